@@ -11,7 +11,7 @@ from ..config import url
 from ..errors import Refused
 from . import dates
 from .blueprint import blueprint, caller, management
-from .forms import Problem
+from .forms import Problem, comparable
 
 SHOWN = 100
 """The number of requests on a page."""
@@ -22,7 +22,7 @@ _FIELDS = ("account", "operation", "since", "before")
 @blueprint.get("/audit")
 def audit() -> str:
     """Show a page of the audit."""
-    given = {name: text[:200] for name in _FIELDS if (text := request.args.get(name, "").strip())}
+    given = {name: comparable(text[:200]) for name in _FIELDS if (text := request.args.get(name, "").strip())}
     errors: dict[str, Problem] = {}
     period = dates.read_period(given, errors)
     selection = AuditSelection(

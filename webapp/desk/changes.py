@@ -17,7 +17,7 @@ from ..config import url
 from ..errors import Refused
 from . import dates
 from .blueprint import blueprint, caller, management
-from .forms import Problem
+from .forms import Problem, comparable
 from .name_history import Difference, differences
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class Changes:
 @blueprint.get("/changes")
 def changes() -> str:
     """Show a page of the changes that meet the filters."""
-    given = {name: text[:_MAX_TEXT] for name in _FIELDS if (text := request.args.get(name, "").strip())}
+    given = {name: comparable(text[:_MAX_TEXT]) for name in _FIELDS if (text := request.args.get(name, "").strip())}
     errors: dict[str, Problem] = {}
     selection = _selection(given, errors)
     after = request.args.get("after") or None

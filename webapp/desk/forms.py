@@ -31,3 +31,12 @@ def sentence(text: str) -> str:
     """
     begins_with_article = text.startswith(("a ", "an ", "only ", "the ", "there ", "this "))
     return f"{text[:1].upper() if begins_with_article else text[:1]}{text[1:].removesuffix('.')}."
+
+
+def comparable(text: str) -> str:
+    r"""Return a text of a request that each database can compare. PostgreSQL refuses a NUL, which no recorded text has.
+
+    >>> comparable("jane\0") == "jane\ufffd"
+    True
+    """
+    return text.replace("\0", "\ufffd")

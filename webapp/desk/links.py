@@ -15,6 +15,7 @@ from ..management import Stale
 from ..report import spreadsheet
 from . import messages
 from .blueprint import blueprint, caller, see_other
+from .forms import comparable
 from .name import management, requested_name
 
 _PAGE = 50
@@ -25,7 +26,7 @@ _COLUMNS = ("identifier", "target", "state", "status", "url", "since", "traced",
 @blueprint.get("/links", endpoint="links")
 def page() -> str:
     """Show the targets with the state in the parameter ``state``, in the order of their names."""
-    links, state, after = _links(), _state(), request.args.get("after", "")
+    links, state, after = _links(), _state(), comparable(request.args.get("after", ""))
     found = links.of_state(state, after, _PAGE + 1)
     following = found[_PAGE - 1].key if len(found) > _PAGE else None
     return render_template(
@@ -53,7 +54,7 @@ def relocate() -> AnyResponse:
     """Relocate a name to the URL that its target redirects to."""
     name, operations = requested_name(request.form), management()
     binding = operations.show(caller(), name)
-    link = _links().of_name(request.form.get("key", ""))
+    link = _links().of_name(comparable(request.form.get("key", "")))
     if link is None or link.identifier != binding.identifier or link.state != "moved" or link.url is None:
         messages.put("The target was changed or traced again in the meantime. Nothing was changed.", "warn")
     else:

@@ -6,6 +6,7 @@ import pytest
 
 from ararat.middleware import open_bindings
 from ararat.webapp import create_app
+from ararat.webapp.accounts.store import Accounts
 
 
 def test_desk_does_not_exist_without_accounts(tmp_path):
@@ -103,3 +104,34 @@ def test_menu_shows_account_role_and_grants(jane, read_page):
     assert "curator" in menu.text
     assert "ark:12345/x5" in menu.text
     assert menu.one("form").attributes["action"] == "/sign-out"
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "/desk/audit?account=%00",
+        "/desk/audit?operation=sign-in%00",
+        "/desk/changes?actor=%00&actor=jane",
+        "/desk/links?after=%00",
+    ],
+)
+def test_nul_in_a_filter_matches_nothing_in_each_database(database, open_store, target):
+    bindings = open_store(database)
+    accounts = Accounts(bindings)
+    accounts.add("ada", "administrator")
+    _, secret = accounts.create_token("ada", "repository")
+    client = create_app(bindings).test_client()
+    response = client.get(target, headers={"Authorization": f"Bearer {secret}"})
+    assert response.status_code == 200
+
+
+def test_nul_in_a_form_matches_nothing_in_each_database(database, open_store):
+    bindings = open_store(database)
+    bindings.bind("ark:12345/x5", "https://example.org/1")
+    accounts = Accounts(bindings)
+    accounts.add("ada", "administrator")
+    _, secret = accounts.create_token("ada", "repository")
+    client = create_app(bindings).test_client()
+    form = {"name": "ark:12345/x5", "key": "\0"}
+    response = client.post("/desk/links/relocate", data=form, headers={"Authorization": f"Bearer {secret}"})
+    assert response.status_code == 303
