@@ -159,12 +159,13 @@ def beginning(prefix: str) -> str:
 
     Raises :class:`BindingError` with the code ``list-prefix`` for a text that no name begins with.
 
-    >>> beginning("ark:/12345/"), beginning("ark:12345/x5-np"), beginning("URN:NBN:de:")
-    ('ark:12345/', 'ark:12345/x5np', 'urn:nbn:de:')
+    >>> beginning("ark:/12345/"), beginning("ark:12345/x5-np"), beginning("URN:NBN:DE:BSZ")
+    ('ark:12345/', 'ark:12345/x5np', 'urn:nbn:de:bsz')
     """
     text = prefix.strip()
-    # A digit at the end keeps the last slash, dot or colon, which the normal form of a whole name can omit.
-    for end in ("0", "00"):
+    # A digit at the end keeps the last slash, dot or colon, which the normal form of a whole name can omit. An NBN
+    # needs a hyphen: RFC 8458, section 4.2, ignores the case before it.
+    for end in ("0-0", "0", "00"):
         try:
             name = names.read(parse(f"{text}{end}"))
         except (IdentifierError, BindingError):

@@ -249,3 +249,11 @@ def test_no_spelling_reaches_a_name_without_a_grant(management: Management, cura
     summary = management.import_names(curator, io.BytesIO(f"identifier,target\n{name},{HERE}\n".encode()))
     assert [each.code for each in summary.refused] in (["not-granted"], ["dot-segment"])
     assert management.bindings.count().number == 0
+
+
+def test_a_grant_for_an_nbn_ignores_the_case_of_its_prefix(management: Management) -> None:
+    account = management.accounts.add("jane", "curator", ["URN:NBN:DE:BSZ"])
+    management.save(Caller(account=account), "urn:nbn:de:BSZ-aB1", Fields(target="https://example.org/1"))
+    assert management.show(None, "URN:NBN:De:bsz-aB1").target == "https://example.org/1"
+    with pytest.raises(Forbidden):
+        management.save(Caller(account=account), "urn:nbn:de:bs-1", Fields(target="https://example.org/1"))
