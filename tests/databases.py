@@ -185,7 +185,8 @@ def _binaries() -> Path | None:
     return next((Path(folder) for folder in folders if folder and (Path(folder) / "initdb").exists()), None)
 
 
-def _required_binaries() -> Path:
+def required_binaries() -> Path:
+    """Return the folder of the PostgreSQL programs. Without them, fail if CI is set, or skip the test."""
     binaries = _binaries()
     if binaries is None:
         if os.environ.get("CI"):
@@ -200,7 +201,7 @@ def made_cluster() -> Iterator[Cluster]:
 
     If PostgreSQL is not installed, its tests are skipped, or fail if CI is set.
     """
-    server = Cluster(_required_binaries())
+    server = Cluster(required_binaries())
     try:
         server.make()
         yield server

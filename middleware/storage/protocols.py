@@ -233,6 +233,10 @@ class ReadableDatabase(Protocol):
         """
         ...
 
+    def is_same_file(self, before: Hashable, now: Hashable) -> bool:
+        """Return whether two fingerprints are of one file, which was written between them."""
+        ...
+
     def connect_to_read(self) -> Connection:
         """Open a connection that cannot write. Raises BindingsUnavailable."""
         ...

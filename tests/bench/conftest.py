@@ -27,9 +27,9 @@ from typing import Any, NamedTuple
 import pytest
 
 from ararat.middleware import open_bindings
+from tests.databases import Cluster, required_binaries
 
-# The PostgreSQL server is that of the middleware's tests. Test folders are not packages, so it is loaded by path.
-_middleware = run_path(str(Path(__file__).parents[1] / "middleware" / "conftest.py"))
+# Test folders are not packages, so a module is loaded by path.
 _report = run_path(str(Path(__file__).with_name("report.py")))
 Table, Plot = _report["Table"], _report["Plot"]
 
@@ -54,8 +54,8 @@ def most() -> int:
 @pytest.fixture(scope="session")
 def cluster() -> Iterator[Any]:
     """Return a PostgreSQL server with default settings: committed data is on disk."""
-    binaries = _middleware["_required_binaries"]()
-    made, server = (_middleware["Cluster"](binaries, hasty=False) for _ in range(2))
+    binaries = required_binaries()
+    made, server = (Cluster(binaries, hasty=False) for _ in range(2))
     try:
         made.make()
         server.start(made)

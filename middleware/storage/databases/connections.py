@@ -108,7 +108,20 @@ class Readers:
                 return None
             if reader.fingerprint == fingerprint and time.monotonic() - reader.opened < LIFETIME_SECONDS:
                 return reader
+            if self._database.is_same_file(reader.fingerprint, fingerprint):
+                return self._renew(reader, fingerprint)
             self._discard(reader)
+
+    def _renew(self, reader: _Reader, fingerprint: Hashable) -> _Reader:
+        """Return a new connection in the place of an old one to the same file, and close the old one.
+
+        SQLite writes the log into the file when the last connection is closed. So the new one is opened first:
+        otherwise each lookup after a change would change the file, and the next lookup would need a new connection.
+        """
+        try:
+            return self._connect(fingerprint)
+        finally:
+            reader.connection.close()
 
     def _wait(self, fingerprint: Hashable) -> _Reader | None:
         """Wait for an idle connection and return it, or None if a new connection can be opened."""

@@ -42,7 +42,7 @@ _IS_READING = "SELECT current_setting('default_transaction_read_only')"
 _REFUSED_BY_POOLER = "unsupported startup parameter"
 _BEGIN_READING = f"BEGIN READ ONLY; SET LOCAL statement_timeout = {READ_MILLISECONDS}"
 _SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = 0"
-_BEGIN_WRITING = f"SET LOCAL lock_timeout = '{LOCK_SECONDS}s'"
+_BEGIN_WRITING = f"BEGIN; SET LOCAL lock_timeout = '{LOCK_SECONDS}s'"
 _HOLDER = """
 SELECT a.pid, a.application_name FROM pg_locks l JOIN pg_stat_activity a USING (pid)
 WHERE l.relation = 'bindings'::regclass AND l.granted AND l.mode <> 'AccessShareLock'
@@ -147,6 +147,10 @@ class PostgreSQL:
     def fingerprint(self, in_use: bool = False) -> Hashable:
         """Return None. The fingerprint is for files; a broken connection to a server raises an error itself."""
         return None
+
+    def is_same_file(self, before: Hashable, now: Hashable) -> bool:
+        """Return False, because a server is not a file."""
+        return False
 
     def connect_to_read(self) -> psycopg.Connection[Any] | _PooledConnection:
         """Open a connection that cannot write. Its statements have a time limit of at most one second."""
@@ -274,8 +278,9 @@ class PostgreSQL:
         return connection
 
     def _connect(self) -> psycopg.Connection[Any]:
-        # Behind a pooler, a transaction would find the prepared statements of another client.
-        return self._writer_class.connect(**self._write_parameters, prepare_threshold=None)
+        # Behind a pooler, a transaction would find the prepared statements of another client. The driver would send
+        # BEGIN alone. _BEGIN_WRITING contains it, and the server answers once.
+        return self._writer_class.connect(**self._write_parameters, autocommit=True, prepare_threshold=None)
 
 
 class _PooledConnection:

@@ -125,11 +125,16 @@ class SQLite:
             raise self.unavailable(error) from error
         has_log = self._check_log(found, in_use)
         fingerprint = (
-            *(found.st_dev, found.st_ino, found.st_mode, found.st_uid, found.st_gid, found.st_size, found.st_mtime_ns),
-            *(self._lost_logs, has_log and self._reads_only),
+            (found.st_dev, found.st_ino, found.st_mode, found.st_uid, found.st_gid),
+            (self._lost_logs, has_log and self._reads_only),
+            (found.st_size, found.st_mtime_ns),
         )
         self._seen = now + FRESH_SECONDS, fingerprint
         return fingerprint
+
+    def is_same_file(self, before: Hashable, now: Hashable) -> bool:
+        """Return whether two fingerprints differ only in the size and the time of the file."""
+        return isinstance(before, tuple) and isinstance(now, tuple) and before[:2] == now[:2]
 
     def _check_log(self, found: os.stat_result, in_use: bool) -> bool:
         """Return whether a log exists and is not empty. Raises BindingsUnavailable if it belongs to another file."""

@@ -43,7 +43,7 @@ def sqlite_engine(connect: Callable[[], Any], busy_seconds: float) -> Engine:
 def postgresql_engine(connect: Callable[[], Any], begin: str) -> Engine:
     """Return an SQLAlchemy engine for a PostgreSQL database. ``connect`` opens a connection of the driver.
 
-    Each transaction runs the statement ``begin`` first.
+    Each transaction runs the text ``begin`` first, which contains BEGIN: the connections are in autocommit mode.
     """
     # The pool must not keep the database in memory, so that a database that is not closed is deleted with its pool.
     connect_to = weakref.WeakMethod(connect)

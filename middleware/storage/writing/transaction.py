@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
+from itertools import chain
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection as CoreConnection
@@ -24,14 +25,18 @@ from ..rows import STATE, binding_of, prefix_record_of, row_of, rule_of
 from ..statements import EVENT, Statements
 from ..tables import schema, triggers
 from ..tables.keys import index_key
-from ..versions import VERSION_SQL, require_version
-from .inserts import Insert
+from ..versions import require_version
+from .inserts import MAX_ROWS, Insert
 from .operations import Operations
 
 _MANY = 500
 """The number of new rows from which a transaction drops the triggers against INSERT OR REPLACE while it runs."""
 
+_VERSIONS = "SELECT name, value FROM ararat WHERE name IN ('schema', 'rules')"
 _NEXT_RULES_VERSION = "UPDATE ararat SET value = CAST(CAST(value AS BIGINT) + 1 AS TEXT) WHERE name = 'rules'"
+
+# The names of what a kept connection remembers.
+_KEPT_VERSION, _KEPT_RECORDS = "ararat rules version", "ararat prefix records"
 
 
 class Inserts(NamedTuple):
@@ -56,10 +61,12 @@ def begin(
     """Begin a transaction in a ``with`` block, as :meth:`.store.DatabaseStore.transaction` describes."""
     try:
         with database.turn_to_write(), _connected(database) as connection:
-            require_version(database, connection.exec_driver_sql(VERSION_SQL).scalar_one_or_none())
+            # A writer that has waited for the lock needs the versions after that.
             if exclusive and database.exclusive_lock_sql:
                 connection.exec_driver_sql(database.exclusive_lock_sql)
-            transaction = Transaction(connection, statements, inserts, database)
+            versions = {row[0]: row[1] for row in connection.exec_driver_sql(_VERSIONS)}
+            require_version(database, versions.get("schema"))
+            transaction = Transaction(connection, statements, inserts, database, versions.get("rules"))
             yield transaction
             transaction.restore_triggers()
             connection.commit()
@@ -97,12 +104,18 @@ class Transaction:
     """
 
     def __init__(
-        self, connection: CoreConnection, statements: Statements, inserts: Inserts, database: Database
+        self,
+        connection: CoreConnection,
+        statements: Statements,
+        inserts: Inserts,
+        database: Database,
+        rules_version: str | None,
     ) -> None:
         self.connection = connection
         self._statements = statements
         self._inserts = inserts
         self._database = database
+        self._rules_version = rules_version
         self._has_dropped_triggers = False
         self.operations = Operations(connection, database)
         self.written: list[Change] = []
@@ -182,12 +195,13 @@ class Transaction:
             raise BindingError("keys-older", identifier=f"{self._database}")
         if len(new) >= _MANY:
             self.drop_replacement_triggers()
-        self._insert(self._inserts.bindings, new)
+        self._insert(new, [] if changed or deleted else events)
         if changed:
             self.connection.exec_driver_sql(self._statements.update, changed)
         if deleted:
             self.connection.exec_driver_sql(self._statements.delete, deleted)
-        self._insert(self._inserts.events, events)
+        if changed or deleted:
+            self._insert([], events)
         if operation is None and not any(sources):
             self.written += written
         return written
@@ -201,7 +215,7 @@ class Transaction:
 
     def get_rule(self, prefix: str) -> Rule | None:
         """Return the rule of exactly this prefix, or None. Other writers of rules wait until the transaction ends."""
-        self.connection.exec_driver_sql(_NEXT_RULES_VERSION)
+        self._raise_rules_version()
         row = self.connection.execute(select(schema.rules).where(schema.rules.c.prefix == prefix)).fetchone()
         return None if row is None else rule_of(tuple(row))
 
@@ -220,7 +234,13 @@ class Transaction:
 
     def prefixes(self) -> list[PrefixRecord]:
         """Return the records of NAANs and shoulders, with the field ``rule`` not set."""
-        return [prefix_record_of(row) for row in self.connection.exec_driver_sql(self._statements.prefixes)]
+        # A kept connection keeps them until the version of the rules changes. Another server has other connections.
+        kept = self.connection.info
+        if self._rules_version is None or kept.get(_KEPT_VERSION) != self._rules_version:
+            rows = self.connection.exec_driver_sql(self._statements.prefixes)
+            kept[_KEPT_RECORDS] = [prefix_record_of(row) for row in rows]
+            kept[_KEPT_VERSION] = self._rules_version
+        return list(kept[_KEPT_RECORDS])
 
     def get_prefix(self, prefix: str) -> PrefixRecord | None:
         """Return the record of exactly this NAAN or shoulder, or None.
@@ -228,7 +248,7 @@ class Transaction:
         Other writers of records wait until the transaction ends.
         """
         # The resolver reads the records together with the rules.
-        self.connection.exec_driver_sql(_NEXT_RULES_VERSION)
+        self._raise_rules_version()
         table = schema.prefixes
         row = self.connection.execute(select(table).where(table.c.prefix == prefix)).fetchone()
         return None if row is None else prefix_record_of(tuple(row))
@@ -279,7 +299,7 @@ class Transaction:
             self.connection.execute(insert(schema.meta).values(name=name, value=value))
             if name.startswith("next "):
                 # The resolver reads the patterns of minted names together with the rules.
-                self.connection.exec_driver_sql(_NEXT_RULES_VERSION)
+                self._raise_rules_version()
 
     def restore_bindings(self) -> None:
         """Fill the empty table of bindings from the last event of each name."""
@@ -313,8 +333,17 @@ class Transaction:
         for trigger in triggers.replacement_triggers():
             self.connection.exec_driver_sql(f"DROP TRIGGER IF EXISTS {trigger.name}")
 
-    def _insert(self, insert: Insert, rows: list[Row]) -> None:
-        for statement, parameters in insert.of(rows):
+    def _raise_rules_version(self) -> None:
+        self.connection.exec_driver_sql(_NEXT_RULES_VERSION)
+        self._rules_version = None  # what this transaction reads from now on is not kept
+
+    def _insert(self, bindings: list[Row], events: list[Row]) -> None:
+        statements = chain(self._inserts.bindings.of(bindings), self._inserts.events.of(events))
+        if self.dialect_name == "postgresql" and 0 < len(bindings) <= MAX_ROWS and 0 < len(events) <= MAX_ROWS:
+            # PostgreSQL then answers once. It runs the main statement first, in the order of other changes.
+            (name, its_values), (event, values) = statements
+            statements = iter([(f"WITH recorded AS ({event}) {name}", (*values, *its_values))])
+        for statement, parameters in statements:
             self.connection.exec_driver_sql(statement, parameters)
 
 

@@ -54,6 +54,9 @@ class Database:
     def fingerprint(self, in_use: bool = False, /) -> None:
         return None
 
+    def is_same_file(self, before: object, now: object) -> bool:
+        return False
+
     def connect_to_read(self) -> Connection:
         self.connections.append(Connection(self))
         return self.connections[-1]

@@ -151,7 +151,7 @@ def test_a_cancelled_lookup_keeps_its_connection_and_is_not_repeated(bindings: B
 
 def test_a_writer_waits_a_limited_time_for_a_locked_row(bindings: Bindings, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        "ararat.middleware.storage.databases.postgresql._BEGIN_WRITING", "SET LOCAL lock_timeout = '200ms'"
+        "ararat.middleware.storage.databases.postgresql._BEGIN_WRITING", "BEGIN; SET LOCAL lock_timeout = '200ms'"
     )
     bindings.bind(NAME, "/x")
     with bindings.store.transaction() as transaction:

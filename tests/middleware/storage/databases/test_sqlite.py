@@ -154,6 +154,22 @@ def test_consecutive_lookups_check_the_file_once(served: Bindings, file: Path, m
     assert SQLite(file).fingerprint() != database.fingerprint()
 
 
+def test_lookups_between_changes_do_not_write_the_log_into_the_file(
+    served: Bindings, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ararat.middleware.storage.databases.sqlite.FRESH_SECONDS", 0.0)
+    served.bind(OTHER, "/x")
+    os.utime(file)
+    log = file.with_name(f"{file.name}-wal")
+    times, logs = set(), set()
+    for number in range(10):
+        served.bind(f"ark:12345/log{number}", "/x")
+        assert served.lookup(f"ark:12345/log{number}") is not None
+        times.add(file.stat().st_mtime_ns)
+        logs.add(log.stat().st_ino)
+    assert (len(times), len(logs)) == (1, 1)
+
+
 def test_each_lookup_checks_a_missing_file(file: Path) -> None:
     database = SQLite(file)
     for _ in range(2):

@@ -1,0 +1,70 @@
+"""The statements of a transaction: few for a bind, and always the current records of NAANs and shoulders."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from sqlalchemy import event
+
+from ararat.middleware.bindings import prefix_changes
+from ararat.middleware.bindings.collection import Bindings
+from ararat.middleware.errors import BindingError
+from ararat.middleware.storage.store import DatabaseStore
+from ararat.middleware.storage.writing.transaction import Transaction
+
+SHOULDER = "ark:12345/x5"
+
+
+@pytest.fixture
+def statements(bindings: Bindings) -> list[str]:
+    """The statements that these bindings send from now on for changes."""
+    assert isinstance(bindings.store, DatabaseStore)
+    sent: list[str] = []
+    engine = bindings.store._database.engine
+    event.listen(engine, "before_cursor_execute", lambda *arguments: sent.append(arguments[2]))
+    return sent
+
+
+def test_a_bind_reads_records_only_after_a_change_and_inserts_with_one_statement(
+    bindings: Bindings, statements: list[str]
+) -> None:
+    if "postgresql" not in str(bindings.store):
+        pytest.skip("SQLite needs no round trips, and its writing connections are not kept")
+    bindings.bind(f"{SHOULDER}a", "/x")
+    statements.clear()
+    bindings.bind(f"{SHOULDER}b", "/x")
+    assert [text.split()[0] for text in statements] == ["BEGIN;", "SELECT", "SELECT", "SELECT", "WITH"]
+    assert not any("FROM prefixes" in text for text in statements)
+    bindings.set_prefix(SHOULDER, who="Library")
+    statements.clear()
+    bindings.bind(f"{SHOULDER}c", "/x")
+    assert sum("FROM prefixes" in text for text in statements) == 1
+    assert [bindings.history(f"{SHOULDER}{letter}")[0].action for letter in "abc"] == ["bound"] * 3
+
+
+def test_a_bind_finds_a_record_that_another_program_has_changed(
+    database: str, bindings: Bindings, open_store: Callable[..., Bindings]
+) -> None:
+    elsewhere = open_store(database)
+    bindings.bind(f"{SHOULDER}b1", "/x")
+    elsewhere.set_prefix(SHOULDER, characters="0123456789")
+    with pytest.raises(BindingError) as refused:
+        bindings.bind(f"{SHOULDER}b2", "/x")
+    assert refused.value.code == "name-characters"
+    elsewhere.remove_prefix(SHOULDER)
+    assert bindings.bind(f"{SHOULDER}b2", "/x") == "bound"
+
+
+def test_a_transaction_sees_its_own_records_and_others_do_not_if_it_fails(bindings: Bindings) -> None:
+    bindings.bind(f"{SHOULDER}b1", "/x")
+
+    def write(transaction: Transaction) -> None:
+        assert transaction.prefixes() == []
+        prefix_changes.set_record(transaction, SHOULDER, {"characters": "0123456789"}, bindings.now(), None)
+        assert [record.prefix for record in transaction.prefixes()] == [SHOULDER]
+        raise BindingError("prefix-text")
+
+    with pytest.raises(BindingError):
+        bindings.write(write)
+    assert bindings.bind(f"{SHOULDER}b2", "/x") == "bound"
