@@ -42,6 +42,7 @@ print(json.dumps(won))
 
 
 @pytest.mark.timeout(120)
+@pytest.mark.parametrize("database", ["sqlite", pytest.param("postgresql", marks=pytest.mark.long)], indirect=True)
 def test_two_processes_that_bind_the_same_names_never_both_succeed(
     database: str, open_store: Callable[..., Bindings]
 ) -> None:

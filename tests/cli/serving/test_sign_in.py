@@ -12,7 +12,9 @@ from urllib.parse import urlencode
 from urllib.request import HTTPCookieProcessor, Request, build_opener
 
 import pytest
+from click.testing import CliRunner
 
+from ararat.cli import main
 from ararat.middleware import open_bindings
 from ararat.webapp.accounts.store import Accounts
 from tests.databases import database
@@ -60,6 +62,7 @@ def is_jane(page):
     return "<strong>jane</strong>" in page
 
 
+@pytest.mark.parametrize("database", ["sqlite", pytest.param("postgresql", marks=pytest.mark.long)], indirect=True)
 def test_all_processes_share_sessions_and_revocations(serve_ararat, prepared):
     servers = [serve_ararat("--database", prepared) for _ in range(2)]
     browser = Browser(*servers)
@@ -76,6 +79,7 @@ def test_all_processes_share_sessions_and_revocations(serve_ararat, prepared):
     assert not any(is_jane(browser.page(server=server)) for server in (1, 0))
 
 
+@pytest.mark.parametrize("database", ["sqlite", pytest.param("postgresql", marks=pytest.mark.long)], indirect=True)
 def test_a_session_ends_in_all_processes(serve_ararat, prepared):
     servers = [serve_ararat("--database", prepared) for _ in range(2)]
     browser = Browser(*servers)
@@ -121,9 +125,8 @@ def test_only_the_field_of_the_option_is_trusted(serve_ararat, prepared):
     ],
 )
 def test_wrong_options_are_usage_errors(options, words):
-    command = [Path(sys.executable).with_name("ararat"), "serve", "--port", "0", *options]
-    ran = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-    assert ran.returncode == 64
+    ran = CliRunner().invoke(main.main, ["serve", "--port", "0", *options])
+    assert ran.exit_code == 64
     assert words in " ".join(ran.stderr.split())
 
 
@@ -136,9 +139,8 @@ def test_a_wrong_file_of_the_secret_is_refused(tmp_path, content, words):
     if content is not None:
         file.write_bytes(content)
     options = ("--openid-issuer", "https://idp.example", "--openid-client", "x", "--openid-secret-file", str(file))
-    command = [Path(sys.executable).with_name("ararat"), "serve", "--port", "0", *options]
-    ran = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-    assert ran.returncode in (2, 66)
+    ran = CliRunner().invoke(main.main, ["serve", "--port", "0", *options])
+    assert ran.exit_code in (2, 66)
     assert words in " ".join(ran.stderr.split())
 
 

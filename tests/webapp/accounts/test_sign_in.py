@@ -223,6 +223,7 @@ def test_a_busy_server_does_not_count_the_attempt(accounts, jane, monkeypatch):
     assert [row[2] for row in counted(accounts)] == [0]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("database", ["sqlite"], indirect=True)
 def test_an_unknown_account_takes_the_time_of_a_known_one(accounts, jane, clock, monkeypatch):
     # With the real hash, which takes most of the time.

@@ -77,9 +77,11 @@ def test_every_operation_has_a_request(operations):
     assert set(operations) == set(LABELS)
 
 
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("examples", [5, pytest.param(60, marks=pytest.mark.long)])
 @pytest.mark.parametrize("mode", ["positive", "negative"])
 @pytest.mark.parametrize("label", LABELS)
-def test_answers_match_the_description(operations, site, label, mode):
+def test_answers_match_the_description(operations, site, label, mode, examples):
     """Schemathesis sends requests that match the description, and requests with one mistake, to each operation."""
     from schemathesis.generation import GenerationMode
     from schemathesis.specs.openapi.checks import positive_data_acceptance
@@ -89,7 +91,7 @@ def test_answers_match_the_description(operations, site, label, mode):
     beyond = [positive_data_acceptance]
 
     @settings(
-        max_examples=15,
+        max_examples=examples,
         deadline=None,
         database=None,
         phases=[Phase.explicit, Phase.generate],

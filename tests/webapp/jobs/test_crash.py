@@ -119,6 +119,7 @@ def test_an_import_is_finished_if_it_is_written(imports, number, worker, account
     assert_imported_once(accounts, finished(imports, number))
 
 
+@pytest.mark.parametrize("database", ["sqlite", pytest.param("postgresql", marks=pytest.mark.long)], indirect=True)
 def test_a_process_that_was_stopped_for_longer_than_its_lease_writes_nothing(
     imports, number, worker, accounts, database
 ):

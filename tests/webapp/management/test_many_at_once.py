@@ -65,6 +65,7 @@ def together(act: Callable[[int], object]) -> Sequence[object]:
 
 
 @pytest.mark.timeout(120)
+@pytest.mark.parametrize("database", ["sqlite", pytest.param("postgresql", marks=pytest.mark.long)], indirect=True)
 def test_processes_never_mint_one_name_twice_and_lose_no_change(
     management: Management, database: str, curator: Caller
 ) -> None:
