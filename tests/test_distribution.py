@@ -110,6 +110,7 @@ def test_the_source_distribution_contains_no_third_party_file(dist, package):
     assert not [name for name in files if "vendor" in name or name.endswith(".min.js")]
 
 
+@pytest.mark.long
 def test_the_wheel_runs_without_the_checkout(wheel: Path, tmp_path: Path, start_server: Callable[..., Any]):
     place = tmp_path / "empty"
     venv.create(place, with_pip=False)

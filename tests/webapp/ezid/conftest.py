@@ -67,7 +67,7 @@ class Person:
     key: str
 
 
-@pytest.fixture(scope="session", params=["waitress", "gunicorn"])
+@pytest.fixture(scope="session", params=["waitress", pytest.param("gunicorn", marks=pytest.mark.long)])
 def service(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, start_server: Callable[..., Any]
 ) -> Iterator[Service]:

@@ -112,10 +112,10 @@ MEGABYTE = 2**20
     "unit",
     [
         pytest.param("ark:12345" + "/a" * 519 + " ", id="components"),
-        pytest.param("ark:12345/x" + ".a" * 515 + " ", id="variants"),
-        pytest.param("ark:12345" + "/a.b" * 260 + " ", id="variants-before-components"),
-        pytest.param("ark:12345" + "/%41" * 259 + " ", id="triplets"),
-        pytest.param("ark:12345" + "/-a" * 345 + " ", id="hyphens"),
+        pytest.param("ark:12345/x" + ".a" * 515 + " ", id="variants", marks=pytest.mark.long),
+        pytest.param("ark:12345" + "/a.b" * 260 + " ", id="variants-before-components", marks=pytest.mark.long),
+        pytest.param("ark:12345" + "/%41" * 259 + " ", id="triplets", marks=pytest.mark.long),
+        pytest.param("ark:12345" + "/-a" * 345 + " ", id="hyphens", marks=pytest.mark.long),
         pytest.param("ark:12345" + "/a\U0001f600.b" * 150 + " ", id="letters-of-four-octets"),
     ],
 )

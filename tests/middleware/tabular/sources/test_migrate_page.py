@@ -28,9 +28,9 @@ def commands(chapter: str) -> str:
     ("chapter", "dump", "withdrawn", "minted"),
     [
         ("EZID", "ezid.txt.gz", True, 0),
-        ("arklet", "arklet.sql", False, 0),
+        pytest.param("arklet", "arklet.sql", False, 0, marks=pytest.mark.long),
         ("noid", "noid.dump", True, 12),
-        ("N2T", "n2t.json", True, 0),
+        pytest.param("N2T", "n2t.json", True, 0, marks=pytest.mark.long),
     ],
 )
 def test_the_commands_of_the_page_import_a_dump(
