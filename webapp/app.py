@@ -189,7 +189,9 @@ def _resolver(given: str | Resolver) -> Resolver:
 
 
 def _accounts(bindings: Bindings | None) -> Accounts | None:
-    if bindings is None or bindings.is_file:
+    from ..middleware import Bindings
+
+    if not isinstance(bindings, Bindings) or bindings.is_file:
         return None
     # SQLAlchemy takes long to load, and only a database needs it.
     from .accounts.store import Accounts

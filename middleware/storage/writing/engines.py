@@ -138,5 +138,6 @@ def _begin_immediate(connection: Any, seconds: float) -> None:
             break
         except sqlite3.OperationalError as error:
             if "locked" not in str(error) or time.monotonic() > deadline:
-                raise
+                connection.exec_driver_sql("BEGIN IMMEDIATE")  # SQLAlchemy raises its exception for this error
+                break
     driver.execute(f"PRAGMA busy_timeout = {seconds * 1000:.0f}")

@@ -77,11 +77,15 @@ def test_a_request_line_of_8190_bytes_is_accepted(ararat_server: Any) -> None:
 def test_a_request_with_two_lengths_is_refused_and_the_connection_closed(ararat_server: Any) -> None:
     # RFC 9112, section 6.1: a proxy that uses the other length finds another end of the request.
     lengths = b"Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
-    with socket.create_connection(("127.0.0.1", ararat_server.port), 5) as connection:
-        connection.sendall(b"POST / HTTP/1.1\r\nHost: localhost\r\n" + lengths)
-        connection.sendall(b"GET /smuggled HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        with connection.makefile("rb") as answers:
-            received = answers.read()
+    address = "127.0.0.1", ararat_server.port
+    received = b""
+    while not received:
+        # A server that closes with unread octets resets the connection, which can drop its answer: then ask again.
+        with contextlib.suppress(ConnectionError), socket.create_connection(address, 5) as connection:
+            connection.sendall(b"POST / HTTP/1.1\r\nHost: localhost\r\n" + lengths)
+            connection.sendall(b"GET /smuggled HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            with connection.makefile("rb") as answers:
+                received = answers.read()
     assert received.startswith(b"HTTP/1.1 400 ")
     assert received.count(b"HTTP/1.1 ") == 1
 
