@@ -5,34 +5,7 @@ change. All pages work without JavaScript. A form sends its data with POST; the 
 message.
 """
 
-from . import (
-    administration,
-    audit,
-    changes,
-    errors,
-    links,
-    moves,
-    name,
-    name_changes,
-    names,
-    new,
-    overview,
-    undo,
-)
+from . import administration, changes, errors, links, moves, names, overview
 from .blueprint import blueprint
 
-__all__ = [
-    "administration",
-    "audit",
-    "blueprint",
-    "changes",
-    "errors",
-    "links",
-    "moves",
-    "name",
-    "name_changes",
-    "names",
-    "new",
-    "overview",
-    "undo",
-]
+__all__ = ["administration", "blueprint", "changes", "errors", "links", "moves", "names", "overview"]

@@ -14,9 +14,9 @@ from ..links.store import Links
 from ..management import Stale
 from ..report import spreadsheet
 from . import messages
-from .blueprint import blueprint, caller, see_other
+from .blueprint import blueprint, caller, management, see_other
 from .forms import comparable
-from .name import management, requested_name
+from .names.page import requested_name
 
 _PAGE = 50
 _BLOCK = 500

@@ -22,9 +22,8 @@ from ..trace_jobs import acquire_slot, fetcher
 from ..tracing.hop import FAILURES, Fetch, HopFailed
 from ..tracing.progress import Progress
 from . import messages
-from .blueprint import blueprint, caller, see_other
+from .blueprint import blueprint, caller, management, see_other
 from .forms import Problem
-from .name import management
 
 SAMPLE = 3
 """The number of new targets that the preview requests."""

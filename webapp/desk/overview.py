@@ -8,7 +8,7 @@ from htmx_flask import request as htmx_request
 
 from ...middleware.bindings.event_listing import EventSelection
 from .blueprint import blueprint, caller, management
-from .changes import changes_of
+from .changes.listing import changes_of
 from .counts import FEW, CountCache
 
 _KEY = "ararat_desk_counts"

@@ -9,7 +9,7 @@ from typing import Final
 
 from ....middleware.bindings.prefixes import FIELDS, PrefixEvent, PrefixRecord
 from ....middleware.resolution.rules import RuleEvent
-from ..name_history import Difference
+from ..names.history import Difference
 
 LABELS: Final = {
     "who": "Who",

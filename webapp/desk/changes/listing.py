@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING
 
 from flask import render_template, request
 
-from ...middleware.bindings.event_listing import EventSelection, select_events
-from ...middleware.bindings.model import ACTIONS
-from ...middleware.errors import BindingError
-from ..config import url
-from ..errors import Refused
-from . import dates
-from .blueprint import blueprint, caller, management
-from .forms import Problem, comparable
-from .name_history import Difference, differences
+from ....middleware.bindings.event_listing import EventSelection, select_events
+from ....middleware.bindings.model import ACTIONS
+from ....middleware.errors import BindingError
+from ...config import url
+from ...errors import Refused
+from .. import dates
+from ..blueprint import blueprint, caller, management
+from ..forms import Problem, comparable
+from ..names.history import Difference, differences
 
 if TYPE_CHECKING:
-    from ...middleware.bindings.bulk.operations import Operation
-    from ...middleware.bindings.event_listing import NumberedEvent
+    from ....middleware.bindings.bulk.operations import Operation
+    from ....middleware.bindings.event_listing import NumberedEvent
 
 SHOWN = 50
 """The number of changes on a page."""

@@ -8,21 +8,20 @@ from dataclasses import dataclass
 from flask import render_template, request
 from werkzeug.datastructures import MultiDict
 
-from ...middleware.bindings import metadata
-from ...middleware.bindings.listing import Selection
-from ...middleware.bindings.model import Binding, Kind
-from ...middleware.bindings.prefixes import Inherited
-from ...middleware.storage.tables.keys import index_key
-from ..accounts import identify
-from ..accounts.model import Caller
-from ..config import site, url
-from ..links.model import DESCRIPTIONS, Link
-from ..links.store import Links
-from ..management import Management
-from ..report import card
-from ..resolver_choice import own_prefix
-from .blueprint import blueprint, caller
-from .name_history import MAX_SHOWN, Change, changes_of
+from ....middleware.bindings import metadata
+from ....middleware.bindings.listing import Selection
+from ....middleware.bindings.model import Binding, Kind
+from ....middleware.bindings.prefixes import Inherited
+from ....middleware.storage.tables.keys import index_key
+from ...accounts.model import Caller
+from ...config import site, url
+from ...links.model import DESCRIPTIONS, Link
+from ...links.store import Links
+from ...management import Management
+from ...report import card
+from ...resolver_choice import own_prefix
+from ..blueprint import blueprint, caller, management
+from .history import MAX_SHOWN, Change, changes_of
 
 MAX_BELOW = 50
 """Maximum number of names below a name on its page."""
@@ -70,12 +69,6 @@ class NamePage:
     below: Sequence[Relative]
     more_below: bool
     may_change: bool
-
-
-def management() -> Management:
-    """Return the operations on the names of this site."""
-    accounts = identify.accounts()
-    return Management(accounts.bindings, accounts)
 
 
 def requested_name(values: MultiDict[str, str] | None = None) -> str:

@@ -9,15 +9,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from ...identifiers import Report
-from ...identifiers.text import display
-from ...middleware.bindings import listing, names
-from ...middleware.bindings.model import Binding
-from ...middleware.errors import BindingError
-from ..accounts.model import Caller
-from ..config import site
-from ..management import Management
-from .forms import sentence
+from ....identifiers import Report
+from ....identifiers.text import display
+from ....middleware.bindings import listing, names
+from ....middleware.bindings.model import Binding
+from ....middleware.errors import BindingError
+from ...accounts.model import Caller
+from ...config import site
+from ...management import Management
+from ..forms import sentence
 
 Weight = Literal["good", "warn", "bad"]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from .conftest import Browser, Desk
+from ..conftest import Browser, Desk
 
 
 def checked(browser: Browser, text: str) -> str:

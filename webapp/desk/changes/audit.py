@@ -6,12 +6,12 @@ from http import HTTPStatus
 
 from flask import render_template, request
 
-from ..accounts.audit_listing import AuditSelection
-from ..config import url
-from ..errors import Refused
-from . import dates
-from .blueprint import blueprint, caller, management
-from .forms import Problem, comparable
+from ...accounts.audit_listing import AuditSelection
+from ...config import url
+from ...errors import Refused
+from .. import dates
+from ..blueprint import blueprint, caller, management
+from ..forms import Problem, comparable
 
 SHOWN = 100
 """The number of requests on a page."""

@@ -12,17 +12,18 @@ from http import HTTPStatus
 from flask import Response, render_template, request
 from werkzeug.wrappers import Response as AnyResponse
 
-from ...middleware.bindings import metadata
-from ...middleware.bindings.model import KINDS, Binding
-from ...middleware.errors import BindingConflict, BindingError
-from ..accounts.model import Caller
-from ..management import Fields, Forbidden, Management, Missing, Saved, Stale
-from ..management.permissions import require_granted
-from . import messages, name_forms
-from .blueprint import blueprint, caller, see_other
-from .forms import Problem
-from .name import RESPONSES, management, requested_name
-from .name_history import differences
+from ....middleware.bindings import metadata
+from ....middleware.bindings.model import KINDS, Binding
+from ....middleware.errors import BindingConflict, BindingError
+from ...accounts.model import Caller
+from ...management import Fields, Forbidden, Management, Missing, Saved, Stale
+from ...management.permissions import require_granted
+from .. import messages
+from ..blueprint import blueprint, caller, management, see_other
+from ..forms import Problem
+from . import forms
+from .history import differences
+from .page import RESPONSES, requested_name
 
 _DONE = {
     "updated": "The name is updated.",
@@ -49,7 +50,7 @@ def describe() -> str:
 @blueprint.post("/name/metadata")
 def save_metadata() -> AnyResponse:
     """Save the metadata of a form."""
-    fields, problems = name_forms.read_metadata(request.form)
+    fields, problems = forms.read_metadata(request.form)
     if problems:
         binding = _recorded(requested_name(request.form))
         return Response(_metadata_form(binding, problems), HTTPStatus.UNPROCESSABLE_ENTITY)
@@ -66,7 +67,7 @@ def place() -> str:
 def save_place() -> AnyResponse:
     """Save the target of a form. The user confirms that a new target leads to the same resource."""
     binding = _recorded(requested_name(request.form))
-    fields, problems = name_forms.read_place(request.form, binding)
+    fields, problems = forms.read_place(request.form, binding)
     if not problems:
         try:
             return _changed(
@@ -196,14 +197,14 @@ def _changeable(name: str) -> Binding:
 
 def _metadata_form(binding: Binding, problems: dict[str, Problem]) -> str:
     profile = request.values.get("profile", "")
-    if profile not in name_forms.TITLES:
-        profile = name_forms.profile_of(binding)
+    if profile not in forms.TITLES:
+        profile = forms.profile_of(binding)
     return render_template(
         "desk/metadata.html",
         binding=binding,
-        fields=name_forms.element_fields(profile, binding.metadata, request.form),
+        fields=forms.element_fields(profile, binding.metadata, request.form),
         profile=profile,
-        profiles=name_forms.TITLES,
+        profiles=forms.TITLES,
         codes=metadata.VALUE_CODES,
         errors=problems,
         form=request.form,
@@ -221,7 +222,7 @@ def _place_form(binding: Binding, problems: dict[str, Problem]) -> str:
             "kind": given.get("kind", binding.kind),
             "redirect": given.get("redirect", str(binding.redirect)),
             "resource": given.get("resource", binding.resource or ""),
-            "alternates": given.get("alternates", name_forms.alternates_text(binding)),
+            "alternates": given.get("alternates", forms.alternates_text(binding)),
             "passthrough": "passthrough" in given if given else binding.passthrough,
             "subtree": "subtree" in given if given else binding.scope == "subtree",
             "same": "same" in given,

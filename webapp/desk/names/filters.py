@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
-from ...middleware.bindings import listing
-from ...middleware.bindings.listing import Selection
-from ...middleware.errors import BindingError
-from . import dates
-from .forms import Problem
+from ....middleware.bindings import listing
+from ....middleware.bindings.listing import Selection
+from ....middleware.errors import BindingError
+from .. import dates
+from ..forms import Problem
 from .search import SCOPES, Scope, Search
 
 Time = Literal["created_since", "created_before", "changed_since", "changed_before"]

@@ -10,11 +10,11 @@ from typing import Final
 
 from werkzeug.datastructures import MultiDict
 
-from ...middleware.bindings import metadata
-from ...middleware.bindings.model import Binding
-from ...middleware.errors import BindingError
-from ..management import Fields
-from .forms import Problem
+from ....middleware.bindings import metadata
+from ....middleware.bindings.model import Binding
+from ....middleware.errors import BindingError
+from ...management import Fields
+from ..forms import Problem
 
 PROFILES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {

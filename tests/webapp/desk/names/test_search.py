@@ -6,8 +6,8 @@ import pytest
 
 from ararat.middleware.bindings.listing import Selection, select
 from ararat.middleware.errors import BindingError
-from ararat.webapp.desk import search
-from ararat.webapp.desk.search import Search
+from ararat.webapp.desk.names import search
+from ararat.webapp.desk.names.search import Search
 
 
 def prefixes(text, naans=("12345", "67890"), **filters):

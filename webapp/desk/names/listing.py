@@ -11,21 +11,21 @@ from typing import TYPE_CHECKING, NamedTuple
 from flask import Response, render_template, request
 from htmx_flask import request as htmx_request
 
-from ...middleware.bindings import listing
-from ...middleware.bindings.listing import MAX_PAGE, Selection
-from ...middleware.bindings.model import STATUSES
-from ...middleware.errors import BindingError
-from ...middleware.tabular.exporting import Delimited
-from ..config import url
-from ..errors import Refused
+from ....middleware.bindings import listing
+from ....middleware.bindings.listing import MAX_PAGE, Selection
+from ....middleware.bindings.model import STATUSES
+from ....middleware.errors import BindingError
+from ....middleware.tabular.exporting import Delimited
+from ...config import url
+from ...errors import Refused
+from ..blueprint import blueprint, caller, management
 from . import search
-from .blueprint import blueprint, caller, management
-from .name_filters import NameFilters, read_filters
+from .filters import NameFilters, read_filters
 from .search import SCOPES, Read, Scope
 
 if TYPE_CHECKING:
-    from ...middleware.bindings.listing import Page
-    from ...middleware.bindings.model import Binding
+    from ....middleware.bindings.listing import Page
+    from ....middleware.bindings.model import Binding
 
 SHOWN = 50
 """The number of names on a page."""

@@ -8,18 +8,17 @@ from http import HTTPStatus
 from flask import Response, render_template, request
 from werkzeug.wrappers import Response as AnyResponse
 
-from ...middleware.bindings.changes import MAX_CHANGES
-from ...middleware.bindings.model import Status
-from ...middleware.errors import BindingConflict, BindingError
-from ..accounts.model import Caller
-from ..management import Fields, Forbidden, Management, NewName, Saved
-from ..management.permissions import require_curator
-from ..report import spreadsheet
-from . import messages
-from .blueprint import blueprint, caller, see_other
-from .forms import Problem
-from .name import management
-from .new_name import Check, check
+from ....middleware.bindings.changes import MAX_CHANGES
+from ....middleware.bindings.model import Status
+from ....middleware.errors import BindingConflict, BindingError
+from ...accounts.model import Caller
+from ...management import Fields, Forbidden, Management, NewName, Saved
+from ...management.permissions import require_curator
+from ...report import spreadsheet
+from .. import messages
+from ..blueprint import blueprint, caller, management, see_other
+from ..forms import Problem
+from .check import Check, check
 
 _ELEMENTS = ("erc.who", "erc.what", "erc.when")
 

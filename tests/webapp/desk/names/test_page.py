@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from .conftest import Browser, Desk
+from ..conftest import Browser, Desk
 
 NAME = "ark:12345/x5m1"
 
