@@ -37,6 +37,7 @@ def required(file: str) -> list[str]:
     if file == "run":
         return [*PROJECT["project"]["dependencies"], *EXTRAS["app"]]
     return [
+        *EXTRAS["log"],
         *EXTRAS["oidc"],
         *EXTRAS["postgres"],
         *(line for line in PROJECT["dependency-groups"][file] if isinstance(line, str)),
