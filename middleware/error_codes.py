@@ -171,6 +171,11 @@ ERROR_CODES: dict[str, ErrorCode] = _catalogue(
         "the beginnings of the targets do not fit together",
         "two URLs, two paths or two hosts; or a host, and a URL or path that replaces it",
     ),
+    (
+        "operation-large",
+        "the operation is for too many names for one request",
+        "the beginning of fewer names or targets; or ararat relocate or ararat undo on the server",
+    ),
     ("operation-unknown", "the operation does not exist", "a number that the command operations lists"),
     (
         "operation-undone",

@@ -139,6 +139,16 @@ def _read_only(error: ReadOnlyBindings) -> Response:
     return answer(Refused(503, "store-read-only", "The database can only be read at the moment.", retry_after=60))
 
 
+def sentence(text: str) -> str:
+    """Return a text with a full stop, and with a capital letter unless it can begin with a text of the user.
+
+    >>> sentence("the name is not bound"), sentence("ark:12345/x is bound")
+    ('The name is not bound.', 'ark:12345/x is bound.')
+    """
+    begins_with_article = text.startswith(("a ", "an ", "only ", "the ", "there ", "this "))
+    return f"{text[:1].upper() if begins_with_article else text[:1]}{text[1:].removesuffix('.')}."
+
+
 def problem_document(status: int, code: str, sentence: str) -> dict[str, str | int]:
     """Return the members of a problem document (RFC 9457) for an HTTP status.
 

@@ -61,6 +61,8 @@ class Bindings:
     All threads and forked processes can use one object. Pass a name in any spelling, or as an Ark or Urn. Every method
     raises :class:`BindingsUnavailable` if the store cannot be reached; the next call tries again. A change is durable
     when the method returns. A table file is read-only: every change raises :class:`ReadOnlyBindings`.
+
+    ``max_operation`` is the maximum number of names of a relocation, withdrawal or undo of many names; None means any.
     """
 
     def __init__(
@@ -73,6 +75,7 @@ class Bindings:
     ) -> None:
         self.policy = policy
         self.check_change: ChangeCheck = PolicyCheck(policy) if policy else no_policy
+        self.max_operation: int | None = None
         self.is_file = is_file
         self._opening = opening
         self._clock = clock

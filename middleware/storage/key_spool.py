@@ -36,6 +36,11 @@ class KeySpool:
             self._database.executemany("INSERT OR IGNORE INTO names VALUES (?)", ((key,) for key in keys))
             self._database.execute("COMMIT")
 
+    def count(self) -> int:
+        """Return the number of keys."""
+        with disk_errors("the change"):
+            return self._database.execute("SELECT count(*) FROM names").fetchone()[0]
+
     def blocks(self, size: int) -> Iterator[Sequence[str]]:
         """Yield all keys in alphabetical order, in lists of at most ``size``."""
         with disk_errors("the change"):

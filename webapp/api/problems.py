@@ -20,13 +20,13 @@ from ...middleware.errors import (
     Refused,
     Stale,
 )
-from ..errors import problem_document
+from ..errors import problem_document, sentence
 from ..management import Forbidden, Missing
 from . import representations
 
 RETRY_SECONDS = 5
 _NOT_FOUND = ("not-bound", "operation-unknown", "prefix-unknown", "rule-unknown", "shoulder-unknown")
-_IN_CONFLICT = ("operation-undone",)
+_IN_CONFLICT = ("operation-large", "operation-undone")
 
 _log = logging.getLogger(__name__)
 
@@ -60,7 +60,7 @@ def of_error(error: Refused) -> Response:
         }
     if isinstance(error, Stale):
         more["existing"] = error.existing and representations.of_name(error.existing)
-    return _problem(_status(error), error.code, _sentence(error.message), **more)
+    return _problem(_status(error), error.code, sentence(error.message), **more)
 
 
 def of_unavailable(error: BindingsUnavailable) -> Response:
@@ -75,8 +75,8 @@ def of_operation(error: OperationRefused) -> Response:
     """Return the problem document of an operation that was refused."""
     result = error.result
     first = result.refused[0]
-    sentence = f"{result.refusals:,} names are refused, the first is {first.identifier}: {_sentence(first.message)}"
-    return _problem(409, "operation-refused", sentence, result=representations.of_operation(result))
+    detail = f"{result.refusals:,} names are refused, the first is {first.identifier}: {sentence(first.message)}"
+    return _problem(409, "operation-refused", detail, result=representations.of_operation(result))
 
 
 def _status(error: Refused) -> int:
@@ -89,10 +89,6 @@ def _status(error: Refused) -> int:
     return 409 if isinstance(error, BindingConflict) or error.code in _IN_CONFLICT else 422
 
 
-def _sentence(message: str) -> str:
-    return f"{message[:1].upper()}{message[1:]}."
-
-
-def _problem(status: int, code: str, sentence: str, **more: Any) -> Response:
-    document = {**problem_document(status, code, sentence), **more}
+def _problem(status: int, code: str, detail: str, **more: Any) -> Response:
+    document = {**problem_document(status, code, detail), **more}
     return Response(json.dumps(document) + "\n", status, content_type="application/problem+json")

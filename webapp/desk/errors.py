@@ -12,11 +12,10 @@ from ...identifiers.text import display
 from ...middleware.errors import BindingConflict, BindingError, ReadOnlyBindings
 from .. import errors
 from ..accounts import identify
-from ..errors import Refused
+from ..errors import Refused, sentence
 from ..management import Forbidden, Missing, Stale
 from ..responses import wants_json
 from .blueprint import blueprint, has_caller
-from .forms import sentence
 
 _STATUSES: tuple[tuple[type[BindingError], HTTPStatus], ...] = (
     (Forbidden, HTTPStatus.FORBIDDEN),

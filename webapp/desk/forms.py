@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ...middleware.errors import Refused
+from ..errors import sentence
 
 
 class Problem(NamedTuple):
@@ -21,16 +22,6 @@ class Problem(NamedTuple):
         Problem(message='This status cannot be used for a redirect.', expected='302 or 307')
         """
         return cls(sentence(error.message), error.expected)
-
-
-def sentence(text: str) -> str:
-    """Return a text with a full stop, and with a capital letter unless it can begin with a text of the user.
-
-    >>> sentence("the name is not bound"), sentence("ark:12345/x is bound")
-    ('The name is not bound.', 'ark:12345/x is bound.')
-    """
-    begins_with_article = text.startswith(("a ", "an ", "only ", "the ", "there ", "this "))
-    return f"{text[:1].upper() if begins_with_article else text[:1]}{text[1:].removesuffix('.')}."
 
 
 def comparable(text: str) -> str:

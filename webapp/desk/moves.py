@@ -73,9 +73,9 @@ def send() -> AnyResponse:
         except Forbidden:
             raise
         except BindingError as error:
-            field = (
-                "below" if error.code == "list-prefix" else "source" if move.source in error.message else "destination"
-            )
+            field = "source" if move.source in error.message else "destination"
+            if error.code in ("list-prefix", "operation-large"):
+                field = "below"
             problems[field] = Problem.of(error)
     if result is not None and result.written:
         messages.put(

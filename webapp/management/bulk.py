@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from ...middleware.bindings.names import Name
     from ..accounts.model import Caller
 
+MAX_NAMES = 20_000
+"""The maximum number of names of a relocation, withdrawal or undo. It takes about two seconds, in which other writers
+wait. An import is a job and has no maximum."""
+
 Progress = Callable[[int], object]
 R = TypeVar("R", BulkResult, Summary)
 
@@ -29,8 +33,9 @@ R = TypeVar("R", BulkResult, Summary)
 class BulkOperations(Recorder):
     """The operations on many names, all or none.
 
-    A name that the caller cannot change is refused with the code ``not-granted``, and nothing is written then. The
-    other parameters and results are those of the functions of :mod:`ararat.middleware.bindings.bulk`.
+    A name that the caller cannot change is refused with the code ``not-granted``, and nothing is written then. More
+    than :data:`MAX_NAMES` names are refused with ``operation-large``, except those of an import. The other
+    parameters and results are those of the functions of :mod:`ararat.middleware.bindings.bulk`.
     """
 
     def relocate_prefix(
@@ -191,4 +196,5 @@ class BulkOperations(Recorder):
             return result
 
         with self.recording(caller, operation, name, require=require) as (bindings, known):
+            bindings.max_operation = MAX_NAMES
             yield bindings, known, done

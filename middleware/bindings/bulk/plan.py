@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import islice
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -146,7 +147,8 @@ def carry_out(
     - ``actor``: the name of the user for the history.
     - ``progress``: called with the number of names after each thousand and at the end.
 
-    Raises :class:`BindingError` for arguments that are not valid, ReadOnlyBindings and :class:`BindingsUnavailable`.
+    Raises :class:`BindingError` for arguments that are not valid, and with the code ``operation-large`` for more names
+    than :attr:`Bindings.max_operation` permits. Raises ReadOnlyBindings and :class:`BindingsUnavailable`.
     Nothing is written then.
     """
     check_actor(actor)
@@ -155,7 +157,7 @@ def carry_out(
     try:
         with closing(KeySpool()) as spool, bindings.transaction(exclusive=not dry_run) as transaction:
             # The changes can move names into the range that is searched, so all names are found first.
-            spool.add(plan.find(transaction))
+            _find(plan, transaction, spool, bindings.max_operation)
             number = None
             for keys in spool.blocks(_AT_ONCE):
                 changes = _decided(bindings, plan.decide(transaction, keys), started, transaction, result)
@@ -175,6 +177,15 @@ def carry_out(
         message = f"{bindings.store}: another process changed the same names; nothing was written, try again"
         raise BindingsUnavailable(message) from collision
     return result
+
+
+def _find(plan: Plan, transaction: Transaction, spool: KeySpool, limit: int | None) -> None:
+    """Fill ``spool`` with the keys of the names. Raises BindingError for more than ``limit`` names."""
+    found = iter(plan.find(transaction))
+    while keys := list(islice(found, _AT_ONCE)):
+        spool.add(keys)
+        if limit is not None and spool.count() > limit:
+            raise BindingError("operation-large", f"the operation is for more than {limit:,} names")
 
 
 def _decided(

@@ -69,7 +69,10 @@ def one_name(_: str) -> Response:
     known = _ACTIONS[operation]
     method = "GET" if request.method == "HEAD" else request.method
     if method not in known:
-        raise MethodNotAllowed(valid_methods=[*known, *(["HEAD"] if "GET" in known else [])])
+        permitted = [*known, *(["HEAD"] if "GET" in known else []), "OPTIONS"]
+        if method == "OPTIONS":
+            return Response(headers={"Allow": ", ".join(permitted)})
+        raise MethodNotAllowed(valid_methods=permitted)
     name_paths.require_assignable(name)
     return known[method](name)
 

@@ -10,7 +10,8 @@ from ....middleware.bindings import validation
 from ....middleware.errors import BindingError
 from ...accounts.errors import AccountError
 from ...accounts.model import read_prefix
-from ..forms import Problem, sentence
+from ...errors import sentence
+from ..forms import Problem
 
 MAX_PREFIXES = 100
 """The maximum number of prefixes in one form."""

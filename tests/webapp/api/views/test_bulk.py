@@ -68,3 +68,21 @@ def test_a_reader_moves_nothing(reader, rows):
     before = rows()
     assert_problem(reader("POST", "/relocations", MOVE), 403, "role-missing")
     assert rows() == before
+
+
+def test_an_operation_on_very_many_names_is_refused_before_it_is_carried_out(
+    administrator, bindings, rows, monkeypatch
+):
+    """A name with an old target and an old alternate is one name."""
+    bindings.relocate("ark:12345/x51", "https://old.example/1", alternates={"text/html": "https://old.example/1.html"})
+    monkeypatch.setattr("ararat.webapp.management.bulk.MAX_NAMES", 2)
+    job = administrator.ok("POST", "/relocations", MOVE)
+    assert (job["written"], job["names"]) == (True, 2)
+    bindings.bind("ark:12345/x53", "https://new.example/3")
+    before = rows()
+    for query in ("", "?dry_run=1"):
+        back = {"from": MOVE["to"], "to": MOVE["from"]}
+        problem = assert_problem(administrator("POST", f"/relocations{query}", back), 409, "operation-large")
+        assert "more than 2 names" in problem["detail"]
+        assert "ararat relocate" in problem["expected"]
+    assert rows() == before

@@ -135,9 +135,9 @@ def test_the_history_has_each_change(curator, name):
 @pytest.mark.parametrize(
     ("path", "methods"),
     [
-        pytest.param(NAME, "DELETE, GET, HEAD, PATCH, PUT", id="name"),
-        pytest.param(f"{NAME}/history", "GET, HEAD", id="history"),
-        pytest.param(f"{NAME}/withdraw", "POST", id="withdraw"),
+        pytest.param(NAME, "DELETE, GET, HEAD, OPTIONS, PATCH, PUT", id="name"),
+        pytest.param(f"{NAME}/history", "GET, HEAD, OPTIONS", id="history"),
+        pytest.param(f"{NAME}/withdraw", "OPTIONS, POST", id="withdraw"),
     ],
 )
 def test_another_method_is_refused_with_the_permitted_ones(curator, name, path, methods):
@@ -147,6 +147,12 @@ def test_another_method_is_refused_with_the_permitted_ones(curator, name, path, 
             assert_problem(refused, 405, "method-not-allowed")
             if method != "TRACE":
                 assert sorted(refused.headers["Allow"].split(", ")) == methods.split(", ")
+    answer = curator("OPTIONS", path)
+    assert (answer.status_code, answer.data, sorted(answer.headers["Allow"].split(", "))) == (
+        200,
+        b"",
+        methods.split(", "),
+    )
     assert curator("HEAD", NAME).data == b""
 
 
