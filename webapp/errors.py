@@ -130,7 +130,7 @@ def _unforeseen(error: InternalServerError) -> Response:
 
 def _unavailable(error: BindingsUnavailable) -> Response:
     _log.warning("a page cannot be shown: %s", display.escape(str(error)))
-    sentence = "The database cannot be reached at the moment. Try again in some seconds."
+    sentence = "The database is busy or cannot be reached. Try again in some seconds."
     return answer(Refused(503, "store-unavailable", sentence, retry_after=5))
 
 

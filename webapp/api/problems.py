@@ -64,9 +64,9 @@ def of_error(error: Refused) -> Response:
 
 
 def of_unavailable(error: BindingsUnavailable) -> Response:
-    """Return the problem document for a database that cannot be reached, or whose row cannot be read."""
+    """Return the problem document for a database that is locked or cannot be reached, or whose row cannot be read."""
     _log.error("a request of the API failed: %s", error)
-    response = _problem(503, "unavailable", "The database cannot be reached at the moment. Try again later.")
+    response = _problem(503, "unavailable", "The database is busy or cannot be reached. Try again in some seconds.")
     response.headers["Retry-After"] = str(RETRY_SECONDS)
     return response
 

@@ -89,6 +89,24 @@ def test_a_reader_sees_reserved_names_and_the_history(administrator, reader):
     assert [name["identifier"] for name in reader.ok("GET", "/names")["names"]] == ["ark:12345/x50"]
 
 
+def test_a_change_answers_503_while_an_import_holds_the_lock_of_sqlite(curator, bindings, rows, monkeypatch):
+    monkeypatch.setattr("ararat.middleware.storage.databases.sqlite.BUSY_SECONDS", 0.05)
+    curator.ok("GET", "/names")
+    before = rows()
+    with bindings.store.transaction():
+        for method, path, body in (
+            ("PUT", "/names/ark:12345/x51", {}),
+            ("POST", "/names", {"names": [{"shoulder": "ark:12345/x5"}]}),
+            ("POST", "/relocations", {"from": "a.example", "to": "b.example"}),
+        ):
+            refused = curator(method, path, body, Idempotency_Key="k")
+            assert_problem(refused, 503, "unavailable")
+            assert refused.headers["Retry-After"] == "5"
+        assert curator.ok("GET", "/names")["names"] == []
+    assert rows() == before
+    curator.ok("PUT", "/names/ark:12345/x51", {}, status=201)
+
+
 # Browsers and other sites ---------------------------------------------------------------------------------------------
 
 

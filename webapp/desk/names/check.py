@@ -16,8 +16,8 @@ from ....middleware.bindings.model import Binding
 from ....middleware.errors import BindingError
 from ...accounts.model import Caller
 from ...config import site
+from ...errors import sentence
 from ...management import Management
-from ..forms import sentence
 
 Weight = Literal["good", "warn", "bad"]
 
