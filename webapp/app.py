@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
@@ -21,7 +21,19 @@ from ..identifiers.report import OFFICIAL_PREFIX
 from ..identifiers.text import display
 from ..middleware.bindings import origins
 from . import errors, security
-from .config import EXAMPLES, FORM_OVERHEAD, FORM_PARTS, KEY, MAX_BYTES, Example, Resolver, Site, url
+from .config import (
+    EXAMPLES,
+    FORM_OVERHEAD,
+    FORM_PARTS,
+    KEY,
+    MAX_BYTES,
+    SESSION_IDLE,
+    SHORTEST_IDLE,
+    Example,
+    Resolver,
+    Site,
+    url,
+)
 from .navigation import navigation
 from .report import excerpt
 from .trace_results import Results
@@ -72,6 +84,7 @@ def create_app(
     resolvers: Sequence[str | Resolver] = (),
     remote_user: str | None = None,
     openid: OpenID | None = None,
+    session_idle: int = SESSION_IDLE,
     ezid: str | None = None,
 ) -> Flask:
     """Create an inspector, a WSGI application that can be mounted under any path.
@@ -100,6 +113,8 @@ def create_app(
       or the name of a header field that a proxy sets. None: no user is trusted.
     - ``openid``: the OpenID provider whose users can sign in (:class:`~ararat.webapp.accounts.openid.OpenID`). It needs
       ``inspector`` or ``prefix``.
+    - ``session_idle``: the time in minutes, at least 5, after which a session of a browser that is not used ends. Every
+      session ends after 12 hours.
     - ``ezid``: the path of the EZID API, such as "/ezid". None: there is no such API. It needs a prefix and a database.
 
     Accounts are those in the database of ``bindings``. Their pages answer 404 until an account exists.
@@ -110,7 +125,8 @@ def create_app(
     proxies. Do this only behind a proxy.
 
     Raises :class:`MissingAssets` if the files of htmx are missing, and ValueError for an invalid prefix, policy or
-    resolver, an invalid ``remote_user`` or ``ezid``, and for ``openid`` without a URL of this inspector.
+    resolver, an invalid ``remote_user``, ``ezid`` or ``session_idle``, and for ``openid`` without a URL of this
+    inspector.
 
     >>> create_app().test_client().get("/?q=ark:12345/x").status
     '200 OK'
@@ -128,6 +144,8 @@ def create_app(
     _require_assets(app)
     if openid is not None and not (inspector or prefix):
         raise ValueError("openid needs the URL of this inspector, to which the provider returns; set inspector")
+    if session_idle < SHORTEST_IDLE:
+        raise ValueError(f"session_idle is {session_idle} minutes; use at least {SHORTEST_IDLE}")
     app.extensions[KEY] = Site(
         bindings=bindings,
         prefix=prefix if prefix is None else origins.check_prefix(prefix),
@@ -147,6 +165,7 @@ def create_app(
         accounts=_accounts(bindings),
         remote_user=None if remote_user is None else _variable(remote_user),
         openid=openid,
+        session_idle=timedelta(minutes=session_idle),
     )
     # Without these settings the router answers double or missing slashes with a permanent redirect (308).
     app.url_map.strict_slashes = False

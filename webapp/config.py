@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -43,6 +44,13 @@ FORM_OVERHEAD = 128 * FORM_PARTS
 
 MAX_URL_LENGTH = 2000
 """Maximum length of a permalink or trace URL. A text with a longer URL has no permalink and cannot be traced."""
+
+
+SESSION_IDLE = 60
+"""The default time in minutes after which a session of a browser that is not used ends."""
+
+SHORTEST_IDLE = 5
+"""The minimum of that time. The time of the last use is accurate to a minute."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +99,7 @@ class Site:
     - ``accounts``: the accounts of users; None without a database.
     - ``remote_user``: the key of the WSGI environ with the user that the web server reports, or None.
     - ``openid``: the OpenID provider whose users can sign in, or None.
+    - ``session_idle``: the time after which a session that is not used ends.
     """
 
     bindings: Bindings | None
@@ -111,6 +120,7 @@ class Site:
     accounts: Accounts | None = None
     remote_user: str | None = None
     openid: OpenID | None = None
+    session_idle: timedelta = timedelta(minutes=SESSION_IDLE)
 
     @property
     def origin(self) -> str:

@@ -221,6 +221,7 @@ def serve_command(
     openid_client: str | None,
     openid_secret_file: str | None,
     openid_title: str | None,
+    session_idle: int,
     **settings: Any,
 ) -> None:
     """Run the inspector and a resolver at one address, until Ctrl-C.
@@ -272,6 +273,7 @@ def serve_command(
                 resolvers=resolvers,
                 remote_user=sign_in.require_proxy(trusted_proxies),
                 openid=sign_in.openid(),
+                session_idle=session_idle,
                 ezid=ezid,
                 **given,
             )

@@ -92,6 +92,7 @@ def compose(
     resolvers: Sequence[str] = (),
     remote_user: str | None = None,
     openid: OpenID | None = None,
+    session_idle: int = 60,
     ezid: str | None = None,
     **settings: Any,
 ) -> WSGIApplication:
@@ -108,6 +109,7 @@ def compose(
     - ``trusted_hosts``: the host names of the inspector; None for any.
     - ``policies``: the IRI policies by which the inspector checks IRIs.
     - ``remote_user``: the header field of the user that a proxy has signed in. ``openid``: an OpenID provider.
+    - ``session_idle``: the time in minutes after which a session that is not used ends.
     - ``ezid``: the path below which the EZID API answers, or None.
     - ``settings``: those of :class:`~ararat.middleware.ResolverMiddleware`.
 
@@ -131,6 +133,7 @@ def compose(
         resolvers=resolvers,
         remote_user=remote_user,
         openid=openid,
+        session_idle=session_idle,
         ezid=ezid,
     )
     site = DispatcherMiddleware(app, {MOUNT: create_demo()} if demo else {})

@@ -54,7 +54,12 @@ class SignIn(NamedTuple):
 
 
 def sign_in_options(command: Any) -> Any:
-    """Add the options to a command. Its parameter ``sign_in`` is a :class:`SignIn`."""
+    """Add the options to a command."""
+    command = click.option(
+        "--session-idle", type=click.IntRange(5, 720), default=60, show_default=True, metavar="MINUTES",
+        envvar="ARARAT_SESSION_IDLE", show_envvar=True,
+        help="End the session of a browser that sends no request for this time.",
+    )(command)  # fmt: skip
     for name, parameter, metavar, text in reversed(_OPTIONS):
         variable = f"ARARAT_{name[2:].upper().replace('-', '_')}"
         command = click.option(name, parameter, metavar=metavar, envvar=variable, show_envvar=True, help=text)(command)

@@ -15,6 +15,7 @@ FIXES = MappingProxyType(
         "identity-text": "use the issuer and the subject that the sign-in page shows",
         "identity-unknown": "to list the identities, run: ararat account list",
         "grant-unknown": "to list the granted prefixes, run: ararat account list",
+        "password-common": "use several words that do not belong together, or the password of a password manager",
         "password-long": "use at most 1,024 characters",
         "password-short": "use at least 12 characters",
         "password-text": "use letters, digits, signs and spaces, and no control characters",

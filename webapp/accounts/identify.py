@@ -127,7 +127,7 @@ def _identify(known: Accounts) -> Caller | None:
     if not cookies.has_session():
         return None
     session = cookies.session_id()
-    found = known.of_session(session) if session else None
+    found = known.of_session(session, idle=site().session_idle) if session else None
     if found is None:
         cookies.forget_session()
         raise unauthorized("session-ended", "The session has ended. Sign in again.")

@@ -32,6 +32,12 @@ LONGEST = 1024
 DIFFERENT = 4
 """The minimum number of different characters of a password."""
 
+MIN_GUESSES = 10**8
+"""The number of guesses from which a password is accepted: the score 3 of zxcvbn, "safely unguessable"."""
+
+_ESTIMATED = 72
+"""The number of characters that the estimate reads. Its time grows faster than the length."""
+
 TOKEN_BEGINS = "ararat_"  # noqa: S105 - not a secret
 """The beginning of each token. A password cannot begin with it, so that Basic credentials have one meaning."""
 
@@ -64,11 +70,15 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_state.__init__)
 
 
-def read_password(text: str) -> str:
+def read_password(text: str, account: str = "") -> str:
     """Return a password in the form that is hashed: Unicode normalization form C, as in RFC 8265, section 4.2.
 
-    Raises AccountError with the code ``password-short``, ``password-long`` or ``password-text``. No message contains a
-    part of the password.
+    ``account`` is the name of the account, which must not be the main part of the password.
+
+    Raises AccountError with the code ``password-short``, ``password-long``, ``password-text`` or ``password-common``.
+    No message contains a part of the password.
+
+    Source: NIST SP 800-63B, section 5.1.1.2: compare a new password with lists of common ones.
     """
     if len(text) > LONGEST:
         raise AccountError("password-long", f"the password has more than {LONGEST:,} characters")
@@ -81,7 +91,18 @@ def read_password(text: str) -> str:
         raise AccountError("password-text", f"the password has fewer than {DIFFERENT} different characters")
     if password.startswith(TOKEN_BEGINS):
         raise AccountError("password-text", f"the password begins with {TOKEN_BEGINS}, as tokens do")
+    if _is_common(password, account):
+        raise AccountError("password-common", "the password is common, or easy to guess")
     return password
+
+
+def _is_common(password: str, account: str) -> bool:
+    """Return whether a program needs few guesses for a password: it is known, or is a pattern of keys."""
+    # Loading its dictionaries takes a tenth of a second, which only a new password needs.
+    from zxcvbn import zxcvbn
+
+    estimated = zxcvbn(password[:_ESTIMATED], user_inputs=[account, "ararat"], max_length=_ESTIMATED)
+    return estimated["guesses"] < MIN_GUESSES
 
 
 def hash_password(password: str) -> str:

@@ -56,7 +56,7 @@ class Accounts(Sessions, Identities):
         """Add an account and return it. Without a password, it uses tokens or another way to sign in."""
         name, role = read_name(name), read_role(role)
         granted = sorted({*map(read_prefix, prefixes)})
-        hashed = _hashed(password)
+        hashed = _hashed(password, name)
 
         def write(connection: Connection) -> Account:
             if connection.execute(rows.ACCOUNT_OF_NAME, {"name": name}).first():
@@ -143,7 +143,7 @@ class Accounts(Sessions, Identities):
 
     def set_password(self, name: str, password: str | None, *, by: Caller | None = None) -> Account:
         """Set or remove the password of an account, and end its sessions. Its tokens stay valid."""
-        hashed = _hashed(password)
+        hashed = _hashed(password, name)
 
         def change(connection: Connection, account: Account) -> str:
             _update(connection, account, password=hashed)
@@ -163,8 +163,8 @@ class Accounts(Sessions, Identities):
         self.write(lambda each: each.execute(update(tables.accounts).where(*is_unchanged).values(password=new)))
 
 
-def _hashed(password: str | None) -> str | None:
-    return None if password is None else passwords.hash_password(passwords.read_password(password))
+def _hashed(password: str | None, account: str) -> str | None:
+    return None if password is None else passwords.hash_password(passwords.read_password(password, account))
 
 
 def _update(connection: Connection, account: Account, **values: str | None) -> None:

@@ -73,7 +73,7 @@ def begin(account: Account, destination: str | None) -> AnyResponse:
     known = identify.accounts()
     if old := cookies.session_id():
         known.end_session(old)
-    session = known.start_session(account, address=request.remote_addr)
+    session = known.start_session(account, address=request.remote_addr, idle=site().session_idle)
     response = _see_other(safe_path(destination) or url("desk.overview"))
     return cookies.set_session(response, session, SESSION_HOURS * 3600)
 

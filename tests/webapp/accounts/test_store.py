@@ -272,6 +272,49 @@ def test_all_sessions_of_an_account_are_ended(accounts, clock, audit_of):
     assert (row["account"], row["operation"], row["name"]) == (joan.number, "account.end-sessions", "jane")
 
 
+def test_a_session_that_is_not_used_ends(accounts, clock, monkeypatch):
+    monkeypatch.setattr("ararat.webapp.accounts.records.tokens.USE_SECONDS", 0)
+    idle = timedelta(minutes=30)
+    jane = accounts.add("jane", "curator")
+    used, unused, other = (accounts.start_session(jane, idle=each) for each in (idle, idle, None))
+    for _ in range(23):
+        clock.move(minutes=29)
+        assert accounts.of_session(used, idle=idle)
+        assert accounts.of_session(other, idle=idle)
+    assert accounts.of_session(unused, idle=idle) is None
+    clock.move(minutes=53)
+    assert [accounts.of_session(each, idle=idle) for each in (used, other)] == [None, None]
+
+
+def test_a_session_ends_after_twelve_hours_also_if_it_is_used(accounts, clock, monkeypatch):
+    monkeypatch.setattr("ararat.webapp.accounts.records.tokens.USE_SECONDS", 0)
+    session = accounts.start_session(accounts.add("jane", "curator"), idle=timedelta(hours=1))
+    for minutes in [59] * 12 + [11]:
+        clock.move(minutes=minutes)
+        assert accounts.of_session(session, idle=timedelta(hours=1))
+    clock.move(minutes=1)
+    assert accounts.of_session(session, idle=timedelta(hours=1)) is None
+
+
+def test_the_use_of_a_session_is_recorded_once_a_minute_and_never_fails_a_request(accounts, clock, monkeypatch):
+    session = accounts.start_session(accounts.add("jane", "curator"), idle=timedelta(hours=1))
+    written: list[object] = []
+    writes = accounts.write
+    monkeypatch.setattr(accounts, "write", lambda change: (written.append(change), writes(change)))
+    for seconds in (0, 50, 20, 20, 20):
+        clock.move(seconds=seconds)
+        assert accounts.of_session(session, idle=timedelta(hours=1))
+    assert len(written) == 1
+
+    def fail(change: object) -> None:
+        raise BindingsUnavailable("locked")
+
+    accounts._uses.clear()
+    clock.move(minutes=10)
+    monkeypatch.setattr(accounts, "write", fail)
+    assert accounts.of_session(session, idle=timedelta(hours=1))
+
+
 def test_expired_sessions_are_deleted(accounts, clock):
     jane = accounts.add("jane", "curator")
     accounts.start_session(jane)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 
 import pytest
 
@@ -198,6 +199,17 @@ def test_sign_out_twice_is_no_error(client, jane):
     form = form_of(client, "/sign-out")
     assert post(client, "/sign-out", data=form).status_code == 303
     assert post(client, "/sign-out", data=form_of(client, "/sign-out")).status_code == 303
+
+
+def test_a_session_that_is_not_used_for_an_hour_ends(client, accounts, jane, monkeypatch):
+    sign_in(client)
+    start = accounts.bindings.now()
+    for minutes, status in ((59, 200), (118, 200), (179, 303)):
+        monkeypatch.setattr(accounts.bindings, "now", lambda end=minutes: start + timedelta(minutes=end))
+        monkeypatch.setattr("ararat.webapp.accounts.records.tokens.USE_SECONDS", 0)
+        assert client.get("/desk", base_url=SITE).status_code == status
+    with pytest.raises(ValueError, match="session_idle is 4 minutes; use at least 5"):
+        create_app(session_idle=4)
 
 
 def test_get_does_not_sign_out(client, accounts, jane):

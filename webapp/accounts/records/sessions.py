@@ -16,7 +16,10 @@ from .database import end_sessions, secret_hash
 from .tokens import Tokens
 
 SESSION_HOURS = 12
-"""The time after which a session ends."""
+"""The time after which a session ends, also if it is used."""
+
+_POSTPONED = timedelta(minutes=1)
+"""The minimum time by which the end of a used session is postponed, so that few requests write."""
 
 
 class Sessions(Tokens):
@@ -26,15 +29,25 @@ class Sessions(Tokens):
     token and ends with it. The hash of the id includes the number, so no client can change or remove it.
     """
 
-    def start_session(self, account: Account, *, token: Token | None = None, address: str | None = None) -> str:
-        """Start a session of :data:`SESSION_HOURS` and return its id. ``address`` is that of the client."""
+    def start_session(
+        self,
+        account: Account,
+        *,
+        token: Token | None = None,
+        address: str | None = None,
+        idle: timedelta | None = None,
+    ) -> str:
+        """Start a session of :data:`SESSION_HOURS` and return its id.
+
+        ``address`` is that of the client. With ``idle``, the session ends earlier if it is not used for this time.
+        """
         session = secrets.token_urlsafe(32) + (f".{token.number}" if token else "")
 
         def write(connection: Connection) -> None:
             now = self.bindings.now()
             connection.execute(delete(tables.sessions).where(tables.sessions.c.expires < rfc3339(now)))
             row = {"id": secret_hash(session), "account": account.number, "created": rfc3339(now)}
-            row |= {"expires": rfc3339(now + timedelta(hours=SESSION_HOURS))}
+            row |= {"expires": rfc3339(_end(now, now, idle))}
             connection.execute(insert(tables.sessions), row)
             caller = Caller(account=account, token=token, address=address)
             audit.record(connection, caller, "sign-in", None, "session", when=now)
@@ -42,16 +55,28 @@ class Sessions(Tokens):
         self.write(write)
         return session
 
-    def of_session(self, session: str) -> Caller | None:
-        """Return the caller with this session; None if it is unknown or has ended, or its account is disabled."""
+    def of_session(self, session: str, *, idle: timedelta | None = None) -> Caller | None:
+        """Return the caller with this session; None if it is unknown or has ended, or its account is disabled.
+
+        ``idle``: the time after this use at which the session ends if it is not used again.
+        """
         found = rows.found(self.read(rows.OF_SESSION, hash=secret_hash(session)))
         if not found:
             return None
         created, expires, has_ended = rows.session_of(found[0])
         if has_ended or found[0].account.disabled or not self._is_valid(created, expires):
             return None
+        if idle is not None:
+            self._postpone(session, expires, _end(created, self.bindings.now(), idle))
         number = session.partition(".")[2]
         return self.of_token_number(int(number)) if number else Caller(account=found[0].account)
+
+    def _postpone(self, session: str, expires: datetime, end: datetime) -> None:
+        """Set the end of a used session, unless that is the recorded one or little later."""
+        if end - expires < _POSTPONED:
+            return
+        of_session = tables.sessions.c.id == secret_hash(session)
+        self._record_use(session, update(tables.sessions).where(of_session).values(expires=rfc3339(end)))
 
     def end_session(self, session: str) -> None:
         """End a session. Nothing changes if it is unknown or has ended."""
@@ -72,3 +97,8 @@ class Sessions(Tokens):
         """Return the number of sessions of an account that have not ended."""
         times = (map(datetime.fromisoformat, row) for row in self.read(rows.SESSIONS, account=account.number))
         return sum(self._is_valid(*each) for each in times)
+
+
+def _end(created: datetime, used: datetime, idle: timedelta | None) -> datetime:
+    last = created + timedelta(hours=SESSION_HOURS)
+    return last if idle is None else min(last, used + idle)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, Update, insert, select, update
 
 from ....middleware.bindings.model import rfc3339
 from ....middleware.errors import BindingError, BindingsUnavailable
@@ -36,7 +36,7 @@ class Tokens(AccountDatabase):
 
     def __init__(self, bindings: Bindings) -> None:
         super().__init__(bindings)
-        self._uses: dict[int, float] = {}
+        self._uses: dict[int | str, float] = {}
 
     def create_token(
         self,
@@ -105,7 +105,8 @@ class Tokens(AccountDatabase):
         """Return the caller with this token; None if it is unknown, expired or revoked, or its account is disabled."""
         found = self._caller(rows.found(self.read(rows.OF_TOKEN, hash=secret_hash(secret))))
         if found is not None and found.token is not None:
-            self._record_use(found.token)
+            number, now = found.token.number, rfc3339(self.bindings.now())
+            self._record_use(number, update(tables.tokens).where(tables.tokens.c.id == number).values(last_used=now))
         return found
 
     def of_token_number(self, number: int) -> Caller | None:
@@ -121,15 +122,15 @@ class Tokens(AccountDatabase):
             return None
         return Caller(account=account, token=token)
 
-    def _record_use(self, token: Token) -> None:
+    def _record_use(self, used: int | str, statement: Update) -> None:
+        """Record the use of a token or session, which ``used`` identifies, with a statement."""
         # A writer can hold the lock of the database for long. A request waits for it once a minute at most.
-        if time.monotonic() < self._uses.get(token.number, 0.0):
+        if time.monotonic() < self._uses.get(used, 0.0):
             return
         if len(self._uses) >= _MAX_USES:
             self._uses.clear()
-        self._uses[token.number] = time.monotonic() + USE_SECONDS
-        used = update(tables.tokens).where(tables.tokens.c.id == token.number)
+        self._uses[used] = time.monotonic() + USE_SECONDS
         try:
-            self.write(lambda connection: connection.execute(used.values(last_used=rfc3339(self.bindings.now()))))
+            self.write(lambda connection: connection.execute(statement))
         except (BindingsUnavailable, BindingError):
             return  # the time of the last use is not worth a failed request
