@@ -10,7 +10,7 @@ from __future__ import annotations
 import csv
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 from io import StringIO
 from itertools import chain
@@ -67,6 +67,24 @@ def export_table(
     b'{"identifier": "ark:12345/x", "target": "/x",'
     """
     counts: Counter[object] = Counter()
+    for row, line in table_lines(bindings, format, since):
+        file.write(line.encode())
+        if row is not None:
+            counts["reserved" if isinstance(row, Binding) and row.is_reserved else type(row)] += 1
+            if progress and counts.total() % _EVERY == 0:
+                progress(counts.total())
+    if progress:
+        progress(counts.total())
+    return Exported(counts[Binding], counts["reserved"], counts[RuleRow], counts[Setting], counts[PrefixRow])
+
+
+def table_lines(
+    bindings: Bindings, format: Format, since: datetime | None = None
+) -> Iterator[tuple[Binding | OtherRow | None, str]]:
+    """Yield the rows of :func:`export_table` with their lines. The line of the columns has no row.
+
+    Raises :class:`BindingsUnavailable`.
+    """
     with bindings.store.snapshot() as snapshot:
         records = [PrefixRow(record.prefix, **record.texts) for record in snapshot.prefixes()]
         if format == "jsonl":
@@ -75,16 +93,10 @@ def export_table(
             used = {column for record in records for column in record.cells() if column not in COLUMNS}
             elements = sorted(used.union(snapshot.elements()))
             written = Delimited(_DELIMITERS[format], snapshot.selectors(), elements)
-            file.write(written.header().encode())
+            yield None, written.header()
         names = (name for name in snapshot.bindings() if since is None or name.changed >= since)
-        for number, row in enumerate(chain(snapshot.settings(), names, records), 1):
-            file.write(written(row).encode())
-            counts["reserved" if isinstance(row, Binding) and row.is_reserved else type(row)] += 1
-            if progress and number % _EVERY == 0:
-                progress(number)
-    if progress:
-        progress(counts.total())
-    return Exported(counts[Binding], counts["reserved"], counts[RuleRow], counts[Setting], counts[PrefixRow])
+        for row in chain(snapshot.settings(), names, records):
+            yield row, written(row)
 
 
 _DELIMITERS: dict[Format, str] = {"csv": ",", "tsv": "\t"}

@@ -12,8 +12,7 @@ from ..config import url
 from ..links.model import DESCRIPTIONS, STATES, Link, State
 from ..links.store import Links
 from ..management import Stale
-from ..report import spreadsheet
-from . import messages
+from . import exports, messages
 from .blueprint import blueprint, caller, management, see_other
 from .forms import comparable
 from .names.page import requested_name
@@ -32,6 +31,7 @@ def page() -> str:
     return render_template(
         "desk/links.html",
         counts=links.count(),
+        exports=exports.addresses("desk.export_links", state=state),
         state=state,
         description=DESCRIPTIONS[state],
         links=found[:_PAGE],
@@ -41,12 +41,14 @@ def page() -> str:
     )
 
 
-@blueprint.get("/links.csv", endpoint="links_csv")
-def table() -> Response:
-    """Return all targets with a state as CSV."""
-    links, state = _links(), _state()
-    headers = {"Content-Disposition": f'attachment; filename="targets-{state}.csv"'}
-    return Response(_lines(links, state), content_type="text/csv; charset=utf-8; header=present", headers=headers)
+@blueprint.get("/links.<any(csv, jsonl):form>")
+def export_links(form: str) -> Response:
+    """Return all targets with a state as a file."""
+    state = _state()
+    rows = (link.as_dict() for link in _all(_links(), state))
+    if form == "csv":
+        return exports.csv_file(f"targets-{state}", _COLUMNS, rows)
+    return exports.json_lines_file(f"targets-{state}", rows)
 
 
 @blueprint.post("/links/relocate", endpoint="relocate_moved")
@@ -77,14 +79,8 @@ def _state() -> State:
     return "dead"
 
 
-def _lines(links: Links, state: State) -> Iterator[str]:
-    yield spreadsheet.line(_COLUMNS)
+def _all(links: Links, state: State) -> Iterator[Link]:
     after = ""
     while found := links.of_state(state, after, _BLOCK):
-        yield "".join(spreadsheet.line(_row(link)) for link in found)
+        yield from found
         after = found[-1].key
-
-
-def _row(link: Link) -> list[str]:
-    values = link.as_dict()
-    return ["" if values[column] is None else str(values[column]) for column in _COLUMNS]

@@ -12,23 +12,27 @@ from ..navigation import Link
 
 
 class _Page(NamedTuple):
-    """A page in the header: its label and endpoint, and the roles that can use it."""
+    """A page in the header: its label and endpoint, and the roles that can use it.
+
+    ``also`` is the endpoint of another page that belongs to it, as do the pages below that one.
+    """
 
     label: str
     endpoint: str
     roles: tuple[Role, ...] = ("reader", "curator", "administrator")
+    also: str | None = None
 
 
 _CHANGING: tuple[Role, ...] = ("curator", "administrator")
 
 _PAGES = (
     _Page("Overview", "desk.overview"),
-    _Page("Names", "desk.names"),
+    _Page("Names", "desk.names", also="desk.name"),
     _Page("New", "desk.new", _CHANGING),
     _Page("Tables", "desk.tables", _CHANGING),
     _Page("Moves", "desk.moves", _CHANGING),
     _Page("Links", "desk.links"),
-    _Page("Changes", "desk.changes"),
+    _Page("Changes", "desk.changes", also="desk.audit"),
     _Page("Prefixes", "desk.prefixes"),
     _Page("Accounts", "desk.accounts", ("administrator",)),
 )
@@ -42,6 +46,7 @@ def desk_navigation(caller: Caller) -> list[Link]:
             continue
         address = url(page.endpoint)
         here = f"{request.script_root}{request.path}"
-        is_below = page.endpoint != "desk.overview" and here.startswith(f"{address}/")
+        own = (address, url(page.also)) if page.also else (address,)
+        is_below = page.endpoint != "desk.overview" and f"{here}/".startswith(tuple(f"{each}/" for each in own))
         links.append(Link(page.label, address, "page" if here == address else "true" if is_below else ""))
     return links

@@ -10,6 +10,7 @@ from ...middleware.bindings.bulk import relocation, undo, withdrawal
 from ...middleware.bindings.bulk.operations import Operation, list_operations
 from ...middleware.bindings.bulk.plan import BulkResult
 from ...middleware.bindings.model import NOTHING
+from ...middleware.tabular.exporting import table_lines
 from ...middleware.tabular.importing import Report, Summary, import_table
 from .permissions import require_account, require_administrator, require_curator, require_granted
 from .recording import Recorder
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from ...middleware import Bindings
     from ...middleware.bindings.names import Name
+    from ...middleware.tabular.formats import Format
     from ..accounts.model import Caller
 
 MAX_NAMES = 20_000
@@ -174,6 +176,14 @@ class BulkOperations(Recorder):
         """Return operations, the newest first; see :func:`~.operations.list_operations`."""
         require_account(caller)
         return list_operations(self.bindings, before=before, limit=limit)
+
+    def export(self, caller: Caller | None, format: Format) -> Iterator[str]:
+        """Return the lines of a table of everything, which :func:`~.importing.import_table` reads.
+
+        Only for administrators: the counters of minted names show the names that come next.
+        """
+        require_administrator(caller)
+        return (line for _, line in table_lines(self.bindings, format))
 
     @contextmanager
     def _bulk(

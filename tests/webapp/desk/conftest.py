@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,7 @@ class Browser:
     """A browser with a session. It sends the CSRF token with each form, and follows no redirects."""
 
     client: FlaskClient
-    headers: dict[str, str] = field(default_factory=dict)
+    token: str = ""
 
     def get(self, path: str, **options: Any) -> TestResponse:
         return self.client.get(path, **options)
@@ -36,9 +36,11 @@ class Browser:
         return self.client.get(path, headers={"HX-Request": "true"})
 
     def post(self, path: str, form: dict[str, Any] | None = None, **options: Any) -> TestResponse:
-        token = re.search(r'name="csrf_token" value="([0-9a-f]+)"', self.client.get("/sign-out").text)
-        assert token
-        return self.client.post(path, data={"csrf_token": token[1], **(form or {})}, **options)
+        if not self.token:
+            found = re.search(r'name="csrf_token" value="([0-9a-f]+)"', self.client.get("/sign-out").text)
+            assert found
+            self.token = found[1]
+        return self.client.post(path, data={"csrf_token": self.token, **(form or {})}, **options)
 
 
 @dataclass
@@ -58,22 +60,27 @@ class Desk:
         return Browser(client)
 
 
+def open_desk(folder: Path, **options: Any) -> Desk:
+    """Return a desk with a new database in a folder. ``options`` are those of create_app."""
+    bindings = open_bindings(folder / "bindings.sqlite", create=True)
+    accounts = Accounts(bindings)
+    for name, role in ROLES.items():
+        accounts.add(name, role, ["ark:12345/x5"] if role == "curator" else [])
+    return Desk(create_app(bindings, **options), bindings, accounts)
+
+
 @pytest.fixture
 def make_desk(tmp_path: Path) -> Iterator[Callable[..., Desk]]:
     """make_desk(**options) returns a desk with these options of create_app."""
-    opened: list[Bindings] = []
+    opened: list[Desk] = []
 
     def make(**options: Any) -> Desk:
-        bindings = open_bindings(tmp_path / "bindings.sqlite", create=True)
-        opened.append(bindings)
-        accounts = Accounts(bindings)
-        for name, role in ROLES.items():
-            accounts.add(name, role, ["ark:12345/x5"] if role == "curator" else [])
-        return Desk(create_app(bindings, **options), bindings, accounts)
+        opened.append(open_desk(tmp_path, **options))
+        return opened[-1]
 
     yield make
     for each in opened:
-        each.close()
+        each.bindings.close()
 
 
 @pytest.fixture

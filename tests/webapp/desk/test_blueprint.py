@@ -98,6 +98,21 @@ def test_navigation_marks_the_current_page(jane, read_page):
     assert page.one("a", aria_current="page").text == "Overview"
 
 
+@pytest.mark.parametrize(
+    ("path", "label"),
+    [
+        pytest.param("/desk/name/metadata?name=ark:12345/x51", "Names", id="a form of a name"),
+        pytest.param("/desk/name?name=ark:12345/x51", "Names", id="a name"),
+        pytest.param("/desk/audit", "Changes", id="the audit"),
+        pytest.param("/desk/accounts/jane", "Accounts", id="an account"),
+    ],
+)
+def test_navigation_marks_the_list_that_a_page_belongs_to(desk, ada, read_page, path, label):
+    desk.bindings.bind("ark:12345/x51", "/x")
+    page = read_page(ada.get(path).text)
+    assert [link.text for link in page.one("nav", aria_label="Desk").all("a", aria_current="true")] == [label]
+
+
 def test_menu_shows_account_role_and_grants(jane, read_page):
     menu = read_page(jane.get("/desk").text).one("details", "account")
     assert "jane" in menu.one("summary").text

@@ -84,7 +84,7 @@ def test_a_trace_of_another_name_changes_nothing(bound: Desk, jane: Browser) -> 
 
 
 def test_the_list_can_be_downloaded(bound: Desk, jane: Browser) -> None:
-    rows = list(csv.DictReader(jane.get("/desk/links.csv?state=moved").text.splitlines()))
+    rows = list(csv.DictReader(jane.get("/desk/links.csv?state=moved").text.removeprefix("\ufeff").splitlines()))
     assert [row["identifier"] for row in rows] == ["ark:12345/x5b", "ark:12345/y1"]
     assert rows[0]["url"] == "https://new.example/b"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -16,7 +17,7 @@ from ararat.webapp.links.model import Link
 from ararat.webapp.links.store import Links
 from ararat.webapp.management import Management, prefix_etag
 
-from .conftest import Browser, Desk
+from .conftest import Browser, Desk, open_desk
 
 LIVE, RESERVED, WITHDRAWN, GRANTED = "ark:12345/x5m1", "ark:12345/x5r1", "ark:12345/x5w1", "ark:12345/x5"
 
@@ -74,6 +75,7 @@ CASES = (
     page(""),
     page("/names"),
     page("/names.<any(csv, jsonl):form>", path="/names.csv"),
+    page("/everything.<any(csv, jsonl):form>", ADMINISTRATORS, "/everything.csv"),
     page("/name", path=f"/name?name={LIVE}"),
     page("/name/metadata", OF_NAMES, f"/name/metadata?name={LIVE}"),
     form("/name/metadata", OF_NAMES, name=LIVE, revision="2", **{"m.erc.what": "A map"}),
@@ -91,19 +93,23 @@ CASES = (
     form("/new/mint", OF_NAMES, shoulder=GRANTED, count="2"),
     form("/new/csv", ALL, minted=RESERVED),
     page("/links"),
-    page("/links.csv"),
+    page("/links.<any(csv, jsonl):form>", path="/links.csv"),
     form("/links/relocate", OF_NAMES, name=LIVE, key=LIVE),
     page("/moves", CURATORS),
     form("/moves", OF_NAMES, source="https://new.example/", destination="https://b.example/", apply="1"),
     page("/changes"),
+    page("/changes.<any(csv, jsonl):form>", path="/changes.csv"),
     page("/changes/<int:number>", path="/changes/1"),
+    page("/changes/<int:number>.<any(csv, jsonl):form>", path="/changes/1.csv"),
     page("/changes/<int:number>/undo", ADMINISTRATORS, "/changes/1/undo"),
     form("/changes/<int:number>/undo", ADMINISTRATORS, "/changes/1/undo"),
     page("/audit", ADMINISTRATORS),
+    page("/audit.<any(csv, jsonl):form>", ADMINISTRATORS, "/audit.csv"),
     page("/tokens"),
     form("/tokens", PEOPLE, label="new", expires=""),
     form("/tokens/revoke", PEOPLE, number="{token}"),
     page("/accounts", ADMINISTRATORS),
+    page("/accounts.<any(csv, jsonl):form>", ADMINISTRATORS, "/accounts.csv"),
     form("/accounts", ADMINISTRATORS, name="new", role="administrator"),
     page("/accounts/<name>", ADMINISTRATORS, "/accounts/joan"),
     *(
@@ -111,6 +117,7 @@ CASES = (
         for change in CHANGES
     ),
     page("/prefixes"),
+    page("/prefixes.<any(csv, jsonl):form>", path="/prefixes.csv"),
     page("/prefixes/record", path=f"/prefixes/record?prefix={GRANTED}"),
     page("/prefixes/edit", ADMINISTRATORS, f"/prefixes/edit?prefix={GRANTED}"),
     form("/prefixes/edit", ADMINISTRATORS, prefix="ark:12345/x7", what="Maps"),
@@ -123,9 +130,18 @@ LISTED = {("POST", "/desk/moves", "joan"): 422}
 """The requests whose refused names are listed on a page, with its status. No name is changed then."""
 
 
-@pytest.fixture
-def filled(desk: Desk) -> Desk:
-    """A desk with names in each state, an operation, a trace, records and tokens."""
+@dataclass(frozen=True, kw_only=True)
+class Filled:
+    """A desk with names, and the callers that are signed in. ``restore`` undoes the changes of a test."""
+
+    desk: Desk
+    browsers: dict[str, Browser]
+    secret: str
+    restore: Callable[[], None]
+
+
+def fill(desk: Desk) -> None:
+    """Add names in each state, an operation, a trace, records and tokens."""
     bindings, accounts = desk.bindings, desk.accounts
     accounts.add("joan", "curator", ["ark:12345/y9"])
     for name in ("joan", "rita", "jane", "ada"):
@@ -159,32 +175,48 @@ def filled(desk: Desk) -> Desk:
             )
         ]
     )
-    return desk
 
 
-def send(desk: Desk, case: Case, caller: str) -> TestResponse:
+@pytest.fixture(scope="module")
+def opened(tmp_path_factory: pytest.TempPathFactory, keep_copy: Callable[..., Callable[[], None]]) -> Iterator[Filled]:
+    """One desk for all tests of this file."""
+    folder = tmp_path_factory.mktemp("permissions")
+    desk = open_desk(folder)
+    fill(desk)
+    browsers = {name: desk.signed_in(name) for name in PEOPLE}
+    _, secret = desk.accounts.create_token("ada", "some", None, [GRANTED])
+    yield Filled(desk=desk, browsers=browsers, secret=secret, restore=keep_copy(folder / "bindings.sqlite"))
+    desk.bindings.close()
+
+
+@pytest.fixture
+def filled(opened: Filled) -> Filled:
+    """The desk before the change of any test."""
+    opened.restore()
+    return opened
+
+
+def send(filled: Filled, case: Case, caller: str) -> TestResponse:
     """Send the request of a case as a caller."""
-    values = dict(case.form)
+    desk, values = filled.desk, dict(case.form)
     if caller == "token":
-        _, secret = desk.accounts.create_token("ada", "some", None, [GRANTED])
-        client, headers = desk.app.test_client(), {"Authorization": f"Bearer {secret}"}
+        client, headers = desk.app.test_client(), {"Authorization": f"Bearer {filled.secret}"}
         values |= {name: "1" for name, text in values.items() if text == "{token}"}
         return client.open(case.path, method=case.method, data=values or None, headers=headers)
-    browser: Browser = desk.signed_in(caller)
+    browser = filled.browsers[caller]
     number = str(desk.accounts.tokens(caller)[0].number)
     values |= {name: number for name, text in values.items() if text == "{token}"}
     return browser.get(case.path) if case.method == "GET" else browser.post(case.path, values)
 
 
 def snapshot(desk: Desk) -> tuple[Any, ...]:
-    """Return everything that a form can change, except tokens of this test."""
+    """Return everything that a form can change."""
     with desk.bindings.store.snapshot() as view:
         names = list(view.bindings())
     revoked: list[tuple[str, datetime | None]] = [
         (account.name, token.revoked)
         for account in desk.accounts.list()
         for token in desk.accounts.tokens(account.name)
-        if token.label != "some"
     ]
     return names, desk.bindings.prefixes(), desk.bindings.rules(), desk.accounts.list(), revoked
 
@@ -200,13 +232,14 @@ def test_each_rule_is_in_the_table(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_each_request_is_permitted_to_its_callers_only(filled: Desk, case: Case) -> None:
+def test_each_request_is_permitted_to_its_callers_only(filled: Filled, case: Case) -> None:
+    desk = filled.desk
     if "{etag}" in case.form.values():
-        record = filled.bindings.prefix(case.form["prefix"])
+        record = desk.bindings.prefix(case.form["prefix"])
         assert record
         case = replace(case, form={**case.form, "etag": prefix_etag(record)})
-    before = snapshot(filled)
-    client = filled.app.test_client()
+    before = snapshot(desk)
+    client = desk.app.test_client()
     for headers in ({}, {"Cookie": "ararat=nonsense"}):
         response = client.open(case.path, method=case.method, data=case.form or None, headers=headers)
         assert response.status_code == 303
@@ -215,7 +248,7 @@ def test_each_request_is_permitted_to_its_callers_only(filled: Desk, case: Case)
         if caller not in case.permitted:
             expected = LISTED.get((case.method, case.path, caller), 403)
             assert send(filled, case, caller).status_code == expected, caller
-    assert snapshot(filled) == before
+    assert snapshot(desk) == before
     # The second caller that makes a change can meet a conflict.
     for number, caller in enumerate(each for each in CALLERS if each in case.permitted):
         status = send(filled, case, caller).status_code

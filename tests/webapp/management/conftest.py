@@ -24,13 +24,6 @@ def management(database: str, open_store: Callable[..., Bindings]) -> Management
     return Management(bindings, Accounts(bindings))
 
 
-@pytest.fixture
-def sqlite_management(tmp_path, open_store: Callable[..., Bindings]) -> Management:
-    """The management of an empty SQLite database."""
-    bindings = open_store(f"sqlite:///{tmp_path / 'names.sqlite'}")
-    return Management(bindings, Accounts(bindings))
-
-
 def token_for(caller: Caller, *prefixes: str) -> Caller:
     """Return a caller with a token for some prefixes."""
     token = Token(

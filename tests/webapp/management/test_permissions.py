@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
 
 import pytest
 
+from ararat.middleware import open_bindings
 from ararat.middleware.bindings.listing import select
 from ararat.middleware.errors import BindingError
 from ararat.webapp.accounts.model import Caller
+from ararat.webapp.accounts.store import Accounts
 from ararat.webapp.management import Fields, Forbidden, Management, Missing, NewName
 
 from .conftest import ELSEWHERE, GRANTED, audit_of, callers, token_for
@@ -69,7 +71,15 @@ ELSEWHERE_ONLY = {
 }
 
 
-def filled(management: Management) -> None:
+class Filled(NamedTuple):
+    """A management with names, and a caller of each role. ``restore`` undoes the changes of a test."""
+
+    management: Management
+    callers: Mapping[str, Caller | None]
+    restore: Callable[[], None]
+
+
+def fill(management: Management) -> None:
     """Record names in each state, an operation that can be undone, and a prefix record."""
     bindings = management.bindings
     bindings.set_prefix(GRANTED, who="Library")
@@ -79,6 +89,23 @@ def filled(management: Management) -> None:
     bindings.withdraw(WITHDRAWN)
     administrator = Caller(account=management.accounts.add("first", "administrator"))
     assert management.relocate_prefix(administrator, "older.example", "old.example").operation == 1
+
+
+@pytest.fixture(scope="module")
+def opened(tmp_path_factory: pytest.TempPathFactory, keep_copy: Callable[..., Callable[[], None]]) -> Iterator[Filled]:
+    """One SQLite database for all tests of this file."""
+    file = tmp_path_factory.mktemp("permissions") / "names.sqlite"
+    with open_bindings(file, create=True) as bindings:
+        management = Management(bindings, Accounts(bindings))
+        fill(management)
+        yield Filled(management, callers(management), keep_copy(file))
+
+
+@pytest.fixture
+def filled(opened: Filled) -> Filled:
+    """The database before the change of any test."""
+    opened.restore()
+    return opened
 
 
 def refusal(management: Management, operation: Operation, caller: Caller | None) -> str | None:
@@ -100,10 +127,8 @@ def snapshot(management: Management) -> object:
 
 
 @pytest.mark.parametrize("operation", [*OF_ALL, *OF_READERS, *OF_CURATORS, *OF_ADMINISTRATORS])
-def test_each_operation_is_permitted_to_its_callers_only(sqlite_management: Management, operation: str) -> None:
-    management = sqlite_management
-    filled(management)
-    everybody = callers(management)
+def test_each_operation_is_permitted_to_its_callers_only(filled: Filled, operation: str) -> None:
+    management, everybody, _ = filled
     assert set(everybody) == {"anonymous", "reader", *CURATORS, *ADMINISTRATORS, *WITH_TOKENS, *ELSEWHERE_ONLY}
     before = snapshot(management)
     if operation in OF_ALL:
@@ -128,7 +153,7 @@ def test_each_operation_is_permitted_to_its_callers_only(sqlite_management: Mana
 @pytest.mark.parametrize(
     "name", ["anonymous", "reader", *sorted(CURATORS), *sorted(ADMINISTRATORS), *sorted(WITH_TOKENS)]
 )
-def test_each_permitted_operation_is_made(sqlite_management: Management, operation: str, name: str) -> None:
+def test_each_permitted_operation_is_made(filled: Filled, operation: str, name: str) -> None:
     permitted = {
         *OF_ALL,
         *(OF_READERS if name != "anonymous" else ()),
@@ -137,9 +162,7 @@ def test_each_permitted_operation_is_made(sqlite_management: Management, operati
     }
     if operation not in permitted:
         pytest.skip("the table of refusals has this case")
-    management = sqlite_management
-    filled(management)
-    caller = callers(management)[name]
+    management, caller = filled.management, filled.callers[name]
     before, rows = snapshot(management), len(audit_of(management))
     known = OF_ALL | OF_READERS | OF_CURATORS | OF_ADMINISTRATORS
     assert refusal(management, known[operation], caller) is None

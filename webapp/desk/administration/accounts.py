@@ -14,7 +14,7 @@ from ...accounts.model import MAX_PREFIX, Account, Caller
 from ...errors import Refused
 from ...management import Forbidden
 from ...management.permissions import require_administrator
-from .. import messages
+from .. import exports, messages
 from ..blueprint import blueprint, caller, management, see_other
 from ..forms import Problem
 from .account_changes import CHANGES, WrongField
@@ -28,6 +28,7 @@ ROLE_LABELS: Final = (
 )
 """The roles with their labels."""
 
+_COLUMNS: Final = ("name", "role", "prefixes", "created", "disabled", "has_password")
 _FIELDS: Final = (("account-role", "role"), ("password", "password"))
 
 
@@ -36,6 +37,16 @@ def page() -> str:
     """Show all accounts, and the form for a new one."""
     _administrator()
     return _page()
+
+
+@blueprint.get("/accounts.<any(csv, jsonl):form>")
+def export_accounts(form: str) -> Response:
+    """Return all accounts as a file, without passwords and tokens."""
+    _administrator()
+    rows = [account.as_dict() for account in identify.accounts().list()]
+    if form == "csv":
+        return exports.csv_file("accounts", _COLUMNS, (row | {"prefixes": " ".join(row["prefixes"])} for row in rows))
+    return exports.json_lines_file("accounts", rows)
 
 
 @blueprint.post("/accounts", endpoint="add_account")
@@ -113,6 +124,7 @@ def _page(problems: dict[str, Problem] | None = None) -> str:
         "desk/accounts.html",
         accounts=identify.accounts().list(),
         roles=ROLE_LABELS,
+        exports=exports.addresses("desk.export_accounts"),
         form=request.form,
         errors=problems or {},
     )

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from flask import render_template, request
+from typing import Any
+
+from flask import Response, render_template, request
 
 from ....middleware.bindings import prefixes
-from ....middleware.bindings.prefixes import Field, PrefixRecords
+from ....middleware.bindings.prefixes import FIELDS, Field, PrefixRecord, PrefixRecords
+from ....middleware.resolution.rules import Rule
 from ...config import site
 from ...management import Missing, prefix_etag
+from .. import exports
 from ..blueprint import blueprint, caller, management
 from .prefix_history import LABELS, changes_of
 
@@ -15,14 +19,26 @@ INHERITED: tuple[Field, ...] = ("statement", "pattern", "characters")
 """The texts that names below a shoulder inherit from the record of the NAAN, if the shoulder has none."""
 
 
+_COLUMNS = ("prefix", *FIELDS, "rule", "redirect", "changed", "actor", "revision")
+
+
 @blueprint.get("/prefixes", endpoint="prefixes")
 def page() -> str:
     """Show the records of all NAANs and shoulders, and the rules of others."""
-    operations = management()
-    records = operations.prefixes(caller())
-    known = {record.prefix for record in records}
-    others = [rule for rule in operations.bindings.rules() if rule.prefix not in known]
-    return render_template("desk/prefixes.html", records=records, rules=others)
+    records, rules = _records_and_other_rules()
+    addresses = exports.addresses("desk.export_prefixes")
+    return render_template("desk/prefixes.html", records=records, rules=rules, exports=addresses)
+
+
+@blueprint.get("/prefixes.<any(csv, jsonl):form>")
+def export_prefixes(form: str) -> Response:
+    """Return the records of all NAANs and shoulders, and the rules of others, as a file."""
+    records, rules = _records_and_other_rules()
+    rows = [record.as_dict() for record in records]
+    rows += [{"prefix": rule.prefix, "rule": {"template": rule.template, "redirect": rule.redirect}} for rule in rules]
+    if form == "csv":
+        return exports.csv_file("prefixes", _COLUMNS, map(_flat, rows))
+    return exports.json_lines_file("prefixes", rows)
 
 
 @blueprint.get("/prefixes/record", endpoint="prefix")
@@ -46,3 +62,16 @@ def record() -> str:
         address=f"{site().prefix or ''}/{key}",
         etag=found and prefix_etag(found),
     )
+
+
+def _records_and_other_rules() -> tuple[list[PrefixRecord], list[Rule]]:
+    """Return all records, and the rules of prefixes without a record."""
+    operations = management()
+    records = operations.prefixes(caller())
+    known = {record.prefix for record in records}
+    return records, [rule for rule in operations.bindings.rules() if rule.prefix not in known]
+
+
+def _flat(row: dict[str, Any]) -> exports.Row:
+    rule = row["rule"] or {"template": None, "redirect": None}
+    return row | {"rule": rule["template"], "redirect": rule["redirect"]}

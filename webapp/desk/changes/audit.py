@@ -1,33 +1,32 @@
-"""The audit: the requests of accounts, also refused ones. Only for administrators."""
+"""The audit: the requests of accounts, also refused ones, and its export. Only for administrators."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from http import HTTPStatus
 
-from flask import render_template, request
+from flask import Response, render_template, request
 
-from ...accounts.audit_listing import AuditSelection
+from ....middleware.bindings.model import rfc3339
+from ...accounts.audit_listing import AuditRow, AuditSelection
 from ...config import url
 from ...errors import Refused
-from .. import dates
+from ...management.permissions import require_administrator
+from .. import dates, exports
 from ..blueprint import blueprint, caller, management
 from ..forms import Problem, comparable
 
 SHOWN = 100
 """The number of requests on a page."""
 
+_BLOCK = 500
 _FIELDS = ("account", "operation", "since", "before")
 
 
 @blueprint.get("/audit")
 def audit() -> str:
     """Show a page of the audit."""
-    given = {name: comparable(text[:200]) for name in _FIELDS if (text := request.args.get(name, "").strip())}
-    errors: dict[str, Problem] = {}
-    period = dates.read_period(given, errors)
-    selection = AuditSelection(
-        account=given.get("account"), operation=given.get("operation"), since=period.since, before=period.before
-    )
+    given, errors, selection = _read_filters()
     after = request.args.get("after", "")
     if after and not (after.isascii() and after.isdecimal() and len(after) < 19):
         sentence = "The link to this page of the list is not valid. Open the first page."
@@ -38,6 +37,39 @@ def audit() -> str:
         given=given,
         errors=errors,
         shown=shown,
+        exports=exports.addresses("desk.export_audit", **given),
         first=url("desk.audit", **given) if after else None,
         next=url("desk.audit", **given, after=shown.next) if shown.next else None,
     )
+
+
+@blueprint.get("/audit.<any(csv, jsonl):form>")
+def export_audit(form: str) -> Response:
+    """Return all requests that meet the filters as a file."""
+    require_administrator(caller())
+    _, errors, selection = _read_filters()
+    exports.require_valid(errors)
+    rows = (row._asdict() | {"time": rfc3339(row.time)} for row in _all(selection))
+    if form == "csv":
+        return exports.csv_file("audit", AuditRow._fields, rows)
+    return exports.json_lines_file("audit", rows)
+
+
+def _read_filters() -> tuple[dict[str, str], dict[str, Problem], AuditSelection]:
+    """Return the filters as the user wrote them, their errors, and what they select."""
+    given = {name: comparable(text[:200]) for name in _FIELDS if (text := request.args.get(name, "").strip())}
+    errors: dict[str, Problem] = {}
+    period = dates.read_period(given, errors)
+    selection = AuditSelection(
+        account=given.get("account"), operation=given.get("operation"), since=period.since, before=period.before
+    )
+    return given, errors, selection
+
+
+def _all(selection: AuditSelection) -> Iterator[AuditRow]:
+    below: int | None = None
+    while True:
+        found = management().audit(caller(), selection, below=below, limit=_BLOCK)
+        yield from found.rows
+        if (below := found.next) is None:
+            return

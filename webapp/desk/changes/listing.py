@@ -1,21 +1,21 @@
-"""The changes of all names and the operations on many names, with who made them and when."""
+"""The changes of all names and the operations on many names, with who made them and when, and their export."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from http import HTTPStatus
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from flask import render_template, request
+from flask import Response, render_template, request
 
 from ....middleware.bindings.event_listing import EventSelection, select_events
-from ....middleware.bindings.model import ACTIONS
+from ....middleware.bindings.model import ACTIONS, rfc3339
 from ....middleware.errors import BindingError
 from ...config import url
 from ...errors import Refused
-from .. import dates
+from .. import dates, exports
 from ..blueprint import blueprint, caller, management
 from ..forms import Problem, comparable
 from ..names.history import Difference, differences
@@ -29,6 +29,8 @@ SHOWN = 50
 
 _FIELDS = ("actor", "action", "prefix", "since", "before")
 _OPERATIONS = "operations"
+_COLUMNS = ("when", "actor", "action", "operation", "names", "name", "source", "field", "before", "after")
+_BLOCK = 500
 _MAX_TEXT = 400
 _MAX_NUMBER = 2**62
 
@@ -48,6 +50,32 @@ class Entry:
         event = self.event and self.event.event
         return tuple(differences(event.before, event.after)) if event else ()
 
+    def as_dict(self) -> dict[str, Any]:
+        """Return the event or the operation as a JSON object."""
+        return self.event.event.as_dict() if self.event else self.operation.as_dict() if self.operation else {}
+
+    def rows(self) -> Iterator[dict[str, object]]:
+        """Yield a row of a table for each value that the change set, at least one."""
+        row: dict[str, object] = {"when": rfc3339(self.when), "actor": self.actor}
+        if self.operation:
+            row |= {
+                "action": self.operation.action,
+                "operation": self.operation.number,
+                "names": self.operation.names,
+            }
+        elif self.event:
+            event = self.event.event
+            row |= {
+                "action": event.action,
+                "operation": event.operation,
+                "name": event.after.identifier,
+                "source": event.source,
+            }
+        for each in self.differences:
+            yield row | {"field": each.field, "before": each.before, "after": each.after}
+        if not self.differences:
+            yield row
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Changes:
@@ -61,8 +89,7 @@ class Changes:
 @blueprint.get("/changes")
 def changes() -> str:
     """Show a page of the changes that meet the filters."""
-    given = {name: comparable(text[:_MAX_TEXT]) for name in _FIELDS if (text := request.args.get(name, "").strip())}
-    errors: dict[str, Problem] = {}
+    given, errors = _given(), {}
     selection = _selection(given, errors)
     after = request.args.get("after") or None
     shown = changes_of(selection, after, with_names=given.get("action") != _OPERATIONS)
@@ -76,10 +103,28 @@ def changes() -> str:
             (_OPERATIONS, "Operations on many names"),
             *((each, each.capitalize()) for each in ACTIONS),
         ],
+        exports=exports.addresses("desk.export_changes", **given),
         first=url("desk.changes", **given) if after else None,
         next=url("desk.changes", **given, after=shown.next) if shown.next else None,
         is_first=after is None,
     )
+
+
+@blueprint.get("/changes.<any(csv, jsonl):form>")
+def export_changes(form: str) -> Response:
+    """Return all changes that meet the filters as a file, with a row for each changed value in CSV."""
+    given, errors = _given(), {}
+    selection = _selection(given, errors)
+    exports.require_valid(errors)
+    with_names = given.get("action") != _OPERATIONS
+    return _file(form, "changes", _all(selection, with_names=with_names))
+
+
+@blueprint.get("/changes/<int:number>.<any(csv, jsonl):form>")
+def export_operation(number: int, form: str) -> Response:
+    """Return all changes of an operation as a file."""
+    management().operation(caller(), number)
+    return _file(form, f"operation-{number}", _of_operation(number))
 
 
 @blueprint.get("/changes/<int:number>")
@@ -95,6 +140,7 @@ def operation(number: int) -> str:
         "desk/operation.html",
         operation=found,
         shown=Changes(entries=entries, next=None, unreadable=some.unreadable),
+        exports=exports.addresses("desk.export_operation", number=number),
         first=url("desk.operation", number=number) if below else None,
         next=url("desk.operation", number=number, after=some.next) if some.next else None,
     )
@@ -130,6 +176,36 @@ def changes_of(
     last_operation = next((each.operation.number for each in reversed(merged) if each.operation), below_operation)
     following = ".".join(str(_MAX_NUMBER if each is None else each) for each in (last_event, last_operation))
     return Changes(entries=merged, next=following, unreadable=unreadable)
+
+
+def _file(form: str, name: str, entries: Iterator[Entry]) -> Response:
+    if form == "csv":
+        return exports.csv_file(name, _COLUMNS, (row for entry in entries for row in entry.rows()))
+    return exports.json_lines_file(name, (entry.as_dict() for entry in entries))
+
+
+def _all(selection: EventSelection, *, with_names: bool) -> Iterator[Entry]:
+    """Yield the changes of all pages."""
+    after: str | None = None
+    while True:
+        found = changes_of(selection, after, with_names=with_names, limit=_BLOCK)
+        yield from found.entries
+        if (after := found.next) is None:
+            return
+
+
+def _of_operation(number: int) -> Iterator[Entry]:
+    below: int | None = None
+    while True:
+        found = management().events(caller(), EventSelection(operation=number), below=below, limit=_BLOCK)
+        yield from (Entry(when=each.event.when, actor=each.event.actor, event=each) for each in found.events)
+        if (below := found.next) is None:
+            return
+
+
+def _given() -> dict[str, str]:
+    """Return the filters of the request as the user wrote them."""
+    return {name: comparable(text[:_MAX_TEXT]) for name in _FIELDS if (text := request.args.get(name, "").strip())}
 
 
 def _operations(selection: EventSelection, below: int | None, limit: int) -> list[Entry]:

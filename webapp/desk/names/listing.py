@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from functools import partial
 from http import HTTPStatus
@@ -18,6 +17,7 @@ from ....middleware.errors import BindingError
 from ....middleware.tabular.exporting import Delimited
 from ...config import url
 from ...errors import Refused
+from .. import exports
 from ..blueprint import blueprint, caller, management
 from . import search
 from .filters import NameFilters, read_filters
@@ -33,6 +33,7 @@ SHOWN = 50
 _LABELS: dict[Scope, str] = {"names": "Names", "texts": "Titles", "targets": "Targets"}
 _TITLES = ("erc.what", "dc.title", "erc.who", "dc.creator")
 _MAX_NAANS = 20
+_CSV = "text/csv; charset=utf-8; header=present"
 
 
 class Tab(NamedTuple):
@@ -67,10 +68,8 @@ def names() -> Response:
         "title_of": title_of,
         "first": url("desk.names", **filters.address()) if after else None,
         "next": url("desk.names", **filters.address(after=found.next)) if found.next else None,
-        "exports": [
-            (label, url("desk.export_names", form=form, **filters.address(**{"in": scope})))
-            for form, label in (("csv", "CSV"), ("jsonl", "JSON Lines"))
-        ],
+        "exports": exports.addresses("desk.export_names", **filters.address(**{"in": scope})),
+        "everything": exports.addresses("desk.export_everything"),
         "is_first": after is None,
     }
     htmx = htmx_request.htmx
@@ -83,8 +82,7 @@ def names() -> Response:
 def export_names(form: str) -> Response:
     """Return all names that meet the filters as a file that ``ararat import`` reads."""
     filters = read_filters(request.args)
-    if filters.errors:
-        raise Refused(HTTPStatus.BAD_REQUEST, "list-filter", "A filter is not valid. Correct it before the export.")
+    exports.require_valid(filters.errors)
     scope, _ = _scope(filters)
     chain = _chain(filters, scope)
     read = partial(management().list_names, caller())
@@ -92,14 +90,16 @@ def export_names(form: str) -> Response:
     if form == "csv":
         with management().bindings.store.snapshot() as snapshot:
             table = Delimited(",", snapshot.selectors(), snapshot.elements())
-        lines = _lines(table, every)
-        kind = "text/csv; charset=utf-8; header=present"
-    else:
-        lines = (f"{json.dumps(listing.as_dict(each))}\n" for each in every)
-        kind = "application/x-ndjson"
-    response = Response(lines, content_type=kind)
-    response.headers["Content-Disposition"] = f'attachment; filename="names.{form}"'
-    return response
+        return exports.file("names.csv", _lines(table, every), _CSV)
+    return exports.json_lines_file("names", map(listing.as_dict, every))
+
+
+@blueprint.get("/everything.<any(csv, jsonl):form>")
+def export_everything(form: str) -> Response:
+    """Return all names, rules, records and counters as a file. An import of it makes a copy of the database."""
+    if form == "csv":
+        return exports.file("everything.csv", management().export(caller(), "csv"), _CSV)
+    return exports.file("everything.jsonl", management().export(caller(), "jsonl"), "application/x-ndjson")
 
 
 def title_of(name: Binding) -> str:
@@ -141,7 +141,7 @@ def _scope(filters: NameFilters) -> tuple[Scope | None, list[Tab]]:
         Tab(
             each,
             _LABELS[each],
-            f"more than {SHOWN}" if counts[each] > SHOWN else str(counts[each]),
+            f"{SHOWN}+" if counts[each] > SHOWN else str(counts[each]),
             url("desk.names", **filters.address(**{"in": each})),
             each == scope,
         )

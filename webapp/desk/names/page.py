@@ -53,6 +53,7 @@ class NamePage:
     - ``link``: the last recorded trace of the target, or None.
     - ``changes``: the last changes, the newest first. ``more_changes``: the number of older ones.
     - ``above``, ``below``: the containers of the name, and names below it. ``more_below``: whether there are more.
+    - ``successor``: the recorded name that replaces a withdrawn name, or None.
     - ``may_change``: whether the account of the caller can change the name.
     """
 
@@ -69,6 +70,7 @@ class NamePage:
     below: Sequence[Relative]
     more_below: bool
     may_change: bool
+    successor: Relative | None
 
 
 def requested_name(values: MultiDict[str, str] | None = None) -> str:
@@ -113,6 +115,7 @@ def page_of(operations: Management, asking: Caller, binding: Binding, hierarchy:
         below=below,
         more_below=more_below,
         may_change=asking.may_change(binding.identifier),
+        successor=_successor(operations, binding),
     )
 
 
@@ -129,6 +132,12 @@ def _link(operations: Management, binding: Binding) -> Link | None:
     if not binding.is_live or binding.target is None:
         return None
     return Links(operations.bindings).of_name(index_key(binding.identifier))
+
+
+def _successor(operations: Management, binding: Binding) -> Relative | None:
+    """Return the recorded name that replaces a withdrawn name, or None, also for a URL."""
+    found = operations.bindings.fetch([binding.successor]) if binding.successor else {}
+    return next((Relative(identifier=key, state=each.status) for key, each in found.items()), None)
 
 
 def _above(operations: Management, identifier: str, hierarchy: Sequence[str]) -> list[Relative]:

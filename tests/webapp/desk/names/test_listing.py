@@ -66,7 +66,7 @@ def test_names_are_found(desk, read_page, name, query, expected):
 
 def test_tabs_count_each_place_and_keep_the_filters(jane, read_page):
     page = read_page(jane.get("/desk/names?q=old&state=live").text)
-    tabs = page.one("nav", "tabs").all("a")
+    tabs = page.one("ul", "tabs").all("a")
     assert [" ".join(each.text.split()) for each in tabs] == ["Names 0", "Titles 1", "Targets 3"]
     assert page.one("a", aria_current="true").text.startswith("Titles")
     assert "state=live" in tabs[2].attributes["href"]

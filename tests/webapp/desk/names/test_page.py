@@ -229,3 +229,14 @@ def test_hostile_texts_are_isolated(bound: Desk, make_desk: Callable[..., Desk])
         page = bound.signed_in("jane").get(f"/desk/name{path}{'&' if '?' in path else '?'}name={NAME}").text
         assert "<script>alert" not in page
         assert "\u202e" not in page
+
+
+def test_a_recorded_successor_is_a_link(desk: Desk, jane: Browser) -> None:
+    for name in ("ark:12345/x5a", "ark:12345/x5b", "ark:12345/x5c"):
+        desk.bindings.bind(name, "/x")
+    desk.bindings.withdraw("ark:12345/x5a", successor="ark:12345/x5c")
+    desk.bindings.withdraw("ark:12345/x5b", successor="https://example.org/new")
+    assert 'href="/desk/name?name=ark:12345/x5c"' in jane.get("/desk/name?name=ark:12345/x5a").text
+    text = jane.get("/desk/name?name=ark:12345/x5b").text
+    assert "https://example.org/new" in text
+    assert 'href="https://example.org/new"' not in text

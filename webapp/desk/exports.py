@@ -1,0 +1,53 @@
+"""Export the rows of a list as a file: CSV for spreadsheets, or JSON Lines for programs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from http import HTTPStatus
+from itertools import chain
+
+from flask import Response, stream_with_context
+
+from ..config import url
+from ..errors import Refused
+from ..report import spreadsheet
+from .forms import Problem
+
+_FORMS = (("csv", "CSV"), ("jsonl", "JSON Lines"))
+
+# Excel reads a file as UTF-8 only if it begins with this character.
+_BYTE_ORDER_MARK = "\ufeff"
+
+Row = Mapping[str, object]
+
+
+def addresses(endpoint: str, **values: object) -> list[tuple[str, str]]:
+    """Return the label and the address of each export of a list. ``values`` are the filters of the list."""
+    return [(label, url(endpoint, form=form, **values)) for form, label in _FORMS]
+
+
+def require_valid(errors: Mapping[str, Problem]) -> None:
+    """Raise :class:`Refused` if a filter has an error. The file would have rows that the user does not want."""
+    if errors:
+        raise Refused(HTTPStatus.BAD_REQUEST, "list-filter", "A filter is not valid. Correct it before the export.")
+
+
+def csv_file(name: str, columns: Sequence[str], rows: Iterable[Row]) -> Response:
+    """Return CSV in UTF-8 without formulas (RFC 4180). ``name`` is the name of the file without its ending."""
+    cells = (["" if row.get(column) is None else row[column] for column in columns] for row in rows)
+    lines = map(spreadsheet.text_line, chain([columns], cells))
+    return file(f"{name}.csv", chain([_BYTE_ORDER_MARK], lines), "text/csv; charset=utf-8; header=present")
+
+
+def json_lines_file(name: str, rows: Iterable[Row]) -> Response:
+    """Return a JSON object on each line. ``name`` is the name of the file without its ending."""
+    return file(f"{name}.jsonl", (f"{json.dumps(row)}\n" for row in rows), "application/x-ndjson")
+
+
+def file(name: str, lines: Iterator[str], content_type: str) -> Response:
+    """Return lines as a file to save."""
+    # A list can have millions of rows, so they are read while the response is sent.
+    response = Response(stream_with_context(lines), content_type=content_type)
+    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response
