@@ -80,6 +80,8 @@ class SettingsArguments(TypedDict, total=False):
     hsts: str | None
     inspector: str | None
     services: str | None
+    sitemap: str | None
+    atom: str | None
     cors: bool | Iterable[str]
     referrer_policy: str | None
 
@@ -111,6 +113,8 @@ class Settings:
     hsts: str | None = None
     inspector: str | None = None
     services: str | None = None
+    sitemap: str | None = None
+    atom: str | None = None
     cors: bool | Iterable[str] = True
     referrer_policy: str | None = "no-referrer"
     cors_origins: frozenset[str] = field(init=False)
@@ -126,7 +130,11 @@ class Settings:
             naans=None if self.naans is None else frozenset(map(_naan, _several("naans", self.naans))),
             schemes=_schemes(_several("schemes", self.schemes)),
             inspector=None if self.inspector is None else _inspector(self.inspector),
-            services=None if self.services is None else _services(self.services, self.prefix),
+            services=None
+            if self.services is None
+            else _public_path("services", self.services, self.prefix, "/uri-res"),
+            sitemap=None if self.sitemap is None else _sitemap(self.sitemap, self.prefix),
+            atom=None if self.atom is None else _public_path("atom", self.atom, self.prefix, "/changes.atom"),
             ignored_parameters=ignored,
             cors=self.cors if isinstance(self.cors, bool) else _origins(self.cors),
             _ignored_names=frozenset(name for name in ignored if not name.endswith("*")),
@@ -135,6 +143,7 @@ class Settings:
         self._put(cors_origins=frozenset(() if isinstance(self.cors, bool) else self.cors))
         self._put(own_prefixes=tuple(prefix for prefix in (self.prefix, *self.also) if prefix is not None))
         _check_length(self.max_length)
+        _check_feeds(self.feeds)
         _check_forward(self.forward, self.naans, self.prefix)
         self._put(inflections=_inflections(self.inflections, self))
         if not 0 <= self.cache <= _YEAR:
@@ -161,6 +170,25 @@ class Settings:
         if len(kept) == len(parameters):
             return query
         return "&".join(kept) if any(kept) else None
+
+    @property
+    def feeds(self) -> Mapping[str, str]:
+        """The paths of the feeds that are switched on, by their settings."""
+        paths = {"sitemap": self.sitemap, "atom": self.atom}
+        return {setting: path for setting, path in paths.items() if path is not None}
+
+    @property
+    def beginnings(self) -> tuple[str, ...]:
+        """The beginnings of the names that this resolver answers for, in normal form; ``("",)`` for all names.
+
+        >>> Settings(naans=["67890", "12345"]).beginnings, Settings(schemes=["urn"]).beginnings, Settings().beginnings
+        (('ark:12345/', 'ark:67890/', 'urn:'), ('urn:',), ('',))
+        """
+        if self.naans is None and {*SCHEMES} <= {*self.schemes}:
+            return ("",)
+        naans = [""] if self.naans is None else [f"{naan}/" for naan in self.naans]
+        starts = {"ark": [f"ark:{naan}" for naan in naans], "urn": ["urn:"]}
+        return tuple(sorted(each for scheme in self.schemes if isinstance(scheme, str) for each in starts[scheme]))
 
     @property
     def all_inflections(self) -> Mapping[str, str]:
@@ -239,16 +267,33 @@ def _inspector(inspector: str) -> str:
     return _local("inspector", inspector) if inspector.startswith("/") else _prefix("inspector", inspector)
 
 
-def _services(services: str, prefix: str | None) -> str:
-    # RFC 2169, section 3.2: the result is a list of URLs, and a path is not a URL.
+def _public_path(setting: str, given: str, prefix: str | None, example: str) -> str:
+    """Return the path of answers that contain absolute addresses, so that they need a prefix."""
+    # RFC 2169, section 3.2: the result is a list of URLs, and a path is not a URL. Feeds need URLs, too.
     if prefix is None:
-        raise ValueError(
-            "services: the prefix is missing; set prefix=…, because the services return absolute addresses"
-        )
-    path = _local("services", services)
+        raise ValueError(f"{setting}: the prefix is missing; set prefix=…, because the answers have absolute addresses")
+    path = _local(setting, given)
     if not path or targets.is_reserved(path) or "%" in path:
-        raise ValueError(f"services: {services!r} is not an unreserved path like '/uri-res'")
+        raise ValueError(f"{setting}: {given!r} is not an unreserved path like {example!r}")
     return path
+
+
+def _sitemap(sitemap: str, prefix: str | None) -> str:
+    path = _public_path("sitemap", sitemap, prefix, "/sitemap-names.xml")
+    if path.count("/") != 1:
+        # sitemaps.org: "The location of a Sitemap file determines the set of URLs that can be included".
+        raise ValueError(
+            f"sitemap: {sitemap!r} is in a folder, so it cannot list names, which are outside of this folder; "
+            "set a path like '/sitemap-names.xml'"
+        )
+    return path
+
+
+def _check_feeds(feeds: Mapping[str, str]) -> None:
+    for setting, path in feeds.items():
+        other = next(name for name, each in feeds.items() if each == path)
+        if other != setting:
+            raise ValueError(f"{setting}: {path!r} is also the path of {other}; choose another")
 
 
 def _local(setting: str, given: str) -> str:

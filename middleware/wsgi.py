@@ -117,6 +117,10 @@ class ResolverMiddleware:
         if the site itself is the inspector. Without it, there are no such links.
     :param services: str or None (default). The path of the services of RFC 2169 (``/uri-res``); needs ``prefix``.
         Without it, they do not exist.
+    :param sitemap: str or None (default). The path of a sitemap of the live names (``/sitemap-names.xml``); needs
+        ``prefix``. Without it, the site answers at this path.
+    :param atom: str or None (default). The path of an Atom feed of the changes of names (``/changes.atom``); needs
+        ``prefix``. Without it, the site answers at this path.
     :param cors: bool or iterable of str, default True. The pages whose scripts can read the answers (CORS): True for
         the pages of every site, False for none, or a list of origins (``https://example.org``).
     :param referrer_policy: str or None, default "no-referrer". The Referrer-Policy field of all answers. With
@@ -158,6 +162,10 @@ class ResolverMiddleware:
         self._colons = frozenset({4, *(len(name) + 1 for name in self._own)})
         # Paths of services have no colon, so they need a second check. Sites without services skip it.
         self._others: WSGIApplication = app if self.settings.services is None else self._service_or_site
+        if self.settings.feeds:
+            from .feeds.dispatch import Feeds
+
+            self._others = Feeds(self.settings, bindings, self._answers, self._availability, self._others)
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         # Reserved paths contain a colon, and few other paths do. Most requests for the site need no other check.

@@ -59,6 +59,11 @@ _SETTINGS: dict[str, dict[str, Any]] = {
         "help": "Let clients cache answers this long.  [default: 300]",
     },
     "--services": {"metavar": "PATH", "help": "Offer the services of RFC 2169 below this path, usually /uri-res."},
+    "--sitemap": {"metavar": "PATH", "help": "Offer a sitemap of the names at this path, such as /sitemap-names.xml."},
+    "--atom": {
+        "metavar": "PATH",
+        "help": "Offer an Atom feed of changes of names at this path, such as /changes.atom.",
+    },
     "--cors": {
         "multiple": True,
         "metavar": "ORIGIN|all|none",

@@ -47,6 +47,9 @@ class Selection:
     - ``owner``: the actor of the first change of the name.
     - ``created_since``, ``created_before``, ``changed_since``, ``changed_before``: times in UTC. A time of "since" is
       included, a time of "before" is not.
+    - ``beginnings``: beginnings of names in normal form, one of which must match; no name matches an empty tuple.
+    - ``public``: whether to omit reserved names.
+    - ``by_change``: whether to order the list by the time of the last change. ``newest_first`` reverses this order.
     """
 
     prefix: str | None = None
@@ -59,6 +62,10 @@ class Selection:
     created_before: datetime | None = None
     changed_since: datetime | None = None
     changed_before: datetime | None = None
+    beginnings: tuple[str, ...] | None = None
+    public: bool = False
+    by_change: bool = False
+    newest_first: bool = False
 
     @property
     def order(self) -> Order:
@@ -70,7 +77,7 @@ class Selection:
             return "words"
         if self.targets:
             return "target"
-        if self.changed_since or self.changed_before:
+        if self.changed_since or self.changed_before or self.by_change:
             return "changed"
         if self.created_since or self.created_before:
             return "created"
@@ -82,6 +89,8 @@ class Selection:
         return (
             (self.prefix is None or binding.identifier.startswith(self.prefix))
             and (self.status is None or binding.status == self.status)
+            and (self.beginnings is None or binding.identifier.startswith(self.beginnings))
+            and not (self.public and binding.is_reserved)
             and (not self.targets or self._includes_target(binding.target))
             and (not self.words or _has_words(text, self.words))
             and (self.owner is None or owner == self.owner)

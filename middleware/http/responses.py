@@ -105,6 +105,10 @@ class Answers:
             headers += [("Access-Control-Allow-Methods", METHODS), ("Access-Control-Allow-Headers", "*")]
         return self._with_common(204, headers, b"", request)
 
+    def feed(self, status: int, headers: Headers, body: bytes, request: Request) -> Answer:
+        """Return a response of a feed with the header fields of every response."""
+        return self._with_common(status, headers, body, request)
+
     def _redirect(self, resolution: Resolution, request: Request) -> Answer:
         """Return 302, 303 or 307 to the target, or to the description if there is no target.
 

@@ -33,6 +33,7 @@ class _Query(NamedTuple):
     conditions: list[str]
     parameters: list[object]
     order: tuple[str, ...]
+    direction: str = ""
 
 
 class Lists:
@@ -110,8 +111,9 @@ class Lists:
         return dict(sorted(counts.items()))
 
     def _select(self, query: _Query, limit: int) -> tuple[str, list[object]]:
-        order = ", ".join(query.order)
-        text = f"SELECT {self._columns}, {order} FROM {query.tables}{_where(query.conditions)} ORDER BY {order} LIMIT ?"  # noqa: S608
+        columns = ", ".join((self._columns, *query.order))
+        order = ", ".join(f"{column}{query.direction}" for column in query.order)
+        text = f"SELECT {columns} FROM {query.tables}{_where(query.conditions)} ORDER BY {order} LIMIT ?"  # noqa: S608
         return self.marked(text), [*query.parameters, limit]
 
     def _queries(self, selection: Selection, after: str | None, *, is_ordered: bool = True) -> Iterator[_Query]:
@@ -131,10 +133,9 @@ class Lists:
             column = f"bindings.{order}"
             if after is not None:
                 time, key = position(after, (str, str))
-                _begin_at(conditions, parameters, f"{column} >= ?", str(time))
-                conditions.append(f"({column} > ? OR bindings.key > ?)")
-                parameters += [time, key]
-            yield _Query("bindings", conditions, parameters, (column, "bindings.key"))
+                _continue_behind(conditions, parameters, column, (str(time), str(key)), selection.newest_first)
+            direction = " DESC" if selection.newest_first else ""
+            yield _Query("bindings", conditions, parameters, (column, "bindings.key"), direction)
 
     def _by_words(
         self, selection: Selection, after: str | None, conditions: list[str], parameters: list[object]
@@ -197,6 +198,12 @@ def _conditions(selection: Selection) -> tuple[list[str], list[object]]:
         if selection.status != "live":
             # SQLite uses a partial index only for a query that repeats its condition.
             conditions.append("bindings.status <> 'live'")
+    if selection.public:
+        conditions.append("bindings.status <> 'reserved'")
+    if selection.beginnings is not None and "" not in selection.beginnings:
+        ranges = " OR ".join(["(bindings.key >= ? AND bindings.key < ?)"] * len(selection.beginnings))
+        conditions.append(f"({ranges or '1 = 0'})")
+        parameters += [value for each in selection.beginnings for value in (each, f"{each}{LAST}")]
     if selection.owner is not None:
         conditions.append(
             "EXISTS (SELECT 1 FROM events WHERE events.key = bindings.key AND events.revision = 1 AND events.actor = ?)"
@@ -228,6 +235,28 @@ def _begin_at(conditions: list[str], parameters: list[object], bound: str, value
     number = sum(condition.count("?") for condition in conditions[:place])
     if value >= str(parameters[number]):
         conditions[place], parameters[number] = bound, value
+
+
+def _continue_behind(
+    conditions: list[str], parameters: list[object], column: str, reached: tuple[str, str], descends: bool
+) -> None:
+    """Add the condition that continues a list by time behind ``reached``, a time and a key.
+
+    It replaces the bound at which the list begins, as in :func:`_begin_at`. The comparison of both columns is a range
+    of the index, so a page is fast also if many names have the same time, such as those of an import.
+    """
+    bound, sign = (f"{column} < ?", "<") if descends else (f"{column} >= ?", ">")
+    place = len(conditions)
+    number = len(parameters)
+    if bound in conditions:
+        place = conditions.index(bound)
+        number = sum(condition.count("?") for condition in conditions[:place])
+        begin = str(parameters[number])
+        if reached[0] >= begin if descends else reached[0] < begin:
+            return
+        del conditions[place], parameters[number]
+    conditions.insert(place, f"({column}, bindings.key) {sign} (?, ?)")
+    parameters[number:number] = reached
 
 
 def _operation(row: Row, undone_by: int | None) -> Operation:

@@ -14,13 +14,14 @@ if TYPE_CHECKING:
     from ..bindings.bulk.operations import Operation
     from ..bindings.event_listing import EventPage, EventSelection
     from ..bindings.listing import Group, Page, Selection
-    from ..bindings.model import Binding, Event, NameCount
+    from ..bindings.model import Action, Binding, Event, NameCount
     from ..bindings.patterns import Pattern
     from ..bindings.prefixes import PrefixEvent, PrefixRecord
     from ..errors import BindingsUnavailable, UnreadableBinding
     from ..resolution.rules import Rule, RuleEvent
     from ..tabular.other_rows import RuleRow, Setting
     from .integrity import Fault
+    from .name_ranges import NameRanges
     from .writing.transaction import Transaction
 
 Row = tuple[Any, ...]
@@ -130,6 +131,10 @@ class Store(Protocol):
         """Return the actors of the first changes of these keys; keys without an actor are left out."""
         ...
 
+    def last_actions(self, identifiers: Iterable[str]) -> dict[str, Action]:
+        """Return the actions of the last changes of these keys. Keys that are not bound are omitted."""
+        ...
+
     def history(self, identifier: str) -> list[Event]:
         """Return the changes of the name with this key, the oldest first. The list is empty for an unknown name."""
         ...
@@ -147,6 +152,10 @@ class Store(Protocol):
 
     def count_names(self, selection: Selection, by: Group | None) -> dict[str, int]:
         """Return the number of names in each group. If ``by`` is None, the number of all names has the key ""."""
+        ...
+
+    def ranges(self) -> NameRanges:
+        """Return an object that divides the names into ranges of their keys. A file is read as it is now."""
         ...
 
     def operations(self, before: int | None, limit: int) -> list[Operation]:

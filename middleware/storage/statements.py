@@ -55,6 +55,8 @@ class Statements:
         self.deleted = f"SELECT key, max(revision) FROM events WHERE {is_wanted} AND action = 'deleted' GROUP BY key"
         first = "revision = 1 AND actor IS NOT NULL"
         self.first_actors = f"SELECT key, actor FROM events WHERE {is_wanted} AND {first}"
+        newest_of = "JOIN events USING (key, revision)"
+        self.last_actions = f"SELECT key, action FROM bindings {newest_of} WHERE {is_wanted}"
         self.history = f"SELECT {', '.join(EVENT)} FROM events WHERE key = {mark} ORDER BY revision"
         compared = f"SELECT {state}, action, actor FROM events"
         newest = "SELECT max(other.revision) FROM events AS other WHERE other.key = events.key"

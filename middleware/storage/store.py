@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ..bindings.bulk.operations import Operation
 from ..bindings.event_listing import EventPage, EventSelection
 from ..bindings.listing import Group, Page, Selection
-from ..bindings.model import Binding, Event, NameCount
+from ..bindings.model import Action, Binding, Event, NameCount
 from ..bindings.patterns import Pattern
 from ..bindings.prefixes import PrefixEvent, PrefixRecord
 from ..errors import BindingError, BindingsUnavailable
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from sqlalchemy import SelectBase
     from sqlalchemy.sql.compiler import SQLCompiler
 
+    from .name_ranges import DatabaseRanges
     from .snapshot import DatabaseSnapshot
     from .writing.transaction import Inserts, Transaction
 
@@ -81,6 +82,12 @@ class DatabaseStore:
         keys = [index_key(name) for name in identifiers if name.isascii() and name.isprintable()]
         return dict(self._readers.rows(self._statements.first_actors, (self._database.array_parameter(keys),)))
 
+    def last_actions(self, identifiers: Iterable[str]) -> dict[str, Action]:
+        """Return the actions of the last changes of these keys. Keys that are not bound are omitted."""
+        keys = {index_key(name): name for name in identifiers}
+        rows = self._readers.rows(self._statements.last_actions, (self._database.array_parameter(list(keys)),))
+        return {keys[key]: action for key, action in rows}
+
     def history(self, identifier: str) -> list[Event]:
         """Return the changes of the name with this key, the oldest first. The list is empty for an unknown name."""
         before: Binding | None = None
@@ -107,6 +114,12 @@ class DatabaseStore:
     def count_names(self, selection: Selection, by: Group | None) -> dict[str, int]:
         """Return the number of names in each group. If ``by`` is None, the number of all names has the key ""."""
         return self.lists.count(self._readers.rows, selection, by)
+
+    def ranges(self) -> DatabaseRanges:
+        """Return an object that divides the names into ranges of their keys."""
+        from .name_ranges import DatabaseRanges
+
+        return DatabaseRanges(self._readers.rows, self.lists.marked("?"))
 
     def current_rows(self, query: SelectBase, **values: str | int) -> list[Row]:
         """Return the current rows of a query, also if the connections for reading are those of a standby server.

@@ -23,6 +23,7 @@ The history of the changes is in Git.
 
 from __future__ import annotations
 
+import heapq
 import logging
 import os
 import threading
@@ -41,7 +42,7 @@ from ...bindings import assignment, metadata, validation
 from ...bindings.bulk.operations import Operation
 from ...bindings.event_listing import EventPage, EventSelection
 from ...bindings.listing import Group, Page, Selection, cursor, group_of, position
-from ...bindings.model import Binding, Event, NameCount
+from ...bindings.model import Action, Binding, Event, NameCount, rfc3339
 from ...bindings.patterns import Pattern
 from ...bindings.policy import ChangeCheck, TemporarySettings, no_policy
 from ...bindings.prefixes import PrefixEvent, PrefixRecord, record
@@ -58,6 +59,7 @@ from ...tabular import columns, formats, other_rows
 from ...tabular import text_stream as lines
 from ...tabular.other_rows import OtherRow, PrefixRow, RuleRow, Setting
 from ..integrity import Fault
+from ..name_ranges import FileRanges
 from ..protocols import LastEvent, Row
 from ..reopening import CLOSED
 from ..tables.keys import index_key
@@ -181,6 +183,14 @@ class FileStore:
         """Return an empty dict: a file has no actors."""
         return {}
 
+    def last_actions(self, identifiers: Iterable[str]) -> dict[str, Action]:
+        """Return "updated" for a live name that was changed after its creation, otherwise the action of its line."""
+        found = self.fetch(identifiers).values()
+        return {
+            each.identifier: "updated" if each.is_live and each.created < each.changed else _action(each)
+            for each in found
+        }
+
     def history(self, identifier: str) -> list[Event]:
         """Return one event for the name with this key, with its line as the source. The full history is in Git."""
         table = self._current()
@@ -188,27 +198,42 @@ class FileStore:
         if binding is None:
             return []
         source = f"{validation.shown(self.path.name, 200)}, line {table.line(identifier)}"
-        return [Event("bound" if binding.is_live else "withdrawn", None, source, None, binding)]
+        return [Event(_action(binding), None, source, None, binding)]
 
     def count(self) -> NameCount:
         """Return the exact number of names in the file."""
         return NameCount(len(self._current().bindings), True)
 
     def list_names(self, selection: Selection, after: str | None, limit: int) -> Page:
-        """Return a page of at most ``limit`` names that meet the conditions, in the order of their keys.
+        """Return a page of at most ``limit`` names that meet the conditions.
 
-        ``after`` is :attr:`Page.next` of the page before, or None.
+        The order is that of the changes if the selection is ``by_change``, otherwise that of the keys. ``after`` is
+        :attr:`Page.next` of the page before, or None.
         """
-        start = "" if after is None else str(position(after, (str,))[0])
         table = self._current().bindings
-        keys = sorted(key for key, found in table.items() if key > start and selection.includes(found))
-        more = len(keys) > limit
-        return Page([table[key] for key in keys[:limit]], cursor(keys[limit - 1]) if more else None, [])
+        found = filter(selection.includes, table.values())
+        if not selection.by_change:
+            start = "" if after is None else str(position(after, (str,))[0])
+            keys = sorted(each.identifier for each in found if each.identifier > start)
+            more = len(keys) > limit
+            return Page([table[key] for key in keys[:limit]], cursor(keys[limit - 1]) if more else None, [])
+        places = ((rfc3339(each.changed), each.identifier) for each in found)
+        reached = None if after is None else tuple(map(str, position(after, (str, str))))
+        if selection.newest_first:
+            page = heapq.nlargest(limit + 1, (each for each in places if reached is None or each < reached))
+        else:
+            page = heapq.nsmallest(limit + 1, (each for each in places if reached is None or each > reached))
+        names = [table[key] for _, key in page[:limit]]
+        return Page(names, cursor(*page[limit - 1]) if len(page) > limit else None, [])
 
     def count_names(self, selection: Selection, by: Group | None) -> dict[str, int]:
         """Return the number of names in each group. If ``by`` is None, the number of all names has the key ""."""
         names = filter(selection.includes, self._current().bindings.values())
         return dict(sorted(Counter(group_of(name, by) for name in names).items()))
+
+    def ranges(self) -> FileRanges:
+        """Return an object that divides the names of this version into ranges of their keys."""
+        return FileRanges(self._current().bindings)
 
     def operations(self, before: int | None, limit: int) -> list[Operation]:
         """Return an empty list, because a file records no operations."""
@@ -521,6 +546,10 @@ def read_table(version: Version, check_change: ChangeCheck = no_policy) -> FileT
         message = "the last line has no line end, so the file can be incomplete; save the whole file with a line end"
         raise TableError("table-cut", message, file, last)
     return table
+
+
+def _action(binding: Binding) -> Action:
+    return "bound" if binding.status == "live" else binding.status
 
 
 def _records(table: FileTable) -> list[PrefixRecord]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from pathlib import Path
@@ -14,7 +15,8 @@ from hypothesis import strategies as st
 
 from ararat.middleware.bindings import listing
 from ararat.middleware.bindings.collection import Bindings
-from ararat.middleware.bindings.listing import select
+from ararat.middleware.bindings.listing import Selection, select
+from ararat.middleware.bindings.model import rfc3339
 from ararat.middleware.errors import BindingError
 from ararat.middleware.storage.store import DatabaseStore
 from ararat.middleware.tabular.exporting import export_table
@@ -264,8 +266,75 @@ def test_next_page_does_not_read_the_pages_before_it(
     assert isinstance(store, DatabaseStore)
     [(statement, parameters)] = store.lists.explained(select(**conditions), listing.cursor(*values), 10)
     bounds = [each for each in statement.partition(" WHERE ")[2].split(" AND ") if column in each and ">" in each]
-    assert len([each for each in bounds if not each.startswith("(")]) == 1
+    assert len([each for each in bounds if " OR " not in each]) == 1
     assert parameters[0] == values[0]
+
+
+PUBLIC = Selection(public=True, by_change=True)
+
+
+def all_pages(bindings: Bindings, selection: Selection, limit: int = 2) -> list[str]:
+    names: list[str] = []
+    page = bindings.list_names(selection, limit=limit)
+    while True:
+        names += [each.identifier for each in page.names]
+        if page.next is None:
+            return names
+        page = bindings.list_names(selection, after=page.next, limit=limit)
+
+
+def test_public_names_are_listed_by_their_changes(filled: Bindings) -> None:
+    public = [name for name, _, _ in NAMES if name != "ark:12345/b1"]
+    assert all_pages(filled, PUBLIC) == [*public, "ark:12345/b1"]
+    assert all_pages(filled, replace(PUBLIC, newest_first=True)) == ["ark:12345/b1", *reversed(public)]
+
+
+def test_beginnings_limit_a_list(filled: Bindings) -> None:
+    selection = replace(PUBLIC, beginnings=("ark:23456/", "urn:"), newest_first=True)
+    assert all_pages(filled, selection) == ["urn:isbn:9780451450524", "ark:23456/c1"]
+    assert all_pages(filled, replace(PUBLIC, beginnings=())) == []
+    assert len(all_pages(filled, replace(PUBLIC, beginnings=("",)))) == len(NAMES)
+
+
+def test_pages_by_changes_keep_the_limits_of_the_times(filled: Bindings) -> None:
+    since, before = START + timedelta(days=1), START + timedelta(days=5)
+    selection = replace(PUBLIC, changed_since=since, changed_before=before)
+    expected = ["ark:12345/a2", "ark:12345/a2/p1", "ark:12345/b2"]
+    assert all_pages(filled, selection, 1) == expected
+    assert all_pages(filled, replace(selection, newest_first=True), 1) == expected[::-1]
+    for descends, time in ((False, START), (True, START + timedelta(days=9))):
+        # A position outside of the limits begins at the limit.
+        after = listing.cursor(rfc3339(time), "ark:12345/a1")
+        page = filled.list_names(replace(selection, newest_first=descends), after=after)
+        assert [each.identifier for each in page.names] == (expected[::-1] if descends else expected)
+
+
+@pytest.mark.parametrize("newest_first", [False, True])
+@pytest.mark.parametrize("limited", [False, True])
+def test_a_page_by_changes_is_a_range_of_the_index(bindings: Bindings, newest_first: bool, limited: bool) -> None:
+    # An import gives all its names the same time.
+    store, time = bindings.store, rfc3339(START)
+    assert isinstance(store, DatabaseStore)
+    is_sqlite = bindings.where.startswith("sqlite")
+    with store.transaction() as transaction:
+        insert = (
+            "INSERT INTO bindings (key, kind, status, redirect, passthrough, scope, changed, created, revision) "
+            f"SELECT {'?' if is_sqlite else '%s::text'}, 'described', 'live', 302, 0, 'name', '{time}', '{time}', 1"
+        )
+        transaction.connection.exec_driver_sql(insert, [(f"ark:12345/{number:05}",) for number in range(3000)])
+        transaction.connection.exec_driver_sql("ANALYZE bindings")
+    selection = replace(PUBLIC, newest_first=newest_first)
+    if limited:
+        day = timedelta(days=1)
+        selection = replace(selection, changed_since=START - day, changed_before=START + day)
+    after = listing.cursor(time, "ark:12345/01500")
+    [(statement, parameters)] = store.lists.explained(selection, after, 100)
+    plan = rows_of(bindings, f"{'EXPLAIN QUERY PLAN' if is_sqlite else 'EXPLAIN'} {statement}", parameters)
+    assert "bindings_changed" in plan
+    assert "TEMP B-TREE" not in plan
+    assert "Sort" not in plan
+    bound = f"{'<' if newest_first else '>'}(?,?)" if is_sqlite else f"{'<' if newest_first else '>'} ROW("
+    assert bound in plan.partition("Filter")[0]
 
 
 def test_cursor_before_the_prefix_begins_at_the_prefix(bindings: Bindings) -> None:

@@ -1,0 +1,1 @@
+"""Feeds of the public names of a resolver for machines: sitemaps and Atom."""

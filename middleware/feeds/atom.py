@@ -1,0 +1,94 @@
+"""An Atom feed (RFC 4287) of the names, the last changed first, in pages (RFC 5005, section 3).
+
+Each name is one entry, whose ID is the name. A change of a name moves its entry to the first page, so a reader of the
+later pages misses no change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal, NamedTuple
+from urllib.parse import urlsplit
+
+from ... import __version__
+from ..bindings.listing import Selection
+from ..bindings.model import Binding, rfc3339
+from ..errors import BindingError
+from ..views.description import successor_address
+from .feed import FeedAnswer, document, only_parameter, refusal
+from .xml import render
+
+if TYPE_CHECKING:
+    from ..bindings.collection import Bindings
+    from ..http.request import Request
+
+ENTRIES = 50
+"""The number of entries of a page."""
+
+_NEVER = "1970-01-01T00:00:00Z"
+
+Change = Literal["new", "changed", "withdrawn"]
+
+
+class _Entry(NamedTuple):
+    name: Binding
+    title: str
+    updated: str
+    change: Change
+    successor: str | None
+
+
+class AtomFeed:
+    """The Atom feed at ``path``, of the names that begin with one of ``beginnings``.
+
+    ``prefix`` is the resolver prefix. Clients can store a page for ``seconds``.
+    """
+
+    methods = ("GET",)
+
+    def __init__(self, bindings: Bindings, prefix: str, path: str, beginnings: Sequence[str], seconds: int) -> None:
+        self._bindings = bindings
+        self._prefix = prefix
+        self._address = f"{prefix}{path}"
+        self._selection = Selection(beginnings=tuple(beginnings), public=True, by_change=True, newest_first=True)
+        self._seconds = seconds
+
+    def answer(self, request: Request) -> FeedAnswer:
+        """Return the first page, or with ``?after=`` a later page."""
+        query = request.target.query
+        after = only_parameter(query, "after") if query else None
+        if query and (after is None or "\0" in after):
+            return self._unknown()
+        try:
+            page = self._bindings.list_names(self._selection, after=after, limit=ENTRIES)
+        except BindingError:
+            return self._unknown()
+        entries = [self._entry(name, action) for name, action in self._with_actions(page.names)]
+        content = render(
+            "atom.xml",
+            address=self._address,
+            prefix=self._prefix,
+            host=urlsplit(self._prefix).hostname,
+            version=__version__,
+            own=self._page(after),
+            next=None if page.next is None else self._page(page.next),
+            updated=entries[0].updated if entries else _NEVER,
+            entries=entries,
+        )
+        return document(content, "application/atom+xml", self._seconds)
+
+    def _page(self, after: str | None) -> str:
+        return self._address if after is None else f"{self._address}?after={after}"
+
+    def _unknown(self) -> FeedAnswer:
+        return refusal(404, f"This page of the feed does not exist. Begin at {self._address}.")
+
+    def _with_actions(self, names: Sequence[Binding]) -> list[tuple[Binding, str | None]]:
+        actions = self._bindings.store.last_actions([name.identifier for name in names])
+        return [(name, actions.get(name.identifier)) for name in names]
+
+    def _entry(self, name: Binding, action: str | None) -> _Entry:
+        change: Change = "withdrawn" if name.is_withdrawn else "new" if action == "bound" else "changed"
+        title = name.metadata.get("erc.what") or name.metadata.get("dc.title") or name.identifier
+        successor = None if name.successor is None else successor_address(name.successor, self._prefix)
+        return _Entry(name, title, rfc3339(name.changed), change, successor)

@@ -1,0 +1,70 @@
+"""The interface of a feed, and its answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import NamedTuple, Protocol
+from urllib.parse import parse_qsl
+
+from ..http.conditional import validators
+from ..http.request import Request
+from ..http.responses import Headers
+
+
+class FeedAnswer(NamedTuple):
+    """The answer of a feed before the header fields of every response are added. A stream has no length."""
+
+    status: int
+    headers: Headers
+    body: bytes | Iterable[bytes]
+
+
+class Feed(Protocol):
+    """A resource that lists names. ``methods`` are the request methods besides HEAD and OPTIONS."""
+
+    @property
+    def methods(self) -> tuple[str, ...]: ...
+
+    def answer(self, request: Request) -> FeedAnswer:
+        """Return the answer to a request with one of the methods, or HEAD.
+
+        Raises :class:`~ararat.middleware.BindingsUnavailable`.
+        """
+        ...
+
+
+def only_parameter(query: str, name: str) -> str | None:
+    """Return the value of a parameter, if the query consists of this parameter alone, and None otherwise.
+
+    >>> only_parameter("from=ark%3A1", "from"), only_parameter("from=a&from=b", "from"), only_parameter("x=1", "from")
+    ('ark:1', None, None)
+    """
+    try:
+        parameters = parse_qsl(query, keep_blank_values=True, errors="strict", max_num_fields=1)
+    except ValueError:
+        return None
+    return next((value for given, value in parameters if given == name), None)
+
+
+def utc_seconds(time: datetime) -> str:
+    """Format a time in UTC with whole seconds.
+
+    >>> utc_seconds(datetime(2020, 10, 4, 12, 0, 0, 999, tzinfo=UTC))
+    '2020-10-04T12:00:00Z'
+    """
+    return f"{time.astimezone(UTC).replace(tzinfo=None).isoformat(timespec='seconds')}Z"
+
+
+def document(content: bytes, media_type: str, seconds: int) -> FeedAnswer:
+    """Return an answer of 200 with an XML document that clients can store for ``seconds``."""
+    headers = [("Content-Type", f"{media_type}; charset=utf-8"), ("Content-Length", str(len(content)))]
+    headers += [("Cache-Control", f"max-age={seconds}"), *validators(content, None)]
+    return FeedAnswer(200, headers, content)
+
+
+def refusal(status: int, text: str) -> FeedAnswer:
+    """Return an error with a text in ASCII."""
+    body = f"{text}\n".encode("ascii", "backslashreplace")
+    headers = [("Content-Type", "text/plain; charset=utf-8"), ("Content-Length", str(len(body)))]
+    return FeedAnswer(status, [*headers, ("Cache-Control", "no-store")], body)
