@@ -165,6 +165,18 @@ ERROR_CODES: dict[str, ErrorCode] = _catalogue(
     ("list-state", "the state does not exist", "reserved, live or withdrawn"),
     ("list-target", "the target is not the beginning of a stored target", "a host, or the beginning of a URL or path"),
     ("list-text", "the text has no words to search for", "at least one word of at most 400 characters"),
+    # Branding of the public pages
+    (
+        "branding-text",
+        "a text of the branding is not valid",
+        "one line without control characters: institution up to 200 characters, contact 400, statement 1,000",
+    ),
+    (
+        "branding-logo",
+        "the logo is not valid",
+        "a path of this site such as /static/logo.svg, or a PNG, JPEG, GIF or WebP image of at most 32,768 bytes",
+    ),
+    ("branding-colour", "the colour is not valid", "a colour such as #0b4f6c", "CSS Color Module Level 4, section 5.2"),
     # Operations
     (
         "relocate-prefix",

@@ -19,8 +19,11 @@ from ..identifiers.ark.grammar import METADATA_INFLECTIONS
 from ..identifiers.text import iri
 from .bindings import targets
 from .bindings.origins import check_prefix
+from .branding import model as branding
+from .branding.model import NO_BRANDING, Branding
 from .custom_scheme import OwnScheme
 from .errors import Refused
+from .views.languages import LANGUAGES
 
 SCHEMES = ("ark", "urn")
 """The schemes that Ararat resolves. Reserved paths "MUST be allocated only for defined identifier schemes (not
@@ -84,6 +87,12 @@ class SettingsArguments(TypedDict, total=False):
     atom: str | None
     cors: bool | Iterable[str]
     referrer_policy: str | None
+    languages: Iterable[str]
+    institution: str | None
+    logo: str | None
+    contact: str | None
+    colour: str | None
+    statement: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,6 +126,13 @@ class Settings:
     atom: str | None = None
     cors: bool | Iterable[str] = True
     referrer_policy: str | None = "no-referrer"
+    languages: Iterable[str] = tuple(LANGUAGES)
+    institution: str | None = None
+    logo: str | None = None
+    contact: str | None = None
+    colour: str | None = None
+    statement: str | None = None
+    branding: Branding = field(init=False, default=NO_BRANDING)
     cors_origins: frozenset[str] = field(init=False)
     own_prefixes: tuple[str, ...] = field(init=False)
     _ignored_names: frozenset[str] = field(init=False, repr=False)
@@ -142,6 +158,8 @@ class Settings:
         )
         self._put(cors_origins=frozenset(() if isinstance(self.cors, bool) else self.cors))
         self._put(own_prefixes=tuple(prefix for prefix in (self.prefix, *self.also) if prefix is not None))
+        self._put(languages=_languages(_several("languages", self.languages)), branding=_branding(self))
+        self._put(**self.branding.as_dict())
         _check_length(self.max_length)
         _check_feeds(self.feeds)
         _check_forward(self.forward, self.naans, self.prefix)
@@ -307,6 +325,33 @@ def _local(setting: str, given: str) -> str:
     if "?" in path or "#" in path:
         raise ValueError(f"{setting}: {given!r} has a query or a fragment; remove it")
     return path.removesuffix("/")
+
+
+def _languages(languages: tuple[str, ...]) -> tuple[str, ...]:
+    normal = tuple(dict.fromkeys(language.lower() for language in languages))
+    for language in normal:
+        if language not in LANGUAGES:
+            raise ValueError(f"languages: {language!r} is not one of {', '.join(LANGUAGES)}")
+    if not normal:
+        raise ValueError(f"languages: the list is empty; add at least one of {', '.join(LANGUAGES)}")
+    return normal
+
+
+def _branding(settings: Settings) -> Branding:
+    given: dict[branding.Field, str | None] = {
+        "institution": settings.institution,
+        "logo": settings.logo,
+        "contact": settings.contact,
+        "colour": settings.colour,
+        "statement": settings.statement,
+    }
+    checked: dict[branding.Field, str | None] = {}
+    for name, text in given.items():
+        try:
+            checked[name] = branding.check_field(name, text)
+        except Refused as error:
+            raise ValueError(f"{name}: {error.message}; set {error.expected}") from None
+    return Branding(**checked)
 
 
 def _naan(naan: str) -> str:

@@ -27,6 +27,7 @@ from ..identifiers import Ark, Urn
 from ..identifiers.text import display
 from .asgi_detection import REMEDY, is_asgi, named
 from .bindings.prefixes import NO_RECORDS
+from .branding.model import NO_BRANDING, Branding
 from .custom_scheme import OwnScheme
 from .errors import BindingsUnavailable
 from .http.handover import Handover
@@ -81,6 +82,10 @@ class BindingSource(Protocol):
         """Return whether the check character of an unbound identifier is wrong, so it probably has a typing error."""
         return False
 
+    def branding(self) -> Branding:
+        """Return the recorded branding of the public pages. Its values replace those of the settings."""
+        return NO_BRANDING
+
     @property
     def failure(self) -> str | None:
         """The reason why the bindings could not be opened, or None if they are open."""
@@ -127,6 +132,16 @@ class ResolverMiddleware:
         "no-referrer" the target does not see which page linked to the identifier; with
         "strict-origin-when-cross-origin" it sees the site of that page. With None the field is not sent, and the policy
         of that page applies.
+    :param languages: iterable of str, default all. The languages of the public pages. The field Accept-Language of a
+        request selects one; the first is the default. One language is fixed for all visitors.
+    :param institution: str or None (default). The name of the institution, which the public pages show. A value that is
+        recorded in the database replaces this one, as for the next four settings.
+    :param logo: str or None (default). The logo: a path of this site (``/static/logo.svg``), or a data URL with a PNG,
+        JPEG, GIF or WebP image of at most 32,768 bytes.
+    :param contact: str or None (default). The contact for visitors: an e-mail address, a URL or another text.
+    :param colour: str or None (default). The colour of the institution (``#0b4f6c``). Links get the nearest readable
+        colour, on light and on dark pages.
+    :param statement: str or None (default). A text at the end of each public page, of at most 1,000 characters.
     :param on_resolve: callable or None (default). It is called with the :class:`~ararat.middleware.Resolution` of each
         request for an identifier, before the answer is sent. ``status`` is the status of the answer (200 for any served
         name), ``seconds`` the duration. Its exceptions are logged and change no answer.
@@ -154,7 +169,7 @@ class ResolverMiddleware:
         self.bindings = bindings
         self.settings = Settings(**settings)
         self._availability = AvailabilityLog(bindings.failure)
-        self._answers = Answers(self.settings)
+        self._answers = Answers(self.settings, bindings.branding)
         self._on_resolve = on_resolve
         self._labels = reserved_labels(scheme for scheme in self.settings.schemes if isinstance(scheme, str))
         self._own = {scheme.name: scheme for scheme in self.settings.schemes if isinstance(scheme, OwnScheme)}

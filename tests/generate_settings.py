@@ -27,6 +27,7 @@ _DEFAULTS = {
     "schemes": "ark and urn",
     "ignored_parameters": "parameters of large platforms",
     "prefix": "none",
+    "languages": "all",
 }
 
 

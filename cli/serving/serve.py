@@ -74,6 +74,20 @@ _SETTINGS: dict[str, dict[str, Any]] = {
         "help": "Set Referrer-Policy in answers of the resolver.  [default: no-referrer]",
     },
     "--hsts": {"metavar": "FIELD", "help": "Set Strict-Transport-Security in answers over https."},
+    "--languages": {
+        "multiple": True,
+        "metavar": "LANGUAGE",
+        "help": "Show the public pages in this language, such as de. Can be repeated; the first is the default.  "
+        "[default: all]",
+    },
+    "--institution": {"metavar": "NAME", "help": "The name of the institution on the public pages."},
+    "--logo": {
+        "metavar": "PATH",
+        "help": "The logo on the public pages: a path of this site, or a data URL with a PNG, JPEG, GIF or WebP image.",
+    },
+    "--contact": {"metavar": "TEXT", "help": "The contact on the public pages: an e-mail address, a URL or a text."},
+    "--colour": {"metavar": "COLOUR", "help": "The colour of the public pages, such as #0b4f6c."},
+    "--statement": {"metavar": "TEXT", "help": "A text at the end of each public page."},
 }
 
 

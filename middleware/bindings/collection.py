@@ -25,7 +25,9 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal, Self, TypeVar
 
 from ...identifiers import Ark, Urn
-from ..errors import BindingError, BindingsUnavailable, Collision
+from ..branding.model import Branding
+from ..branding.stored import Version, history_of
+from ..errors import BindingError, BindingsUnavailable, Collision, Stale
 from ..resolution.check_characters import is_mistyped
 from ..resolution.rule_cache import RuleCache
 from ..resolution.rules import Rule, RuleEvent, RuleMatch
@@ -511,6 +513,57 @@ class Bindings:
         Return None if the name has its own statement, or no record has one.
         """
         return self.prefix_records().inherited_statement(binding)
+
+    def set_branding(
+        self, branding: Branding, *, revision: int | None = None, actor: str | None = None
+    ) -> Literal["set", "unchanged"]:
+        """Record the branding of the public pages. Its values replace those of the settings.
+
+        - ``branding``: the checked values (:func:`ararat.middleware.branding.model.check`).
+        - ``revision``: the revision that the recorded branding must have, 0 for no branding, or None for any. Another
+          one raises :class:`Stale`.
+
+        Running servers use it after about a second. Earlier versions stay in :meth:`branding_history`.
+
+        >>> import tempfile
+        >>> from ararat.middleware import open_bindings
+        >>> from ararat.middleware.branding.model import Branding
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> b = open_bindings(f"{folder.name}/bindings.sqlite", create=True)
+        >>> b.set_branding(Branding(institution="A library")), b.branding().institution
+        ('set', 'A library')
+        >>> b.set_branding(Branding(institution="The library"), revision=1)
+        'set'
+        >>> [version.branding.institution for version in b.branding_history()]
+        ['The library', 'A library']
+        >>> b.close(); folder.cleanup()
+        """
+        check_actor(actor)
+
+        def write(transaction: Transaction) -> Literal["set", "unchanged"]:
+            existing = transaction.branding()
+            recorded = existing.revision if existing else 0
+            if revision is not None and revision != recorded:
+                raise Stale("branding", "the branding was changed after it was read")
+            if existing is not None and existing.branding == branding:
+                transaction.rollback()
+                return "unchanged"
+            now = assignment.later(self.now(), existing.changed) if existing else self.now()
+            transaction.put_branding(Version(branding=branding, revision=recorded + 1, changed=now, actor=actor))
+            return "set"
+
+        return self.write(write)
+
+    def branding(self) -> Branding:
+        """Return the recorded branding of the public pages from the memory of this process.
+
+        It is about one second old at most. It is empty if nothing is recorded, or if the store was never read.
+        """
+        return self._rule_cache.branding()
+
+    def branding_history(self) -> list[Version]:
+        """Return the recorded branding and all earlier ones, the newest first."""
+        return history_of(self.store.recorded_brandings())
 
     def binding_by_rule(self, identifier: Ark | Urn) -> RuleMatch | None:
         """Return the binding that a rule creates for an ARK, and the prefix of the rule. Return None if no rule

@@ -7,16 +7,19 @@ conditional request for a description can also get 304.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from http import HTTPStatus
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from ..branding.model import NO_BRANDING, Branding
 from ..resolution.result import Resolution
 from ..settings import Settings
 from ..views import templates
 from ..views.description import FORMS, describe, successor_address
 from ..views.error_page import explain
+from ..views.languages import preferred_language
 from ..views.prefix import describe_prefix
+from ..views.presentation import Presentation
 from . import rfc2169
 from .conditional import Conditions, validators
 from .handover import Handover, describedby, hand_over
@@ -42,10 +45,14 @@ _REFUSAL_SECONDS = {404: 60, 410: 60}
 _REFUSAL_FORMS = ("text/html", "application/problem+json", "application/json", "text/plain")
 
 
-class View(Protocol):
-    """A text for users in three representations: HTML page, JSON and plain text. :func:`preferred` selects one."""
+class Page(Protocol):
+    """A text for visitors as an HTML page."""
 
-    def as_html(self) -> bytes: ...
+    def as_html(self, site: Presentation, /) -> bytes: ...
+
+
+class View(Page, Protocol):
+    """A text for users in three representations: HTML page, JSON and plain text. :func:`preferred` selects one."""
 
     def as_json(self) -> bytes: ...
 
@@ -72,11 +79,21 @@ class Answer(NamedTuple):
         return Answer(304, [field for field in self.headers if not field[0].startswith("Content-")], b"")
 
 
-class Answers:
-    """Create the HTTP responses of a resolver with these settings."""
+def no_branding() -> Branding:
+    """Return an empty branding, for a resolver whose bindings have none."""
+    return NO_BRANDING
 
-    def __init__(self, settings: Settings) -> None:
+
+class Answers:
+    """Create the HTTP responses of a resolver with these settings.
+
+    ``branding`` returns the branding in the store. Its values replace those of the settings.
+    """
+
+    def __init__(self, settings: Settings, branding: Callable[[], Branding] = no_branding) -> None:
         self._settings = settings
+        self._branding = branding
+        self._languages = tuple(settings.languages)
         self._found_for = f"max-age={settings.cache}"
         self._always = _always(settings)
         # Redirects of different names differ only in their location.
@@ -175,13 +192,13 @@ class Answers:
         media_type = preferred(request.accepted.media_types, rfc2169.FORMS)
         info = f"{request.root}/{resolution.key}?info"
         headers = [("Link", describedby(info))] if resolution.binding is not None else []
-        headers += [("Cache-Control", self._found_for), ("Vary", "Accept")]
+        headers.append(("Cache-Control", self._found_for))
         if media_type == "text/html":
-            body, content_type = view.as_html(), "text/html; charset=utf-8"
-            headers.append(("Content-Security-Policy", templates.content_security_policy()))
+            body, content_type = self._page(view, headers, request), "text/html; charset=utf-8"
         else:
             body, content_type = view.as_list(), media_type
-        headers += [("Content-Type", content_type), ("Content-Length", str(len(body)))]
+        varying = ", ".join(self._varying(media_type))
+        headers += [("Content-Type", content_type), ("Content-Length", str(len(body))), ("Vary", varying)]
         return self._with_common(200, headers, body, request)
 
     def _refusal(self, resolution: Resolution, request: Request) -> Answer:
@@ -199,6 +216,8 @@ class Answers:
         if resolution.status == 503:
             headers.append(("Retry-After", RETRY_AFTER))
         seconds = _REFUSAL_SECONDS.get(resolution.status)
+        # A search engine must not list a name that has no page.
+        headers.append(("X-Robots-Tag", "noindex"))
         headers.append(("Cache-Control", "no-store" if seconds is None else f"max-age={seconds}"))
         media_type = preferred(request.accepted.media_types, _REFUSAL_FORMS)
         return self._negotiated(resolution.status, view, media_type, headers, request, resolution.vary)
@@ -207,15 +226,28 @@ class Answers:
         self, status: int, view: View, media_type: str, headers: Headers, request: Request, vary: tuple[str, ...] = ()
     ) -> Answer:
         if media_type == "text/html":
-            body, content_type = view.as_html(), "text/html; charset=utf-8"
-            headers.append(("Content-Security-Policy", templates.content_security_policy()))
+            body, content_type = self._page(view, headers, request), "text/html; charset=utf-8"
         elif media_type == "text/plain":
             body, content_type = view.as_text(), "text/plain; charset=utf-8"
         else:
             body, content_type = view.as_json(), "application/json" if status == 200 else "application/problem+json"
-        varying = ", ".join(dict.fromkeys(("Accept", *vary)))
+        varying = ", ".join(dict.fromkeys((*self._varying(media_type), *vary)))
         headers += [("Content-Type", content_type), ("Content-Length", str(len(body))), ("Vary", varying)]
         return self._with_common(status, headers, body, request)
+
+    def _varying(self, media_type: str) -> tuple[str, ...]:
+        """Return the request fields that a representation with this media type depends on."""
+        has_languages = media_type == "text/html" and len(self._languages) > 1
+        return ("Accept", "Accept-Language") if has_languages else ("Accept",)
+
+    def _page(self, view: Page, headers: Headers, request: Request) -> bytes:
+        """Return a public page in the language of the visitor, and add its fields to the header."""
+        language = preferred_language(request.accepted.languages, self._languages)
+        branding = self._branding().over(self._settings.branding)
+        site = Presentation(language=language, branding=branding, root=request.root)
+        headers.append(("Content-Language", language))
+        headers.append(("Content-Security-Policy", templates.content_security_policy(site)))
+        return view.as_html(site)
 
     def _with_common(self, status: int, headers: Headers, body: bytes, request: Request) -> Answer:
         settings = self._settings

@@ -18,6 +18,7 @@ from ..bindings import targets as destination
 from ..errors import BindingError
 from ..resolution.result import Resolution
 from ..views import templates
+from ..views.presentation import PLAIN, Presentation
 from .request_target import Target
 
 Service = Literal["N2L", "N2Ls", "N2C"]
@@ -87,8 +88,8 @@ class Places:
         """
         return "".join(f"{line}\r\n" for line in (f"# {self.identifier}", *self.addresses)).encode("ascii")
 
-    def as_html(self) -> bytes:
-        return templates.render("places.html", view=self)
+    def as_html(self, site: Presentation = PLAIN) -> bytes:
+        return templates.render("places.html", site, view=self)
 
 
 def places(resolution: Resolution, root: str) -> Places:

@@ -104,7 +104,7 @@ def _find(
     nearest = containers[0].identifier if containers else None
     if binding is not None:
         # A reserved name has the answer of an unknown name. No container, rule or other resolver answers for it.
-        return _refuse(request, "not-bound", container=nearest, message=settings.not_ours(request.identifier))
+        return _unknown(request, nearest, settings.not_ours(request.identifier), prefixes)
     for container in containers:
         if container.kind == "served" and container.scope == "subtree":
             if below := find_below(request, container, settings):
@@ -114,7 +114,7 @@ def _find(
             return Found(request, binding, container.identifier)
     if ruled := rules(request.identifier):
         return Found(request, ruled.binding, rule=ruled.prefix)
-    return _unbound(request, nearest, settings)
+    return _unbound(request, nearest, settings, prefixes)
 
 
 def _naan_alone(given: str, problem: Problem, prefixes: Prefixes, settings: Settings) -> Resolution | None:
@@ -145,7 +145,7 @@ def _described_prefix(
     )
 
 
-def _unbound(request: ResolutionRequest, container: str | None, settings: Settings) -> Resolution:
+def _unbound(request: ResolutionRequest, container: str | None, settings: Settings, prefixes: Prefixes) -> Resolution:
     # "The HTTP status code 404 signifies that this resolver does not possess a location for the referent of the ARK."
     # I-03: the description of an unbound identifier is not found either.
     message = settings.not_ours(request.identifier)
@@ -161,7 +161,12 @@ def _unbound(request: ResolutionRequest, container: str | None, settings: Settin
                 inflection=request.inflection,
                 target=target,
             )
-    return _refuse(request, "not-bound", container=container, message=message)
+    return _unknown(request, container, message, prefixes)
+
+
+def _unknown(request: ResolutionRequest, container: str | None, message: str | None, prefixes: Prefixes) -> Resolution:
+    record = next(prefixes().above(request.key), None)
+    return _refuse(request, "not-bound", container=container, message=message, record=record)
 
 
 def _answer(found: Found, settings: Settings, prefixes: Prefixes) -> Resolution:
@@ -231,6 +236,7 @@ def _refuse(
     message: str | None = None,
     vary: tuple[str, ...] = (),
     inherited: Inherited | None = None,
+    record: PrefixRecord | None = None,
 ) -> Resolution:
     return Resolution(
         given=request.given,
@@ -244,6 +250,7 @@ def _refuse(
         vary=vary,
         problem=refusals.problem(code, request.given, message),
         inherited=inherited,
+        record=record,
     )
 
 

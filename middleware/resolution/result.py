@@ -36,7 +36,8 @@ class Resolution:
                     withdrawn name above it, or else the nearest bound container
     ``rule``        the prefix of the rule that made the binding
     ``successor``   the name or URL that replaces the identifier, if it or a name above it is withdrawn
-    ``record``      the record of a NAAN or shoulder, for the outcome "prefix"
+    ``record``      the record of a NAAN or shoulder, for the outcome "prefix"; of an unknown identifier that of the
+                    longest NAAN or shoulder that it begins with
     ``inherited``   the statement of persistence that the name inherits from the record of a prefix, for a description
     ``seconds``     the duration in seconds; set only for ``on_resolve``
     """

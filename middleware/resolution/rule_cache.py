@@ -1,4 +1,7 @@
-"""Keep the rules and the records of NAANs and shoulders in memory, and check for changes at most once a second."""
+"""Keep the rules, the records of NAANs and shoulders, and the branding in memory.
+
+They are checked for changes at most once a second.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,8 @@ from ...identifiers import Ark, Urn
 from ...identifiers.text import display
 from ..bindings.patterns import Pattern
 from ..bindings.prefixes import NO_RECORDS, PrefixRecord, PrefixRecords, checked_patterns, with_rules
+from ..branding.model import NO_BRANDING, Branding
+from ..branding.stored import version_of
 from ..errors import BindingsUnavailable
 from ..fork_safety import ForkSafeLock
 from ..storage.reopening import next_attempt
@@ -23,10 +28,12 @@ SECONDS_HELD = 1.0
 
 
 class Source(Protocol):
-    """The part of a store that has the rules, the patterns of minted names and the records of NAANs and shoulders."""
+    """The part of a store that has the rules, the patterns of minted names, the records of NAANs and shoulders, and the
+    branding.
+    """
 
     def rules_version(self) -> str:
-        """Return a text that differs after each change of a rule or of the record of a NAAN or shoulder."""
+        """Return a text that differs after each change of a rule, a record of a NAAN or shoulder, or the branding."""
         ...
 
     def rules(self) -> list[Rule]: ...
@@ -34,6 +41,8 @@ class Source(Protocol):
     def patterns(self) -> list[Pattern]: ...
 
     def prefixes(self) -> list[PrefixRecord]: ...
+
+    def recorded_branding(self) -> str | None: ...
 
 
 class RuleCache:
@@ -50,6 +59,7 @@ class RuleCache:
         self._rules: Sequence[Rule] = ()
         self._patterns: Sequence[Pattern] = ()
         self._records = NO_RECORDS
+        self._branding = NO_BRANDING
         self._next_look = float("-inf")
         self._failure: str | None = None
 
@@ -84,6 +94,15 @@ class RuleCache:
         self._current()
         return self._records
 
+    def branding(self) -> Branding:
+        """Return the recorded branding, or the last known one if the store cannot be read now."""
+        try:
+            self._current()
+        except BindingsUnavailable:
+            # The page that reports the failure also has a branding.
+            return NO_BRANDING
+        return self._branding
+
     def _current(self) -> Sequence[Rule]:
         # One thread checks for changes while the others use the old rules. All threads wait for the first check.
         if self._clock() >= self._next_look and self._lock.acquire(blocking=self._version is None):
@@ -107,6 +126,8 @@ class RuleCache:
                 records = source.prefixes()
                 self._records = PrefixRecords(with_rules(records, self._rules))
                 self._patterns = [*source.patterns(), *checked_patterns(records)]
+                recorded = version_of(source.recorded_branding())
+                self._branding = recorded.branding if recorded else NO_BRANDING
                 self._version = version
         except BindingsUnavailable as error:
             # Remember the failure, so that not every request waits for it.

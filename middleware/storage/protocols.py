@@ -170,7 +170,9 @@ class Store(Protocol):
         ...
 
     def rules_version(self) -> str:
-        """Return a text that differs after each change of a rule, a prefix record or the patterns of minted names."""
+        """Return a text that differs after each change of a rule, a prefix record, the branding or the patterns of
+        minted names.
+        """
         ...
 
     def rules(self) -> list[Rule]:
@@ -191,6 +193,14 @@ class Store(Protocol):
 
     def prefix_history(self, prefix: str) -> list[PrefixEvent]:
         """Return the changes of the record of a NAAN or shoulder, the oldest first."""
+        ...
+
+    def recorded_branding(self) -> str | None:
+        """Return the recorded branding (:mod:`ararat.middleware.branding.stored`) as JSON. It is None for a file."""
+        ...
+
+    def recorded_brandings(self) -> list[str]:
+        """Return the recorded branding and all earlier ones as JSON, in any order. The list is empty for a file."""
         ...
 
     def transaction(self, *, exclusive: bool = False) -> AbstractContextManager[Transaction]:

@@ -42,6 +42,8 @@ MAX_COUNTED = 10_000
 
 _COUNT = "SELECT count(*) FROM (SELECT 1 FROM bindings LIMIT 10001) AS few"
 _RULES_VERSION_SQL = "SELECT value FROM ararat WHERE name = 'rules'"
+_BRANDING_SQL = "SELECT value FROM ararat WHERE name = 'branding'"
+_BRANDINGS_SQL = "SELECT value FROM ararat WHERE substr(name, 1, 8) = 'branding'"
 
 
 class DatabaseStore:
@@ -156,7 +158,7 @@ class DatabaseStore:
         return events.page(self._readers.rows, self._database.dialect_name, selection, below, limit)
 
     def rules_version(self) -> str:
-        """Return a counter that increases with each change of a rule or a prefix record.
+        """Return a counter that increases with each change of a rule, a prefix record or the branding.
 
         New patterns of minted names increase it, too.
         """
@@ -188,6 +190,15 @@ class DatabaseStore:
         """Return the changes of the record of a NAAN or shoulder, the oldest first."""
         rows = self._readers.rows(self._statements.prefix_history, (prefix,))
         return [PrefixEvent(action, prefix_record_of(tuple(row))) for action, *row in rows]
+
+    def recorded_branding(self) -> str | None:
+        """Return the recorded branding (:mod:`ararat.middleware.branding.stored`) as JSON, or None."""
+        rows = self._readers.rows(_BRANDING_SQL, ())
+        return rows[0][0] if rows else None
+
+    def recorded_brandings(self) -> list[str]:
+        """Return the recorded branding and all earlier ones as JSON, in any order."""
+        return [text for (text,) in self._readers.rows(_BRANDINGS_SQL, ())]
 
     @contextmanager
     def transaction(self, *, exclusive: bool = False) -> Iterator[Transaction]:

@@ -21,29 +21,12 @@ from ..bindings.model import NOTHING, Binding, rfc3339
 from ..bindings.prefixes import Inherited
 from ..bindings.targets import location
 from ..errors import BindingError
-from . import templates
-
-NO_STATEMENT = "no statement known"
+from . import messages, templates
+from .messages import NO_STATEMENT
+from .presentation import PLAIN, Presentation
 
 FORMS = {"text/html": "HTML", "application/json": "JSON", "text/plain": "ERC text"}
 """The media types of a description and their names, the default first."""
-
-_ASSOCIATION = {
-    "located": "The resource is at",
-    "related": "A page about the resource is at",
-    "described": "The resource has no page of its own; this is its description.",
-    "served": "This site serves the resource at the address of the identifier.",
-}
-
-_MEANINGS = {
-    "persistence": "how long the name is intended to last, as stated by the naming authority",
-    "availability": "how long the resource is available",
-    "variance": "how the resource can change",
-    "allocated": "when the name was assigned",
-    "policy": "the rules for assigning and keeping such names",
-}
-_NO_STATEMENT_LIVE = "The identifier works today. How long it will work is not stated."
-_NO_STATEMENT_WITHDRAWN = "How long the identifier would work was not stated."
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,10 +71,8 @@ class Description:
 
     @property
     def association(self) -> str:
-        """The relation between the identifier and its resource, as a sentence or as the beginning of a sentence with
-        the target.
-        """
-        return _ASSOCIATION[self.binding.kind]
+        """The relation between the identifier and its resource, as a sentence or as the text before the target."""
+        return messages.ASSOCIATIONS[self.binding.kind]
 
     @property
     def policy(self) -> str | None:
@@ -117,9 +98,10 @@ class Description:
     def meanings(self) -> Mapping[str, str]:
         """Notes for the page, by the short name of the element: the meaning of the element or of its value."""
         codes = {name: metadata.code_meaning(text) for name, text in self.elements.items()}
-        notes = _MEANINGS | {name: meaning for name, meaning in codes.items() if meaning is not None}
+        notes = messages.MEANINGS | {name: meaning for name, meaning in codes.items() if meaning is not None}
         if not self.has_statement:
-            notes["persistence"] = _NO_STATEMENT_LIVE if self.binding.is_live else _NO_STATEMENT_WITHDRAWN
+            live, withdrawn = messages.NO_STATEMENT_LIVE, messages.NO_STATEMENT_WITHDRAWN
+            notes["persistence"] = live if self.binding.is_live else withdrawn
         return notes
 
     @property
@@ -178,8 +160,8 @@ class Description:
         }
         return {name: value for name, value in known.items() if value is not None}
 
-    def as_html(self) -> bytes:
-        return templates.render("description.html", view=self, forms=FORMS)
+    def as_html(self, site: Presentation = PLAIN) -> bytes:
+        return templates.render("description.html", site, view=self, forms=FORMS)
 
     def as_json(self) -> bytes:
         return json.dumps(self.as_dict(), indent=1).encode() + b"\n"

@@ -18,9 +18,14 @@ from ...identifiers.suggestions import suggestion
 from ...identifiers.text import display
 from ..bindings import targets
 from ..bindings.model import NOTHING
+from ..bindings.prefixes import PrefixRecord
+from ..branding.model import contact_address
+from ..resolution import check_characters
 from ..resolution.result import Resolution
 from . import templates
 from .description import Description, describe, successor_address
+from .messages import HINTS, Sentence, sentence
+from .presentation import PLAIN, Presentation
 
 _SHOWN_AROUND = 120
 ECHOED = 1000
@@ -49,7 +54,7 @@ class Hint:
     """A link from an error page to related information, such as a possible correction.
 
     - ``member``: its name in the problem document.
-    - ``words``: the text of the link; ``href``: its address.
+    - ``words``: the text before the link, or of the link; ``href``: its address.
     - ``shown``: the identifier that it leads to, or "".
     """
 
@@ -57,6 +62,11 @@ class Hint:
     words: str
     href: str
     shown: str = ""
+
+    @property
+    def relation(self) -> str:
+        """The relation of the link (RFC 8288)."""
+        return "successor-version nofollow" if self.member == "successor" else "nofollow"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +77,7 @@ class Explanation:
     - ``hints``: links to related information.
     - ``tombstone``: the description of a withdrawn name, or None.
     - ``inflections``: the known inflections if the requested one is unknown (ARK-044, I-02), else empty.
+    - ``record``: the record of the longest NAAN or shoulder that an unknown identifier begins with, or None.
     - ``exact``: False if the server hid the raw request target, so that the identifier had to be rebuilt
       (:mod:`.http.request_target`).
     """
@@ -79,6 +90,7 @@ class Explanation:
     hints: tuple[Hint, ...]
     tombstone: Description | None = None
     inflections: Mapping[str, str] = field(default_factory=dict)
+    record: PrefixRecord | None = None
     exact: bool = True
 
     @property
@@ -93,6 +105,22 @@ class Explanation:
         return f"{message[:1].upper()}{message[1:]}."
 
     @property
+    def visitor(self) -> Sentence:
+        """The first sentence of the page and the advice after it, for visitors."""
+        code = self.problem.code
+        return sentence("mistyped" if self.problem.message == check_characters.MESSAGE else code)
+
+    @property
+    def links(self) -> tuple[Hint, ...]:
+        """The hints on the page below the identifier. A tombstone has the successor already."""
+        return tuple(hint for hint in self.hints if self.tombstone is None or hint.member != "successor")
+
+    @property
+    def contact(self) -> str | None:
+        """The address of a link to the contact of the record. It is None without one."""
+        return self.record and contact_address(self.record.contact or "")
+
+    @property
     def place(self) -> str:
         """The position of the problem in words, such as "characters 12 to 14", counted from one."""
         start, end = self.problem.start, self.problem.end
@@ -100,8 +128,8 @@ class Explanation:
             return f"characters {start + 1} to {end}"
         return f"character {start + 1}" if end > start else f"before character {start + 1}"
 
-    def as_html(self) -> bytes:
-        return templates.render("error_page.html", view=self)
+    def as_html(self, site: Presentation = PLAIN) -> bytes:
+        return templates.render("error_page.html", site, view=self)
 
     def as_json(self) -> bytes:
         """Return the page as a problem document (RFC 9457).
@@ -172,6 +200,7 @@ def explain(
         hints=tuple(_hints(resolution, problem, root, inspector)),
         tombstone=tombstone,
         inflections=inflections if problem.code == "unknown-inflection" else NOTHING,
+        record=resolution.record,
         exact=exact,
     )
 
@@ -193,20 +222,24 @@ def excerpt(text: str, problem: Problem) -> Excerpt:
 
 def _hints(resolution: Resolution, problem: Problem, root: str, inspector: str | None) -> Iterator[Hint]:
     key, given = resolution.key, resolution.given
+    if resolution.successor is not None:
+        address = successor_address(resolution.successor, root)
+        yield Hint("successor", HINTS["successor"], address, resolution.successor)
     if resolution.binding is not None:
-        yield Hint("description", "Its description", f"{root}/{key}?info", f"{key}?info")
+        yield Hint("description", HINTS["description"], f"{root}/{key}?info", f"{key}?info")
     if (container := resolution.container) is not None:
         if problem.code == "container-withdrawn":
             info = f"{container}?info"
-            yield Hint("container", "The description of the withdrawn name", f"{root}/{info}", info)
+            yield Hint("container", HINTS["withdrawn"], f"{root}/{info}", info)
         else:
-            yield Hint("container", "The nearest name above it that is bound here", f"{root}/{container}", container)
-    if resolution.successor is not None:
-        yield Hint("successor", "Its successor", successor_address(resolution.successor, root), resolution.successor)
+            yield Hint("container", HINTS["container"], f"{root}/{container}", container)
+    if resolution.record is not None:
+        prefix = resolution.record.prefix
+        yield Hint("prefix", HINTS["prefix"], f"{root}/{prefix}", prefix)
     if len(given) > ECHOED:
         return
     if resolution.status == 400 and (meant := suggestion(given, problem)):
-        yield Hint("suggestion", "Possible correction", f"{root}/{quote(meant, safe=targets.AS_IT_IS)}", meant)
+        yield Hint("suggestion", HINTS["suggestion"], f"{root}/{quote(meant, safe=targets.AS_IT_IS)}", meant)
     if inspector is not None:
         page = inspector if inspector.startswith("http") else root + inspector
-        yield Hint("inspect", "Examine it in the inspector", f"{page}/?q={quote(given, safe='')}")
+        yield Hint("inspect", HINTS["inspect"], f"{page}/?q={quote(given, safe='')}")

@@ -7,7 +7,6 @@ The actor of the last change is not shown.
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,10 +14,11 @@ from ..bindings import metadata
 from ..bindings.model import rfc3339
 from ..bindings.patterns import read_form
 from ..bindings.prefixes import Inherited, PrefixRecord
+from ..branding.model import contact_address
 from . import templates
-from .description import FORMS, NO_STATEMENT, link_address, visible
-
-_MAIL = re.compile(r"[A-Za-z0-9._+-]{1,64}@[A-Za-z0-9.-]{1,253}")
+from .description import FORMS, visible
+from .messages import NO_STATEMENT
+from .presentation import PLAIN, Presentation
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +48,11 @@ class PrefixDescription:
         return self.record.statement or (self.inherited.text if self.inherited else NO_STATEMENT)
 
     @property
+    def has_statement(self) -> bool:
+        """True if a statement of persistence is recorded for the prefix or a shorter one."""
+        return bool(self.record.statement or self.inherited)
+
+    @property
     def source(self) -> str | None:
         """The address of the shorter prefix whose statement of persistence is inherited; None without one."""
         return self.inherited and f"{self.root}/{self.inherited.prefix}"
@@ -57,8 +62,7 @@ class PrefixDescription:
         """The address of a link to the recorded contact. It is None if the contact is neither a URL nor an e-mail
         address.
         """
-        contact = self.record.contact or ""
-        return f"mailto:{contact}" if _MAIL.fullmatch(contact) else link_address(contact)
+        return contact_address(self.record.contact or "")
 
     @property
     def pattern(self) -> str | None:
@@ -87,8 +91,8 @@ class PrefixDescription:
         }
         return {name: value for name, value in known.items() if value is not None}
 
-    def as_html(self) -> bytes:
-        return templates.render("prefix.html", view=self, forms=FORMS)
+    def as_html(self, site: Presentation = PLAIN) -> bytes:
+        return templates.render("prefix.html", site, view=self, forms=FORMS)
 
     def as_json(self) -> bytes:
         return json.dumps(self.as_dict(), indent=1).encode() + b"\n"

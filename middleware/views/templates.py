@@ -1,7 +1,7 @@
-"""Render the HTML pages of the resolver from ``templates/resolver``.
+"""Render the public pages from the templates in ``templates/resolver``.
 
 The site serves no files of Ararat, so each page contains its style. The Content-Security-Policy allows only that style
-element, by its hash.
+element, by its hash, and the logo of the institution.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from ...identifiers.text import display
+from . import catalogues, messages
+from .presentation import PLAIN, Presentation
 
 # The folder of the templates, in the package ararat.
 _TEMPLATES = __name__.partition(".")[0], "templates/resolver"
@@ -23,28 +25,37 @@ UNSTYLED = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ances
 """The Content-Security-Policy of a page that loads and runs nothing."""
 
 
-def render(template: str, **values: Any) -> bytes:
+def render(template: str, site: Presentation = PLAIN, **values: Any) -> bytes:
     """Render ``templates/resolver/<template>`` with these variables, and return the page as UTF-8 bytes."""
-    return _environment().get_template(template).render(values).encode("utf-8", "backslashreplace")
+    style = Markup(_style() + site.style)  # noqa: S704 - our own file, and a checked colour
+    page = _environment(site.language).get_template(template).render(values, site=site, style=style)
+    return page.encode("utf-8", "backslashreplace")
+
+
+def content_security_policy(site: Presentation = PLAIN) -> str:
+    """Return the Content-Security-Policy of a public page. It permits its style element, by its hash, and its logo."""
+    policy = f"{UNSTYLED}; style-src 'sha256-{_hash(site.style)}'"
+    return policy if site.image_source is None else f"{policy}; img-src {site.image_source}"
 
 
 @cache
-def content_security_policy() -> str:
-    """Return the Content-Security-Policy of the pages of the resolver. It permits only their style element, by its
-    hash.
-    """
-    digest = b64encode(sha256(_style().encode()).digest()).decode()
-    return f"{UNSTYLED}; style-src 'sha256-{digest}'"
-
-
-@cache
-def _environment() -> Environment:
-    loader = PackageLoader(*_TEMPLATES)
+def _environment(language: str) -> Environment:
     environment = Environment(
-        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=PackageLoader(*_TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        extensions=["jinja2.ext.i18n"],
     )
-    environment.globals |= {"atoms": display.atoms, "style": Markup(_style())}  # noqa: S704 - a file of our own
+    # "newstyle" escapes the values of the placeholders, and not the messages.
+    environment.install_gettext_translations(catalogues.translations(language), newstyle=True)  # type: ignore[attr-defined]
+    environment.globals |= {"atoms": display.atoms, "messages": messages}
     return environment
+
+
+def _hash(added: str) -> str:
+    return b64encode(sha256((_style() + added).encode()).digest()).decode()
 
 
 @cache

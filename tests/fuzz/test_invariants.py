@@ -235,6 +235,9 @@ class Everything(BindingSource):
     def prefixes(self) -> list[PrefixRecord]:
         return []
 
+    def recorded_branding(self) -> None:
+        return None
+
     def patterns(self) -> list[Pattern]:
         return [Pattern("12345", "x5", 4, "noid")]
 

@@ -46,7 +46,10 @@ def ask(store):
         start_response("200 OK", [("Content-Type", "text/plain")])
         return [f"{environ['SCRIPT_NAME']} {environ['PATH_INFO']} {environ['RAW_URI']}".encode()]
 
-    resolvers = {prefix: ResolverMiddleware(site, store, prefix=prefix) for prefix in (None, "https://r.example")}
+    resolvers = {
+        prefix: ResolverMiddleware(site, store, prefix=prefix, languages=["en"])
+        for prefix in (None, "https://r.example")
+    }
 
     def ask_(prefix, mount, method, target, *forged):
         path, mark, query = target.partition("?")

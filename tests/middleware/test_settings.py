@@ -56,6 +56,17 @@ def test_middleware_rejects_an_unknown_setting(held):
         pytest.param({"cors": []}, "cors: the list is empty", id="cors without origins"),
         pytest.param({"cors": ["https://a.example/x"]}, "cors: 'https://a.example/x' has a", id="cors with a path"),
         pytest.param({"referrer_policy": "none\r\nX: y"}, "referrer_policy: ", id="no referrer policy"),
+        pytest.param({"languages": "en"}, "languages: 'en' is a text", id="languages as a text"),
+        pytest.param({"languages": []}, "languages: the list is empty", id="no language"),
+        pytest.param({"languages": ["tlh"]}, "languages: 'tlh' is not one of en", id="language without a catalogue"),
+        pytest.param({"institution": "a\nb"}, "institution: the institution has the control", id="institution"),
+        pytest.param({"contact": "x" * 401}, "contact: the contact has 401 characters", id="contact"),
+        pytest.param({"statement": "x" * 1001}, "statement: the statement has 1,001 characters", id="statement"),
+        pytest.param({"colour": "red;}"}, "colour: red;} is not a colour; set a colour such as", id="colour"),
+        pytest.param({"logo": "//evil.example/x.png"}, "logo: the logo is not usable", id="logo of another site"),
+        pytest.param({"logo": "https://evil.example/x"}, "logo: https://evil.example/x is not a file", id="logo URL"),
+        pytest.param({"logo": "javascript:alert(1)"}, "logo: the logo is not usable", id="logo as a program"),
+        pytest.param({"logo": "data:image/svg+xml;base64,PHN2Zz4="}, "logo: data:image/svg", id="logo as SVG data"),
         pytest.param(
             {"hsts": "max-age=1\r\nX: y"}, "hsts: 'max-age=1\\r\\nX: y' is not valid", id="hsts with another field"
         ),

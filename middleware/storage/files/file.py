@@ -269,6 +269,13 @@ class FileStore:
         """Return an empty list, because the history of a file is in Git."""
         return []
 
+    def recorded_branding(self) -> None:
+        """Return None, because a file has only names."""
+
+    def recorded_brandings(self) -> list[str]:
+        """Return an empty list, because a file has only names."""
+        return []
+
     @contextmanager
     def transaction(self, *, exclusive: bool = False) -> Iterator[NoReturn]:
         """Raise :class:`ReadOnlyBindings`, because only the operator changes the file."""

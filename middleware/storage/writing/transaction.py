@@ -17,6 +17,7 @@ from ...bindings import prefixes
 from ...bindings.assignment import Change
 from ...bindings.model import Binding, rfc3339
 from ...bindings.prefixes import PrefixRecord
+from ...branding.stored import NAME, Version, version_of
 from ...errors import BindingError, BindingsUnavailable, Collision, ReadOnlyBindings
 from ...resolution.rules import Rule
 from ..migration import urn_keys
@@ -300,6 +301,19 @@ class Transaction:
             if name.startswith("next "):
                 # The resolver reads the patterns of minted names together with the rules.
                 self._raise_rules_version()
+
+    def branding(self) -> Version | None:
+        """Return the recorded branding, or None. Other writers of it wait until the transaction ends."""
+        # The resolver reads it together with the rules.
+        self._raise_rules_version()
+        return version_of(self.setting(NAME))
+
+    def put_branding(self, version: Version) -> None:
+        """Write a branding. The one before it stays as a row with another name."""
+        if (before := self.setting(NAME)) is not None:
+            count = "SELECT count(*) FROM ararat WHERE substr(name, 1, 8) = 'branding'"
+            self.set_setting(f"{NAME} {self.connection.exec_driver_sql(count).scalar()}", before)
+        self.set_setting(NAME, version.text)
 
     def restore_bindings(self) -> None:
         """Fill the empty table of bindings from the last event of each name."""

@@ -132,6 +132,9 @@ class Kept:
     def prefixes(self):
         return []
 
+    def recorded_branding(self) -> None:
+        return None
+
 
 def test_the_longest_prefix_applies():
     source = Kept(*(Rule(prefix, f"https://{len(prefix) - 10}x.org/${{value}}", 302, NOW, None) for prefix in PREFIXES))
@@ -191,6 +194,9 @@ class Stuck:
 
     def prefixes(self):
         return []
+
+    def recorded_branding(self) -> None:
+        return None
 
 
 def test_one_thread_reads_the_rules_while_others_use_the_old_ones():
@@ -342,8 +348,8 @@ def test_unbound_names_are_redirected_and_described_by_rules(bindings, database,
     described = json.loads(client.get("/ark:/12345/x-5a?info", headers={"Accept": "application/json"}).text)
     assert (described["rule"], described["target"]) == ("ark:12345/x5", "https://example.org/t/a")
     assert "rule: ark:12345/x5\n" in client.get("/ark:12345/x5a??", headers={"Accept": "text/plain"}).text
-    assert "The rule for unbound names that begin with" in client.get("/ark:12345/x5a?info").text
+    assert "A rule for identifiers that begin with" in client.get("/ark:12345/x5a?info").text
     assert '"rule"' not in client.get("/ark:12345/x5bound?info", headers={"Accept": "application/json"}).text
     bindings.set_rule("ark:67531/", "/all/${content}")
     client = Client(ResolverMiddleware(lambda environ, start_response: [], open_store(database)))
-    assert "The rule for unbound names that begin with" in client.get("/ark:67531/q?info").text
+    assert "A rule for identifiers that begin with" in client.get("/ark:67531/q?info").text

@@ -103,7 +103,7 @@ def test_the_title_is_ascii_and_repeated_input_is_isolated(client, path):
     assert re.fullmatch("[ -~]+", title)
     for tag, attributes in Elements(page).elements:
         assert tag != "bdo"
-        assert attributes.get("dir") in ((None, "ltr") if tag == "bdi" else (None,))
+        assert attributes.get("dir") in ((None, "ltr") if tag in ("html", "bdi", "div", "code") else (None,))
 
 
 def test_hostile_metadata_is_escaped_and_hidden_characters_become_chips(client):

@@ -1,0 +1,51 @@
+"""The languages of the public pages: their tags, and the choice of one by the field Accept-Language."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from werkzeug.datastructures import Accept
+from werkzeug.http import parse_accept_header
+
+Direction = Literal["ltr", "rtl"]
+
+LANGUAGES: dict[str, Direction] = {
+    "en": "ltr",
+}
+"""The tags of the languages (RFC 5646), with the direction of their text."""
+
+ENGLISH = "en"
+"""The language of the source."""
+
+# ISO 639-1 replaced this code in 1989, but Java programs still send it.
+_ALIASES = {"iw": "he"}
+
+
+def preferred_language(field: str | None, permitted: Sequence[str]) -> str:
+    """Return the language of ``permitted`` that an Accept-Language field prefers; the first if it accepts none.
+
+    A range such as "de-AT" also selects "de". Languages of the same quality have the order of the field.
+
+    Source: RFC 9110, section 12.5.4; RFC 4647, section 3.4.
+
+    >>> permitted = "en", "de", "he"
+    >>> fields = "de-AT, en;q=0.5", "fr, iw;q=0.8", "fr, en;q=0, *;q=0.1", "zh", None
+    >>> [preferred_language(field, permitted) for field in fields]
+    ['de', 'he', 'de', 'en', 'en']
+    """
+    if not field or len(permitted) == 1:
+        return permitted[0]
+    ranges = [(_primary(text), quality) for text, quality in parse_accept_header(field, Accept)]
+    refused = {language for language, quality in ranges if not quality}
+    for wanted, quality in ranges:
+        found = next((each for each in permitted if wanted in (each, "*") and each not in refused), None)
+        if quality and found is not None:
+            return found
+    return permitted[0]
+
+
+def _primary(text: str) -> str:
+    """Return the first subtag of a language range in lower case."""
+    primary = text.strip().lower().partition("-")[0]
+    return _ALIASES.get(primary, primary)

@@ -1,0 +1,132 @@
+"""The texts for visitors that templates select by a code: first sentences, labels and notes. Templates translate them.
+
+An error page begins with a sentence for visitors. The sentence of the problem, its code and its rule are for operators.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from .catalogues import translatable
+
+NO_STATEMENT = translatable("no statement known")
+"""The value of the element persistence without a statement (ARK-007)."""
+
+
+class Sentence(NamedTuple):
+    """The first sentence of an error page, and the advice after it; "" without advice."""
+
+    headline: str
+    advice: str = ""
+
+
+_INVALID = Sentence(
+    translatable("This address does not contain a valid identifier."),
+    translatable("It probably has a typing error. Compare it with the place where you found it."),
+)
+_GONE = translatable("This item is no longer available.")
+
+_SENTENCES = {
+    "not-bound": Sentence(
+        translatable("This identifier is not known here."),
+        translatable("Check it for typing errors. It can also belong to another site, or be published later."),
+    ),
+    "mistyped": Sentence(
+        translatable("This identifier is not known here."),
+        translatable("Its check character does not match, so it probably has a typing error."),
+    ),
+    "unknown-inflection": Sentence(
+        translatable("The end of this address is not known here."),
+        translatable("The item itself has the address without the part from the question mark on."),
+    ),
+    "withdrawn": Sentence(
+        _GONE, translatable("Its identifier still belongs to it, and is never given to another item.")
+    ),
+    "container-withdrawn": Sentence(_GONE, translatable("It was part of an item that was withdrawn.")),
+    "target-unusable": Sentence(
+        translatable("The location of this item cannot be used."),
+        translatable("Please report this problem to the institution."),
+    ),
+    "method-not-allowed": Sentence(translatable("This request cannot be used on an identifier.")),
+    "bindings-unavailable": Sentence(
+        translatable("The identifiers cannot be read at the moment."),
+        translatable("Please try again in a few seconds."),
+    ),
+    "internal-error": Sentence(
+        translatable("An error occurred while this identifier was looked up."),
+        translatable("Please try again later, or report this problem to the institution."),
+    ),
+    "naan-reserved-invalid": Sentence(
+        translatable("This identifier is an example and belongs to no item."),
+    ),
+    "too-long": Sentence(translatable("This address is too long for an identifier.")),
+}
+
+
+def sentence(code: str) -> Sentence:
+    """Return the first sentence and the advice for visitors, for the code of a problem.
+
+    >>> sentence("double-slash").headline
+    'This address does not contain a valid identifier.'
+    """
+    return _SENTENCES.get(code, _INVALID)
+
+
+LABELS = {
+    "who": translatable("Who"),
+    "what": translatable("What"),
+    "when": translatable("When"),
+    "where": translatable("Where"),
+    "how": translatable("How"),
+    "persistence": translatable("Persistence"),
+    "availability": translatable("Availability"),
+    "variance": translatable("Variance"),
+    "allocated": translatable("Allocated"),
+    "policy": translatable("Policy"),
+}
+"""The labels of the metadata elements with a short name."""
+
+MEANINGS = {
+    "persistence": translatable("how long the name is intended to last, as stated by the naming authority"),
+    "availability": translatable("how long the item is available"),
+    "variance": translatable("how the item can change"),
+    "allocated": translatable("when the name was assigned"),
+    "policy": translatable("the rules for assigning and keeping such names"),
+}
+"""Notes on the elements that state how long a name and its item last."""
+
+NO_STATEMENT_LIVE = translatable("The identifier works today. How long it will work is not stated.")
+NO_STATEMENT_WITHDRAWN = translatable("How long the identifier would work was not stated.")
+
+VALUE_CODES = {
+    "(:unac)": translatable("temporarily inaccessible"),
+    "(:unal)": translatable("unallowed, suppressed intentionally"),
+    "(:unap)": translatable("not applicable, makes no sense"),
+    "(:unas)": translatable("value unassigned"),
+    "(:unav)": translatable("value unavailable, possibly unknown"),
+    "(:unkn)": translatable("known to be unknown"),
+    "(:none)": translatable("never had a value, never will"),
+    "(:null)": translatable("explicitly and meaningfully empty"),
+    "(:tba)": translatable("to be assigned or announced later"),
+    "(:etal)": translatable("too numerous to list"),
+}
+"""The notes on the codes of values, as :data:`ararat.middleware.bindings.metadata.VALUE_CODES`."""
+
+ASSOCIATIONS = {
+    "located": translatable("The item is at this address:"),
+    "related": translatable("A page about the item is at this address:"),
+    "described": translatable("The item has no page. This is its description."),
+    "served": translatable("This site shows the item at the address of the identifier."),
+}
+"""The relation between an identifier and its item, by the kind of the binding."""
+
+HINTS = {
+    "description": translatable("Its description"),
+    "withdrawn": translatable("The description of the withdrawn item"),
+    "container": translatable("The nearest item above it"),
+    "prefix": translatable("The group of identifiers that it begins with"),
+    "successor": translatable("Its successor"),
+    "suggestion": translatable("Possible correction"),
+    "inspect": translatable("Examine it in the inspector"),
+}
+"""The labels of the links of an error page."""
