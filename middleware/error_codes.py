@@ -247,6 +247,38 @@ ERROR_CODES: dict[str, ErrorCode] = _catalogue(
         "this is neither a counter of minted names nor a UUID",
         "a row as ararat export writes it: next 17 of 10^4, or urn:uuid: with a resource",
     ),
+    # The log
+    ("log-missing", "the database has no log", "a log: run ararat log init"),
+    ("log-exists", "the log exists already", "a database and a folder without a log"),
+    (
+        "log-origin",
+        "the origin of the log is not valid",
+        "the public address of the log without https://, such as example.org/log, without spaces and +",
+    ),
+    ("log-key", "the key of the log cannot be used", "the key file that ararat log init created"),
+    ("log-busy", "another process publishes this log at the same time", "one publication at a time; try again later"),
+    (
+        "log-restored",
+        "the database is older than the published log",
+        "the newest backup of the database; if it is lost, run ararat log recover",
+    ),
+    (
+        "log-folder",
+        "the folder is older than the log in the database, or files are missing or damaged",
+        "the newest backup of the folder; if it is lost, run ararat log recover",
+    ),
+    ("log-write", "a file of the log cannot be written", "a folder with free space that this user can write"),
+    (
+        "log-fork",
+        "the database and the published checkpoint contradict each other",
+        "the database and the folder of one log; if they are lost, create a new log with another origin",
+    ),
+    (
+        "log-changed",
+        "the database differs from an entry of the log",
+        "the rows as they were published; run ararat verify, or restore a backup",
+    ),
+    ("log-event", "a change of a name cannot be an entry of the log", "values that Ararat writes; run ararat verify"),
     # Targets
     ("target-missing", "the binding has no target", "an http or https address, or a path of this site"),
     (
