@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from http import HTTPStatus
 
-from flask import Response, render_template
+from flask import Response, render_template, request
 from htmx_flask import request as htmx_request
 from werkzeug.exceptions import HTTPException
 
@@ -51,16 +51,18 @@ def binding_error(error: BindingError) -> Response:
     status = next((status for kind, status in _STATUSES if isinstance(error, kind)), HTTPStatus.UNPROCESSABLE_ENTITY)
     if wants_json() or htmx_request.htmx:
         return errors.answer(Refused(status, error.code, f"{display.escape(error.message)}."))
-    return _page(status, sentence(error.message), error.expected)
+    unknown = request.args.get("name", "").strip() if error.code == "not-bound" else None
+    return _page(status, sentence(error.message), error.expected, unknown)
 
 
-def _page(status: int, text: str | None, expected: str | None) -> Response:
-    """Render the page: the error, the reason, and the way to fix it."""
+def _page(status: int, text: str | None, expected: str | None, unknown_name: str | None = None) -> Response:
+    """Render the page: the error, the reason, and the way to fix it. A curator can record ``unknown_name``."""
     code = HTTPStatus(status)
     is_forbidden = code is HTTPStatus.FORBIDDEN and expected is not None
     page = render_template(
         "desk/error.html",
-        heading=_TITLES.get(code, "The request is not valid"),
+        heading="This name is not recorded" if unknown_name else _TITLES.get(code, "The request is not valid"),
+        unknown_name=unknown_name,
         sentence=text,
         expected=expected,
         administrators=_administrators() if is_forbidden else None,

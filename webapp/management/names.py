@@ -132,7 +132,9 @@ class NameOperations(Recorder):
         """
         one = wanted[0].name or wanted[0].shoulder if len(wanted) == 1 else None
         with self.recording(caller, "create", one) as (bindings, known):
-            shoulders = {text: self._shoulder(known, text) for text in {each.shoulder for each in wanted} if text}
+            shoulders = {
+                text: self._shoulder(known, text) for text in {each.shoulder for each in wanted} if text is not None
+            }
             each_change: list[NameChange | MintedChange] = []
             for each in wanted:
                 if each.shoulder is not None:

@@ -100,7 +100,7 @@ def changes() -> str:
         shown=shown,
         actions=[
             ("", "Any change"),
-            (_OPERATIONS, "Operations on many names"),
+            (_OPERATIONS, "Operations"),
             *((each, each.capitalize()) for each in ACTIONS),
         ],
         exports=exports.addresses("desk.export_changes", **given),

@@ -162,16 +162,28 @@ def _conflict(error: Stale) -> AnyResponse:
     if error.existing is None:
         raise Missing("not-bound", identifier=error.identifier) from error
     earlier = _at_revision(error.existing.identifier, _revision())
+    sent = [(field, text) for field, text in request.form.items(multi=True) if field not in ("revision", "csrf_token")]
+    form = [(field, _merged(field, text, earlier, error.existing)) for field, text in sent]
     page = render_template(
         "desk/conflict.html",
         binding=error.existing,
         theirs=list(differences(earlier, error.existing)) if earlier else [],
-        form=[
-            (field, text) for field, text in request.form.items(multi=True) if field not in ("revision", "csrf_token")
+        form=form,
+        yours=[
+            (field.removeprefix("m.erc.").removeprefix("m."), text)
+            for field, text in form
+            if field not in ("name", "profile") and text != error.existing.metadata.get(field.removeprefix("m."), "")
         ],
         action=request.path,
     )
     return Response(page, HTTPStatus.CONFLICT)
+
+
+def _merged(field: str, text: str, earlier: Binding | None, existing: Binding) -> str:
+    """Return the recorded text of a metadata field that the user did not edit, so that saving keeps it."""
+    element = field.removeprefix("m.")
+    is_edited = earlier is None or element == field or text.strip() != earlier.metadata.get(element, "")
+    return text if is_edited else existing.metadata.get(element, "")
 
 
 def _at_revision(name: str, revision: int) -> Binding | None:

@@ -33,7 +33,13 @@ def page() -> str:
 @blueprint.get("/new/check", endpoint="check_new")
 def check_text() -> str:
     """Show the check of a typed name as a fragment."""
-    return render_template("desk/_check.html", check=_check(request.args.get("text", "")))
+    return render_template(
+        "desk/_check.html",
+        check=_check(request.args.get("text", "")),
+        shoulders=shoulders(management(), caller()),
+        values=request.args,
+        errors={},
+    )
 
 
 @blueprint.post("/new/name", endpoint="record_new")

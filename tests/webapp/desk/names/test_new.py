@@ -134,3 +134,24 @@ def test_the_page_works_without_shoulders(desk: Desk) -> None:
     assert page.status_code == 200
     assert "No prefix is granted" in page.text
     assert desk.signed_in("rita").get("/desk/new").status_code == 403
+
+
+def test_the_check_of_an_address_offers_the_shoulders(desk: Desk, jane: Browser) -> None:
+    desk.bindings.set_prefix("ark:12345/x5", what="Maps")
+    address = "https://maps.example/item?id=7"
+    assert 'name="below"' in jane.fragment(f"/desk/new/check?text={address}").text
+    assert 'name="below"' not in jane.fragment("/desk/new/check?text=ark:12345/x5a").text
+    response = jane.post("/desk/new/name", {"text": address, "below": "ark:12345/x5"})
+    assert response.status_code == 303
+    made = desk.bindings.lookup(response.location.partition("name=")[2])
+    assert made
+    assert made.target == address
+
+
+@pytest.mark.parametrize("path", ["/desk/new/name", "/desk/new/mint"])
+@pytest.mark.parametrize("shoulder", ["", "ark:", "\0"])
+def test_a_missing_shoulder_is_an_error_of_the_form(desk: Desk, jane: Browser, path: str, shoulder: str) -> None:
+    form = {"text": "https://maps.example/7", "below": shoulder, "shoulder": shoulder, "count": "1"}
+    response = jane.post(path, form)
+    assert response.status_code == 422
+    assert 'aria-invalid="true"' in response.text

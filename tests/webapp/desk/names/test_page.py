@@ -240,3 +240,25 @@ def test_a_recorded_successor_is_a_link(desk: Desk, jane: Browser) -> None:
     text = jane.get("/desk/name?name=ark:12345/x5b").text
     assert "https://example.org/new" in text
     assert 'href="https://example.org/new"' not in text
+
+
+def test_a_conflict_keeps_the_fields_that_the_user_did_not_edit(desk: Desk, jane: Browser) -> None:
+    desk.bindings.bind("ark:12345/x5a", "/x", metadata={"erc.who": "A", "erc.what": "Map"})
+    page = jane.get("/desk/name/metadata?name=ark:12345/x5a")
+    assert page.status_code == 200
+    desk.bindings.bind("ark:12345/x5a", "/x", metadata={"erc.who": "B"})
+    form = {"name": "ark:12345/x5a", "profile": "erc", "revision": "1", "m.erc.who": "A", "m.erc.what": "Plan"}
+    conflict = jane.post("/desk/name/metadata", form)
+    assert conflict.status_code == 409
+    assert 'name="m.erc.who" value="B"' in conflict.text
+    jane.post("/desk/name/metadata", {**form, "m.erc.who": "B", "revision": "2"})
+    after = desk.bindings.lookup("ark:12345/x5a")
+    assert after
+    assert (after.metadata["erc.who"], after.metadata["erc.what"]) == ("B", "Plan")
+
+
+def test_a_name_that_is_not_recorded_can_be_recorded(jane: Browser, rita: Browser) -> None:
+    response = jane.get("/desk/name?name=ark:12345/x5none")
+    assert response.status_code == 404
+    assert 'href="/desk/new?text=ark:12345/x5none"' in response.text
+    assert "/desk/new?" not in rita.get("/desk/name?name=ark:12345/x5none").text
