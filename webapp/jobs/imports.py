@@ -53,6 +53,7 @@ class Imports:
         content: bytes,
         *,
         format: Format,
+        encoding: str = "utf-8",
         dry_run: bool = False,
         relocate: bool = False,
     ) -> Job:
@@ -63,6 +64,7 @@ class Imports:
         """
         parameters = {
             "format": format,
+            "encoding": encoding,
             "dry_run": dry_run,
             "relocate": relocate,
             "caller": [caller.account.name, caller.token and caller.token.number, caller.address],
@@ -95,6 +97,7 @@ class Imports:
             caller,
             file,
             format=job.parameters["format"],
+            encoding=job.parameters["encoding"],
             dry_run=job.parameters["dry_run"],
             relocate=job.parameters["relocate"],
             progress=progress,

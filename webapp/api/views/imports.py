@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from flask import Response
+from flask import Response, request
 from sqlalchemy import Connection
 from werkzeug.exceptions import NotFound
 
+from ....identifiers.text import display
 from ...config import url
 from ...errors import Refused
 from ...jobs.imports import KIND, Format
@@ -34,6 +35,8 @@ _FORMATS: dict[str, Format] = {
     "application/x-ndjson": "jsonl",
 }
 
+_ENCODINGS = ("utf-8", "utf-16", "windows-1252", "iso-8859-1")
+
 
 @blueprint.post("/imports")
 def start_import() -> Response:
@@ -41,6 +44,7 @@ def start_import() -> Response:
     given = parameters.read("dry_run", "relocate")
     options = {name: parameters.flag(name, given.get(name)) for name in ("dry_run", "relocate")}
     format = _FORMATS[bodies.require_media_type(_FORMATS)]
+    encoding = _encoding(format)
     content = bodies.read_bytes(MAX_BYTES)
     who, known = require_curator(caller()), imports()
 
@@ -49,7 +53,7 @@ def start_import() -> Response:
             if known.jobs.count_unfinished(connection, who.account.number) >= MAX_UNFINISHED:
                 sentence = f"{MAX_UNFINISHED} imports of this account wait or run, the maximum. Wait for one of them."
                 raise Refused(429, "too-many-imports", sentence, retry_after=_RETRY_SECONDS)
-            job = known.add(connection, who, content, format=format, **options)
+            job = known.add(connection, who, content, format=format, encoding=encoding, **options)
             location = url("management.show_import", number=job.number)
             reply = Reply(representations.of_import(job), 202, location=location)
             if one is not None:
@@ -80,6 +84,19 @@ def undo_import(number: int) -> Response:
     if operation is None:
         raise Refused(409, "nothing-to-undo", "The import has changed no names, so that it cannot be undone.")
     return bulk.operate(lambda known: known.undo(caller(), operation, dry_run=dry_run), dry_run=dry_run)
+
+
+def _encoding(format: Format) -> str:
+    """Return the encoding of the table: the charset of Content-Type, by default UTF-8. Raises :class:`Refused`.
+
+    The encoding is never guessed: a wrong guess would record other names, and names are permanent.
+    """
+    encoding = request.mimetype_params.get("charset", "utf-8").lower()
+    accepted = _ENCODINGS[:1] if format == "jsonl" else _ENCODINGS
+    if encoding not in accepted:
+        shown = display.escape(encoding[:100])
+        raise Refused(415, "media-type", f"The charset is {shown}. Send {' or '.join(accepted)}.")
+    return encoding
 
 
 def _known(number: int) -> Job:

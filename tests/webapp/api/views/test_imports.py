@@ -70,6 +70,32 @@ def test_every_format_is_imported(curator, bindings, content_type, table):
     assert bindings.lookup("ark:12345/x52").target == "https://example.org/2"
 
 
+LATIN = "identifier,target,who\nark:12345/x51,/1,No\u00e9\n".encode("windows-1252")
+
+
+@pytest.mark.parametrize("bindings", ["sqlite"], indirect=True)
+def test_the_encoding_is_that_of_the_content_type_and_is_never_guessed(curator, bindings, rows):
+    """Names are permanent, so a wrong guess cannot be corrected."""
+    before = rows()[:4]
+    failed = finished(curator, send(curator, LATIN))
+    assert (failed["state"], failed["problem"]["code"]) == ("failed", "table-encoding")
+    assert rows()[:4] == before
+    assert finished(curator, send(curator, LATIN, content_type="text/csv; charset=Windows-1252"))["state"] == "done"
+    assert bindings.lookup("ark:12345/x51").metadata["erc.who"] == "No\u00e9"
+
+
+@pytest.mark.parametrize("bindings", ["sqlite"], indirect=True)
+@pytest.mark.parametrize(
+    "content_type",
+    ["text/csv; charset=base64", "text/csv; charset=unicode_escape", "application/jsonl; charset=utf-16"],
+)
+def test_an_unknown_encoding_is_refused(curator, rows, content_type):
+    before = rows()
+    problem = assert_problem(send(curator, content_type=content_type), 415, "media-type")
+    assert "charset" in problem["detail"]
+    assert rows() == before
+
+
 @pytest.mark.parametrize("content_type", ["application/json", "text/plain", "application/x-www-form-urlencoded", ""])
 def test_other_media_types_are_refused(curator, rows, content_type):
     before = rows()
