@@ -1,15 +1,20 @@
-"""The parts of the build that pyproject.toml cannot express: the packages, the excluded files, and htmx.
+"""The parts of the build that pyproject.toml cannot express: packages, excluded files, htmx and translations.
 
 The root of the repository is the package ``ararat``, so this file is in it; :class:`BuildPy` excludes it from wheels.
 htmx and its extension for server-sent events are not in the repository. They come from the distribution
 ``django-htmx``, a build requirement with a fixed version, and their hashes are checked. They are copied into a wheel
 or, for an editable install, into the folder ``static/vendor/``, which git ignores.
+
+Babel, another build requirement, compiles the translations of the public pages from ``po`` to ``mo``, beside their
+sources.
 """
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
 from importlib import metadata
+from io import BytesIO
 from pathlib import Path
 
 from setuptools import find_packages, setup
@@ -25,8 +30,11 @@ VENDORED = {
 }
 
 
+CATALOGUES = Path("middleware", "views", "po")
+
+
 class BuildPy(build_py):
-    """Build the package without the scripts of the root, and with the two vendored files."""
+    """Build the package without the scripts of the root, with the two vendored files and the compiled translations."""
 
     def find_package_modules(self, package: str, package_dir: str) -> list[tuple[str, str, str]]:
         """Return the modules of a package; of the root only ``__init__`` and ``__main__``."""
@@ -34,22 +42,24 @@ class BuildPy(build_py):
         return [found for found in modules if package != "ararat" or found[1] in ("__init__", "__main__")]
 
     def run(self) -> None:
-        """Build, then copy the vendored files to the place for this kind of build."""
+        """Build, then write the other files to the place for this kind of build."""
         super().run()
-        vendor = self._vendor_folder()
-        for path, sha256 in VENDORED.items():
-            content = reviewed(path, sha256)
-            vendor.mkdir(parents=True, exist_ok=True)
-            (vendor / Path(path).name).write_bytes(content)
+        for place, content in self._made():
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(content)
 
     def get_outputs(self, include_bytecode: bool = True) -> list[str]:
-        """Return all files that this command writes below the build folder, including the vendored ones."""
-        vendored = [] if self.editable_mode else [str(self._vendor_folder() / Path(path).name) for path in VENDORED]
-        return [*super().get_outputs(include_bytecode), *vendored]
+        """Return all files that this command writes below the build folder."""
+        made = [] if self.editable_mode else [str(place) for place, _ in self._made()]
+        return [*super().get_outputs(include_bytecode), *made]
 
-    def _vendor_folder(self) -> Path:
+    def _made(self) -> Iterator[tuple[Path, bytes]]:
+        """Yield the vendored files and the compiled translations: their places and contents."""
         package = ROOT if self.editable_mode else Path(self.build_lib, "ararat")
-        return package / "static" / "vendor"
+        for path, sha256 in VENDORED.items():
+            yield package / "static" / "vendor" / Path(path).name, reviewed(path, sha256)
+        for source in sorted((ROOT / CATALOGUES).glob("*.po")):
+            yield (package / CATALOGUES / source.name).with_suffix(".mo"), compiled(source)
 
 
 def reviewed(path: str, sha256: str) -> bytes:
@@ -69,6 +79,25 @@ def reviewed(path: str, sha256: str) -> bytes:
     if found != sha256:
         raise SystemExit(f"{source} has sha256 {found}, expected {sha256}: not the file that was reviewed")
     return content
+
+
+def compiled(source: Path) -> bytes:
+    """Return the translations of a file ``po`` in the format ``mo``. Fuzzy translations are left out.
+
+    This raises SystemExit for the reason in :func:`reviewed`.
+    """
+    try:
+        from babel.messages.mofile import write_mo
+        from babel.messages.pofile import PoFileError, read_po
+    except ImportError as error:
+        raise SystemExit(f"Babel compiles the translations: build with isolation, or install it ({error})") from error
+    content = BytesIO()
+    try:
+        with source.open("rb") as file:
+            write_mo(content, read_po(file, abort_invalid=True))
+    except PoFileError as error:
+        raise SystemExit(f"{source}: {error}") from error
+    return content.getvalue()
 
 
 setup(

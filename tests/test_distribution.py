@@ -21,6 +21,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 ROOMS = ("identifiers", "middleware", "webapp", "cli", "templates", "static")
 VENDORED = {"ararat/static/vendor/htmx-2.min.js", "ararat/static/vendor/hx-sse-2.min.js"}
+COMPILED = {f"ararat/{path.relative_to(ROOT).with_suffix('.mo')}" for path in ROOT.glob("middleware/views/po/*.po")}
 
 # pip would compile all installed files, including all of Django. Python compiles the files in use anyway.
 WITHOUT_COMPILING = {"PIP_COMPILE": "0"}
@@ -96,10 +97,11 @@ def package(tree: list[str]) -> set[str]:
     }
 
 
-def test_the_wheel_contains_the_package_and_htmx(wheel, package):
+def test_the_wheel_contains_the_package_and_htmx_and_the_translations(wheel, package):
     with zipfile.ZipFile(wheel) as archive:
         files = {name for name in archive.namelist() if ".dist-info/" not in name}
-    assert files == package | VENDORED
+    assert files == package | VENDORED | COMPILED
+    assert len(COMPILED) == 12
 
 
 def test_the_source_distribution_contains_no_third_party_file(dist, package):
@@ -107,7 +109,7 @@ def test_the_source_distribution_contains_no_third_party_file(dist, package):
     with tarfile.open(sdist) as archive:
         files = {name.partition("/")[2] for name in archive.getnames()}
     assert {name.removeprefix("ararat/") for name in package} | {"setup.py", "pyproject.toml", "README.md"} <= files
-    assert not [name for name in files if "vendor" in name or name.endswith(".min.js")]
+    assert not [name for name in files if "vendor" in name or name.endswith((".min.js", ".mo"))]
 
 
 @pytest.mark.long

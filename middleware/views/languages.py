@@ -12,8 +12,20 @@ Direction = Literal["ltr", "rtl"]
 
 LANGUAGES: dict[str, Direction] = {
     "en": "ltr",
+    "de": "ltr",
+    "fr": "ltr",
+    "es": "ltr",
+    "it": "ltr",
+    "nl": "ltr",
+    "pt": "ltr",
+    "pl": "ltr",
+    "cs": "ltr",
+    "ar": "rtl",
+    "he": "rtl",
+    "ja": "ltr",
+    "zh": "ltr",
 }
-"""The tags of the languages (RFC 5646), with the direction of their text."""
+"""The tags of the languages (RFC 5646), with the direction of their text. The catalogues are in the folder ``po``."""
 
 ENGLISH = "en"
 """The language of the source."""

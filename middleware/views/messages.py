@@ -37,7 +37,7 @@ _SENTENCES = {
     ),
     "unknown-inflection": Sentence(
         translatable("The end of this address is not known here."),
-        translatable("The item itself has the address without the part from the question mark on."),
+        translatable("The address of the item ends before the question mark."),
     ),
     "withdrawn": Sentence(
         _GONE, translatable("Its identifier still belongs to it, and is never given to another item.")
@@ -47,9 +47,9 @@ _SENTENCES = {
         translatable("The location of this item cannot be used."),
         translatable("Please report this problem to the institution."),
     ),
-    "method-not-allowed": Sentence(translatable("This request cannot be used on an identifier.")),
+    "method-not-allowed": Sentence(translatable("This kind of request is not possible for an identifier.")),
     "bindings-unavailable": Sentence(
-        translatable("The identifiers cannot be read at the moment."),
+        translatable("Identifiers cannot be looked up at the moment."),
         translatable("Please try again in a few seconds."),
     ),
     "internal-error": Sentence(

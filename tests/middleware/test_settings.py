@@ -58,7 +58,7 @@ def test_middleware_rejects_an_unknown_setting(held):
         pytest.param({"referrer_policy": "none\r\nX: y"}, "referrer_policy: ", id="no referrer policy"),
         pytest.param({"languages": "en"}, "languages: 'en' is a text", id="languages as a text"),
         pytest.param({"languages": []}, "languages: the list is empty", id="no language"),
-        pytest.param({"languages": ["tlh"]}, "languages: 'tlh' is not one of en", id="language without a catalogue"),
+        pytest.param({"languages": ["tlh"]}, "languages: 'tlh' is not one of en, de", id="language"),
         pytest.param({"institution": "a\nb"}, "institution: the institution has the control", id="institution"),
         pytest.param({"contact": "x" * 401}, "contact: the contact has 401 characters", id="contact"),
         pytest.param({"statement": "x" * 1001}, "statement: the statement has 1,001 characters", id="statement"),
