@@ -511,6 +511,12 @@ ERROR_CODES: dict[str, ErrorCode] = _catalogue(
     ("encoding-unknown", "the encoding is unknown", "utf-8, windows-1252, utf-16 or another encoding of Python"),
     ("delimiter-unknown", "this cannot be a delimiter", "one character, such as a comma, semicolon or tab"),
     ("table-spreadsheet", "the file is a spreadsheet, not text", "CSV, TSV or JSON Lines"),
+    (
+        "table-workbook",
+        "the workbook cannot be read",
+        "an .xlsx file without a password, of at most 50 MB unpacked; or its sheet saved as CSV UTF-8",
+    ),
+    ("table-size", "the table has too many rows or columns", "at most 20,000 rows and 200 columns; or ararat import"),
     ("table-nul", "the file contains a NUL character", "text", "RFC 4180, section 2"),
     (
         "table-syntax",

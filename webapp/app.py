@@ -234,6 +234,17 @@ def _register_accounts(app: Flask, site: Site) -> None:
         app.register_blueprint(openid.blueprint)
 
 
+def resume_jobs(app: Flask) -> None:
+    """Carry out the jobs, such as imports, that an earlier process did not finish.
+
+    `ararat serve` calls it at its start. Under another server the first request to the desk or the API does the same.
+    """
+    if app.extensions[KEY].accounts is not None:
+        from .jobs.imports import resume
+
+        resume(app)
+
+
 def _answer_ezid(app: Flask, path: str) -> None:
     """Answer the EZID API below a path. Raises ValueError."""
     known: Site = app.extensions[KEY]

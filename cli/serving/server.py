@@ -29,6 +29,7 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 from ...middleware import ResolverMiddleware
 from ...middleware.settings import SCHEMES
 from ...webapp import create_app
+from ...webapp.app import resume_jobs
 from ...webapp.tracing.client.in_process import NamesOnly
 from .demo import MOUNT, create_demo
 from .logs import FOR_SERVERS, log_plainly
@@ -136,6 +137,7 @@ def compose(
         session_idle=session_idle,
         ezid=ezid,
     )
+    resume_jobs(app)
     site = DispatcherMiddleware(app, {MOUNT: create_demo()} if demo else {})
     also = (address, *settings.pop("also", ()))
     whole = ResolverMiddleware(site, bindings, prefix=prefix, also=also, inspector=inspector, **settings)

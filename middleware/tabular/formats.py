@@ -12,7 +12,7 @@ An error raises :class:`TableError` with file, line and column.
 from __future__ import annotations
 
 import json
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, NamedTuple, get_args
 
@@ -125,7 +125,7 @@ def _delimited(lines: Lines, delimiter: str, columns: Columns) -> Iterator[Row]:
         if not any(cells):
             continue
         if len(cells) != number and (len(cells) < number or any(cells[number:])):
-            raise _wrong_number(header.fields, len(cells), lines.file, line)
+            raise wrong_number(header.fields, len(cells), lines.file, line)
         for place in nameless:
             if cells[place]:
                 message = f"column {place + 1} has a value in this line, but no name in the first line"
@@ -159,7 +159,8 @@ def _twice(column: str, file: str, line: int) -> TableError:
     return TableError("table-column-twice", f"the column {shown} occurs twice", file, line, shown)
 
 
-def _wrong_number(names: list[str], fields: int, file: str, line: int) -> TableError:
+def wrong_number(names: Sequence[str], fields: int, file: str, line: int) -> TableError:
+    """Return the error for a line with another number of fields than the header ``names``."""
     message = f"the line has {fields} field{'' if fields == 1 else 's'}, but the header has {len(names)}"
     column = validation.shown(names[fields].strip()) if fields < len(names) else f"{len(names) + 1}"
     return TableError("table-fields", message, file, line, column)

@@ -73,6 +73,9 @@ class NotedLine(NamedTuple):
 Report = Callable[[str, NotedLine, Mapping[str, str]], object]
 """A callback with "refused" or "warning", the line, and its cells."""
 
+Effect = Callable[[Imported], object]
+"""A callback with the effect of each line without an error, also of a line that changes nothing."""
+
 
 @dataclass(slots=True)
 class Summary:
@@ -200,18 +203,21 @@ def import_rows(
     actor: str | None = None,
     progress: Callable[[int], object] | None = None,
     report: Report | None = None,
+    effect: Effect | None = None,
 ) -> Summary:
     """Bind the names of rows that are already parsed, or bind no name if a row has an error.
 
     The arguments and errors are those of :func:`import_table`. ``file`` is the name of the file for the history and for
-    messages.
+    messages. ``effect`` is called with the effect of each line, before it is written.
     """
     check_actor(actor)
     if batch is not None and batch < 1:
         raise ValueError(f"batch is {batch}; it must be 1 line or more")
     summary = Summary(read_as=read_as)
     with closing(SeenNames()) as seen:
-        run = _Run(file, bindings.now(), actor, seen, bindings.check_change, report, summary, relocate, only_names)
+        run = _Run(
+            file, bindings.now(), actor, seen, bindings.check_change, report, effect, summary, relocate, only_names
+        )
         # Read the first row before the transaction, so that an unreadable file does not lock the database.
         read = chain(list(islice(rows_read, 1)), rows_read)
         try:
@@ -277,6 +283,7 @@ class _Run:
     seen: SeenNames
     check_change: ChangeCheck
     report: Report | None
+    effect: Effect | None
     summary: Summary
     relocate: bool
     only_names: bool
@@ -418,13 +425,9 @@ class _Run:
             self._refuse(row, error.code, error.message)
             return
         if not changed:
-            self.summary.unchanged += 1
-            return
-        counter = _OTHERS[type(stated)]
-        number = getattr(self.summary, counter) + 1
-        setattr(self.summary, counter, number)
-        if number <= MAX_LISTED:
-            self.summary.listed.append(Imported(row.line, "set", None, stated))
+            self._note("unchanged", Imported(row.line, "unchanged", None, stated))
+        else:
+            self._note(_OTHERS[type(stated)], Imported(row.line, "set", None, stated))
 
     def _apply_rule(self, stated: RuleRow, transaction: Transaction) -> bool:
         existing = transaction.get_rule(stated.prefix)
@@ -450,12 +453,15 @@ class _Run:
         )
 
     def _count(self, row: Row, before: Binding | None, change: Change) -> None:
-        outcome = change.outcome
-        counter = _COUNTERS[outcome]
+        self._note(_COUNTERS[change.outcome], Imported(row.line, change.outcome, before, change.after))
+
+    def _note(self, counter: str, imported: Imported) -> None:
         number = getattr(self.summary, counter) + 1
         setattr(self.summary, counter, number)
-        if outcome != "unchanged" and number <= MAX_LISTED:
-            self.summary.listed.append(Imported(row.line, outcome, before, change.after))
+        if counter != "unchanged" and number <= MAX_LISTED:
+            self.summary.listed.append(imported)
+        if self.effect:
+            self.effect(imported)
 
     def _warn(self, transaction: Transaction, bound: Sequence[tuple[Row, str]]) -> None:
         for row, _ in bound:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from flask import Blueprint, Flask, current_app, request
+from flask import Blueprint, Flask, request
 
 from .. import security
 from ..accounts import identify
 from ..accounts.model import Caller
 from ..config import Site
-from ..jobs.imports import Imports
+from ..jobs import imports as import_jobs
+from ..jobs.imports import Imports, current_imports
 from ..management import Management
 from . import problems
 
@@ -16,13 +17,10 @@ blueprint = Blueprint("management", __name__, url_prefix=security.MANAGED)
 problems.init_blueprint(blueprint)
 
 
-_KEY = "ararat_imports"
-
-
 def init_app(app: Flask, site: Site) -> None:
     """Add the API to an inspector with accounts."""
     if site.bindings is not None and site.accounts is not None:
-        app.extensions[_KEY] = Imports(Management(site.bindings, site.accounts))
+        import_jobs.init_app(app, Imports(Management(site.bindings, site.accounts)))
         app.register_blueprint(blueprint)
 
 
@@ -31,6 +29,7 @@ def admit() -> None:
     """Require an account for each URL of the API, also for one that does not exist, so that it reveals nothing."""
     if security.is_managed(request.path):
         identify.require_caller()
+        current_imports().worker.begin()
 
 
 def caller() -> Caller:
@@ -38,11 +37,6 @@ def caller() -> Caller:
     return identify.require_caller()
 
 
-def imports() -> Imports:
-    """Return the imports of the current application."""
-    return current_app.extensions[_KEY]
-
-
 def management() -> Management:
     """Return the :class:`Management` of the current application, which makes all changes to names."""
-    return imports().management
+    return current_imports().management

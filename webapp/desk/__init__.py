@@ -5,7 +5,7 @@ change. All pages work without JavaScript. A form sends its data with POST; the 
 message.
 """
 
-from . import administration, changes, errors, links, moves, names, overview
+from . import administration, changes, errors, links, moves, names, overview, tables
 from .blueprint import blueprint
 
-__all__ = ["administration", "blueprint", "changes", "errors", "links", "moves", "names", "overview"]
+__all__ = ["administration", "blueprint", "changes", "errors", "links", "moves", "names", "overview", "tables"]

@@ -7,6 +7,7 @@ from http import HTTPStatus
 
 from flask import Blueprint, Response, abort, current_app, g, redirect, request
 from htmx_flask import request as htmx_request
+from werkzeug.exceptions import RequestEntityTooLarge
 from werkzeug.wrappers import Response as AnyResponse
 
 from ...middleware.bindings.model import rfc3339
@@ -14,7 +15,8 @@ from ...middleware.http import request_target
 from ..accounts import csrf, identify
 from ..accounts.model import Caller
 from ..config import url
-from ..errors import Refused
+from ..errors import Refused, drain
+from ..jobs.imports import current_imports
 from ..management import Management
 from ..responses import wants_json
 from . import messages
@@ -24,18 +26,31 @@ blueprint = Blueprint("desk", __name__, url_prefix="/desk")
 
 _G = "ararat_desk_caller"
 
+UPLOAD_LIMITS: dict[str, tuple[int, str]] = {}
+"""The maximum size of a request in bytes by endpoint, with the sentence of the error. Other forms have one limit."""
+
 
 @blueprint.before_request
 def require_session() -> AnyResponse | None:
     """Answer 404 until an account exists, and send a browser without a valid session to /sign-in."""
     identify.accounts()
+    # The token of a form is in its body, so the limit must be set before the caller is known.
+    limit, sentence = UPLOAD_LIMITS.get(request.endpoint or "", (None, ""))
+    if limit is not None:
+        request.max_content_length = limit
     try:
         found = identify.require_caller()
+    except RequestEntityTooLarge:
+        if limit is None:
+            raise
+        drain()
+        raise Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "body-too-long", sentence) from None
     except Refused as error:
         if error.code != HTTPStatus.UNAUTHORIZED or "Authorization" in request.headers or wants_json():
             raise
         return _to_sign_in()
     setattr(g, _G, found)
+    current_imports().worker.begin()
     return None
 
 

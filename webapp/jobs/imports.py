@@ -5,38 +5,44 @@ from __future__ import annotations
 import io
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
+
+from flask import Flask, current_app
 
 from ...middleware.tabular.importing import Summary
-from ..accounts.model import Caller
-from ..management import Forbidden
+from ..uploads.jobs import IMPORT, PREVIEW, UploadJobs
+from .callers import caller_of, described, require_unchanged
 from .model import Job
 from .queue import LEASE_SECONDS, Claim, Jobs
+from .results import result_of
 from .worker import Worker
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from ...middleware.storage.writing.transaction import Transaction
+    from ..accounts.model import Caller
     from ..management import Management
 
 KIND = "import"
 
 Format = Literal["csv", "tsv", "jsonl"]
 
-_COUNTS = (
-    *("added", "unchanged", "updated", "claimed", "relocated", "withdrawn", "reserved"),
-    *("rules", "prefixes", "settings"),
-)
+_KEY = "ararat_imports"
 
 
 class Imports:
-    """The imports of a site: the jobs in the database, and the worker of this process."""
+    """The imports of a site: the jobs in the database, and the worker of this process.
+
+    ``uploads`` are the jobs of tables that users upload in the desk.
+    """
 
     def __init__(self, management: Management, lease: float = LEASE_SECONDS) -> None:
         self.management = management
         self.jobs = Jobs(management.accounts, lease)
-        self.worker = Worker(self.jobs, {KIND: self.carry_out})
+        self.uploads = UploadJobs(management, self.jobs)
+        kinds = {KIND: self.carry_out, PREVIEW: self.uploads.carry_out, IMPORT: self.uploads.carry_out}
+        self.worker = Worker(self.jobs, kinds)
 
     def get(self, number: int) -> Job | None:
         """Return a job with its current progress, or None. Carry it out if no worker does."""
@@ -67,7 +73,7 @@ class Imports:
             "encoding": encoding,
             "dry_run": dry_run,
             "relocate": relocate,
-            "caller": [caller.account.name, caller.token and caller.token.number, caller.address],
+            "caller": described(caller),
         }
         lines = content.count(b"\n") + (not content.endswith(b"\n")) - (format != "jsonl")
         return self.jobs.add(connection, caller.account.number, KIND, parameters, content, max(lines, 0))
@@ -78,15 +84,13 @@ class Imports:
         Raises :class:`Forbidden` if a permission of the caller is revoked before the end; then nothing is written.
         """
         job = claim.job
-        caller = self._caller(*job.parameters["caller"])
+        accounts = self.management.accounts
+        caller = caller_of(accounts, job.parameters["caller"])
         finished: list[int] = []
 
         def finish(transaction: Transaction) -> None:
             if isinstance(summary := transaction.result, Summary):
-                # An import can take minutes. Another connection reads what was revoked in the meantime.
-                now = self._caller(*job.parameters["caller"]).account
-                if now.role != caller.account.role or not {*caller.account.prefixes} <= {*now.prefixes}:
-                    raise Forbidden("role-missing", "the role or a prefix of the account was revoked during the import")
+                require_unchanged(accounts, job.parameters["caller"], caller)
                 result = result_of(summary) | {"written": True}
                 self.jobs.finish(transaction.connection, claim, "done", result, summary.lines)
                 finished.append(job.number)
@@ -106,28 +110,19 @@ class Imports:
             state = "failed" if summary.refusals and not job.parameters["dry_run"] else "done"
             self.jobs.end(claim, state, result_of(summary), summary.lines)
 
-    def _caller(self, name: str, token: int | None, address: str | None) -> Caller:
-        """Return the caller of an import. Raises :class:`Forbidden` if the account or token is not valid any more."""
-        accounts = self.management.accounts
-        account = accounts.get(name)
-        if account is None or account.disabled:
-            raise Forbidden("role-missing", "the account was disabled before the import ended")
-        if token is None:
-            return Caller(account=account, address=address)
-        used = next((each for each in accounts.tokens(name) if each.number == token), None)
-        if used is None or used.revoked or (used.expires and used.expires <= accounts.bindings.now()):
-            raise Forbidden("role-missing", "the token was revoked or expired before the import ended")
-        return Caller(account=account, token=used, address=address)
+
+def init_app(app: Flask, imports: Imports) -> None:
+    """Make the imports available to the requests of an application."""
+    app.extensions[_KEY] = imports
 
 
-def result_of(summary: Summary) -> dict[str, Any]:
-    """Return the result of an import for JSON."""
-    return {
-        "operation": summary.operation,
-        "written": summary.written,
-        "counts": {name: number for name in _COUNTS if (number := getattr(summary, name))},
-        "refusals": summary.refusals,
-        "refused": [noted._asdict() for noted in summary.refused],
-        "warnings": summary.warnings,
-        "warned": [noted._asdict() for noted in summary.warned],
-    }
+def current_imports() -> Imports:
+    """Return the imports of the current application."""
+    return current_app.extensions[_KEY]
+
+
+def resume(app: Flask) -> None:
+    """Carry out the jobs of ``app`` that an earlier process did not finish."""
+    imports: Imports | None = app.extensions.get(_KEY)
+    if imports is not None:
+        imports.worker.begin()

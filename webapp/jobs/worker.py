@@ -1,7 +1,7 @@
 """The thread of a server process that carries out jobs, one at a time.
 
-The thread starts when a job is added or asked for, and ends when no job waits or runs. Another thread reports while a
-job runs that its worker is alive.
+The thread starts when a job is added or asked for, and when a process begins (:meth:`Worker.begin`). It ends when no
+job waits or runs. Another thread reports while a job runs that its worker is alive.
 """
 
 from __future__ import annotations
@@ -30,13 +30,22 @@ class Worker:
         self._woken = threading.Event()
         self._thread: threading.Thread | None = None
         self._pid = os.getpid()
+        self._begun: int | None = None
         self._progress: dict[int, int] = {}
+
+    def begin(self) -> None:
+        """Look for the jobs that an earlier process did not finish. Only the first call in a process has an effect."""
+        # A server can fork after the application was created. The new process has another number.
+        if self._begun != os.getpid():
+            self._begun = os.getpid()
+            self.wake()
 
     def wake(self) -> None:
         """Start the thread if it does not run, and let it look for jobs now."""
         if self._pid != os.getpid():
-            # A forked process has no thread of its parent, and the lock can be held by one.
-            self._lock, self._pid, self._thread = threading.Lock(), os.getpid(), None
+            # A forked process has no thread of its parent, and the locks can be held by one.
+            self._lock, self._woken = threading.Lock(), threading.Event()
+            self._pid, self._thread, self._progress = os.getpid(), None, {}
         self._woken.set()
         with self._lock:
             if self._thread is None or not self._thread.is_alive():
@@ -48,6 +57,7 @@ class Worker:
         return self._progress.get(number, 0)
 
     def _run(self) -> None:
+        is_away = False
         while True:
             self._woken.clear()
             try:
@@ -60,7 +70,11 @@ class Worker:
             except BindingsUnavailable as error:
                 if self._jobs.accounts.bindings.is_closed:
                     return
-                _log.warning("the jobs cannot be read: %s", error)
+                if not is_away:
+                    _log.warning("the jobs cannot be read: %s", error)
+                is_away = True
+            else:
+                is_away = False
             self._woken.wait(self._jobs.lease / 6)
 
     def _carry_out(self, claim: Claim) -> None:

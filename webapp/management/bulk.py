@@ -11,7 +11,7 @@ from ...middleware.bindings.bulk.operations import Operation, list_operations
 from ...middleware.bindings.bulk.plan import BulkResult
 from ...middleware.bindings.model import NOTHING
 from ...middleware.tabular.exporting import table_lines
-from ...middleware.tabular.importing import Report, Summary, import_table
+from ...middleware.tabular.importing import Effect, Report, Summary, import_rows, import_table
 from .permissions import require_account, require_administrator, require_curator, require_granted
 from .recording import Recorder
 
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
     from ...middleware import Bindings
     from ...middleware.bindings.names import Name
+    from ...middleware.tabular.columns import Row
     from ...middleware.tabular.formats import Format
+    from ...middleware.tabular.text_stream import ReadAs
     from ..accounts.model import Caller
 
 MAX_NAMES = 20_000
@@ -136,6 +138,40 @@ class BulkOperations(Recorder):
                     actor=known.actor,
                     progress=progress,
                     report=report,
+                )
+            )
+
+    def import_rows(
+        self,
+        caller: Caller | None,
+        file: str,
+        rows: Iterator[Row],
+        read_as: ReadAs,
+        *,
+        relocate: bool = False,
+        dry_run: bool = False,
+        progress: Progress | None = None,
+        report: Report | None = None,
+        effect: Effect | None = None,
+    ) -> Summary:
+        """Import rows that are already parsed; see :func:`~ararat.middleware.tabular.importing.import_rows`.
+
+        Only an administrator can import rules, prefix records and counters.
+        """
+        with self._bulk(caller, "import", dry_run=dry_run) as (bindings, known, done):
+            return done(
+                import_rows(
+                    bindings,
+                    file,
+                    rows,
+                    read_as,
+                    relocate=relocate,
+                    only_names=not known.is_administrator,
+                    dry_run=dry_run,
+                    actor=known.actor,
+                    progress=progress,
+                    report=report,
+                    effect=effect,
                 )
             )
 

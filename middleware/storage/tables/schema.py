@@ -9,8 +9,8 @@
 - ``ararat`` has the version of the schema, a counter that each change of a rule increases, the counters of sequential
   minting, and UUIDs.
 
-:mod:`account_tables`, :mod:`link_tables` and :mod:`log_tables` have further tables, :mod:`triggers` protects the
-tables, and :mod:`search_indexes` has the indexes for lists and search.
+:mod:`account_tables`, :mod:`link_tables`, :mod:`log_tables` and :mod:`upload_tables` have further tables,
+:mod:`triggers` protects the tables, and :mod:`search_indexes` has the indexes for lists and search.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any
 from sqlalchemy import CheckConstraint, Column, Integer, SmallInteger, Table, Text, UniqueConstraint
 
 from ...bindings.model import ACTIONS, KINDS, REDIRECTS, SCOPES, STATUSES
-from . import account_tables, link_tables, log_tables
+from . import account_tables, link_tables, log_tables, upload_tables
 from .column_types import BYTES, NUMBER, metadata, one_of, row_number
 
 
@@ -153,5 +153,8 @@ prefix_events = Table(
 
 meta = Table("ararat", metadata, Column("name", Text, primary_key=True), Column("value", Text, nullable=False))
 
-TABLES_SINCE_3 = (operations, prefixes, prefix_events, *account_tables.TABLES, *link_tables.TABLES, *log_tables.TABLES)
+TABLES_SINCE_3 = (
+    *(operations, prefixes, prefix_events, *account_tables.TABLES, *link_tables.TABLES, *log_tables.TABLES),
+    *upload_tables.TABLES,
+)
 """The tables that version 3 added."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from io import BytesIO
 from typing import Any
 
 import pytest
@@ -16,10 +17,14 @@ from ararat.webapp.desk.administration.account_changes import CHANGES
 from ararat.webapp.links.model import Link
 from ararat.webapp.links.store import Links
 from ararat.webapp.management import Management, prefix_etag
+from ararat.webapp.uploads import sheet
+from ararat.webapp.uploads.store import Uploads
 
 from .conftest import Browser, Desk, open_desk
 
 LIVE, RESERVED, WITHDRAWN, GRANTED = "ark:12345/x5m1", "ark:12345/x5r1", "ark:12345/x5w1", "ark:12345/x5"
+
+TABLE = b"identifier,target\nark:12345/x5t,https://example.org/t\n"
 
 CALLERS = ("joan", "rita", "token", "jane", "ada")
 """Joan is a curator of other names. "token" is a token of the administrator for the names of jane."""
@@ -29,13 +34,16 @@ CURATORS = ALL - {"rita"}
 OF_NAMES = frozenset({"token", "jane", "ada"})
 PEOPLE = ALL - {"token"}
 ADMINISTRATORS = frozenset({"ada"})
+OF_UPLOAD = frozenset({"jane", "ada"})
+"""The callers that see the upload 1 of jane."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
     """A request: its rule and path, its form for POST, and the callers that can make it.
 
-    In the values of the form, "{token}" is the number of a token of the caller, and "{etag}" the tag of the record.
+    In the values of the form, "{token}" is the number of a token of the caller, "{etag}" the tag of the record, and
+    "{file}" a table.
     """
 
     rule: str
@@ -95,6 +103,14 @@ CASES = (
     page("/links"),
     page("/links.<any(csv, jsonl):form>", path="/links.csv"),
     form("/links/relocate", OF_NAMES, name=LIVE, key=LIVE),
+    page("/tables", CURATORS),
+    form("/tables", CURATORS, file="{file}"),
+    page("/tables/<int:number>", OF_UPLOAD, "/tables/1"),
+    page("/tables/<int:number>/columns", OF_UPLOAD, "/tables/1/columns"),
+    form("/tables/<int:number>/columns", OF_UPLOAD, "/tables/1/columns", read="1"),
+    form("/tables/<int:number>/import", OF_UPLOAD, "/tables/1/import", job="1"),
+    page("/tables/<int:number>/report.csv", OF_UPLOAD, "/tables/1/report.csv"),
+    form("/tables/<int:number>/delete", OF_UPLOAD, "/tables/1/delete"),
     page("/moves", CURATORS),
     form("/moves", OF_NAMES, source="https://new.example/", destination="https://b.example/", apply="1"),
     page("/changes"),
@@ -126,8 +142,17 @@ CASES = (
 NOT_A_PAGE = "/desk/<path:rest>"
 """The rule that answers 404 to each other path."""
 
-LISTED = {("POST", "/desk/moves", "joan"): 422}
-"""The requests whose refused names are listed on a page, with its status. No name is changed then."""
+OTHER_STATUSES = {
+    ("POST", "/desk/moves", "joan"): 422,
+    **{
+        (case.method, case.path, caller): 404
+        for case in CASES
+        if case.permitted is OF_UPLOAD
+        for caller in ("joan", "token")
+    },
+}
+"""The requests that are refused with another status than 403. The refused names of a move are listed on a page. Uploads
+of other accounts are not visible."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -152,8 +177,13 @@ def fill(desk: Desk) -> None:
     bindings.withdraw(WITHDRAWN)
     bindings.set_prefix(GRANTED, what="Maps")
     bindings.set_prefix("ark:12345/x8", what="Prints")
-    ada = accounts.get("ada")
+    ada, jane = accounts.get("ada"), accounts.get("jane")
     assert ada
+    assert jane
+    _, reading, lines = sheet.stored(TABLE, "names.csv")
+    accounts.write(
+        lambda connection: Uploads(accounts).add(connection, jane.number, "names.csv", TABLE, lines, reading)
+    )
     done = Management(bindings, accounts).relocate_prefix(
         Caller(account=ada), "https://old.example/", "https://new.example/"
     )
@@ -198,7 +228,9 @@ def filled(opened: Filled) -> Filled:
 
 def send(filled: Filled, case: Case, caller: str) -> TestResponse:
     """Send the request of a case as a caller."""
-    desk, values = filled.desk, dict(case.form)
+    desk, values = filled.desk, dict[str, Any](case.form)
+    if "file" in values:
+        values["file"] = BytesIO(TABLE), "names.csv"
     if caller == "token":
         client, headers = desk.app.test_client(), {"Authorization": f"Bearer {filled.secret}"}
         values |= {name: "1" for name, text in values.items() if text == "{token}"}
@@ -246,7 +278,7 @@ def test_each_request_is_permitted_to_its_callers_only(filled: Filled, case: Cas
         assert response.location.startswith("/sign-in?next=/desk")
     for caller in CALLERS:
         if caller not in case.permitted:
-            expected = LISTED.get((case.method, case.path, caller), 403)
+            expected = OTHER_STATUSES.get((case.method, case.path, caller), 403)
             assert send(filled, case, caller).status_code == expected, caller
     assert snapshot(desk) == before
     # The second caller that makes a change can meet a conflict.

@@ -9,6 +9,7 @@ import time
 import pytest
 
 from ararat.middleware.errors import BindingError, BindingsUnavailable
+from ararat.webapp.jobs.model import Job
 from ararat.webapp.jobs.queue import Jobs
 from ararat.webapp.jobs.worker import Worker
 
@@ -35,9 +36,11 @@ def wait_for(condition, seconds=20.0):
         time.sleep(0.01)
 
 
-def finished(jobs, number):
+def finished(jobs, number: int) -> Job:
     wait_for(lambda: jobs.get(number).is_finished)
-    return jobs.get(number)
+    job = jobs.get(number)
+    assert job
+    return job
 
 
 def test_a_job_is_carried_out_and_the_thread_ends(run):
@@ -88,7 +91,7 @@ def test_a_job_that_raises_an_exception_fails_and_others_go_on(run, add, error, 
 
     jobs, worker, number = run(work)
     job = finished(jobs, number)
-    assert (job.state, job.result["problem"]["code"]) == ("failed", code)
+    assert ((job.result or {})["problem"]["code"], job.state) == (code, "failed")
     assert "s3cret" not in str(job.result)
     later = add()
     worker.wake()
@@ -108,6 +111,32 @@ def test_a_job_is_carried_out_again_after_the_database_was_away(run, clock):
     jobs, _, number = run(work)
     assert finished(jobs, number).state == "done"
     assert len(tries) == 2
+
+
+def test_a_process_begins_with_the_jobs_of_an_earlier_one_once(accounts, add, monkeypatch):
+    jobs = Jobs(accounts, 0.6)
+    worker = Worker(jobs, {"test": lambda claim, progress: jobs.end(claim, "done", {})})
+    number = add()
+    worker.begin()
+    assert finished(jobs, number).state == "done"
+    monkeypatch.setattr(worker, "wake", lambda: pytest.fail("the worker looks for jobs again"))
+    worker.begin()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+def test_a_forked_process_begins_with_the_jobs_too(accounts, add):
+    jobs = Jobs(accounts, 0.6)
+    worker = Worker(jobs, {"test": lambda claim, progress: jobs.end(claim, "done", {"pid": os.getpid()})})
+    worker.begin()
+    wait_for(lambda: worker._thread is None)
+    number = add()
+    if (child := os.fork()) == 0:
+        worker.begin()
+        finished(jobs, number)
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert finished(jobs, number).result == {"pid": child}
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")

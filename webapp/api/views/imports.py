@@ -9,12 +9,12 @@ from werkzeug.exceptions import NotFound
 from ....identifiers.text import display
 from ...config import url
 from ...errors import Refused
-from ...jobs.imports import KIND, Format
+from ...jobs.imports import KIND, Format, current_imports
 from ...jobs.model import Job
 from ...management.permissions import require_curator
 from ...responses import as_json
 from .. import bodies, idempotency, parameters, representations
-from ..blueprint import blueprint, caller, imports, management
+from ..blueprint import blueprint, caller, management
 from ..idempotency import OneRequest, Reply
 from . import bulk
 
@@ -46,7 +46,7 @@ def start_import() -> Response:
     format = _FORMATS[bodies.require_media_type(_FORMATS)]
     encoding = _encoding(format)
     content = bodies.read_bytes(MAX_BYTES)
-    who, known = require_curator(caller()), imports()
+    who, known = require_curator(caller()), current_imports()
 
     def act(one: OneRequest | None) -> Reply:
         def write(connection: Connection) -> Reply:
@@ -101,7 +101,7 @@ def _encoding(format: Format) -> str:
 
 def _known(number: int) -> Job:
     """Return an import of the caller; an administrator sees all imports. Raises NotFound."""
-    job = imports().get(number) if number <= MAX_NUMBER else None
+    job = current_imports().get(number) if number <= MAX_NUMBER else None
     who = caller()
     if job is None or job.kind != KIND or not (who.is_administrator or job.account == who.account.number):
         raise NotFound

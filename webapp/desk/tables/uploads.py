@@ -1,0 +1,191 @@
+"""The list of uploaded tables, the form to upload one, and the states of an upload."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Literal
+
+from flask import Response, render_template, request
+from sqlalchemy import Connection
+from werkzeug.wrappers import Response as AnyResponse
+
+from ....middleware.errors import TableError
+from ...config import site, url
+from ...errors import Refused
+from ...jobs.imports import current_imports
+from ...jobs.model import Job
+from ...management.permissions import require_curator
+from ...tracing.limits.concurrency import Busy
+from ...uploads import sheet
+from ...uploads.limits import MAX_BYTES, MAX_COLUMNS, MAX_ROWS, MAX_UPLOADS
+from ...uploads.model import Upload
+from ...uploads.store import LIFETIME, MAX_NUMBER, Uploads
+from .. import messages
+from ..blueprint import UPLOAD_LIMITS, blueprint, caller, management, see_other
+from ..forms import Problem, sentence
+
+_PAGE = 25
+_MAX_NAME = 100
+_FORM_OVERHEAD = 65536
+_TOO_LARGE = (
+    f"The file is larger than {MAX_BYTES // 2**20} MB, the maximum. "
+    "Divide it into several files, or import it with the command ararat import."
+)
+
+UPLOAD_LIMITS["desk.upload_table"] = MAX_BYTES + _FORM_OVERHEAD, _TOO_LARGE
+
+Look = Literal["plain", "good", "warn", "bad"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class State:
+    """The state of an upload for readers: a label with its look, and whether its job is not finished."""
+
+    label: str
+    look: Look
+    is_running: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Entry:
+    """An upload in the list. ``counts`` are the numbers of rows by outcome; ``account`` is the name of its account."""
+
+    upload: Upload
+    account: str
+    state: State
+    counts: Mapping[str, int]
+    refusals: int
+    operation: int | None
+
+
+@blueprint.get("/tables", endpoint="tables")
+def page() -> str:
+    """Show the form and the uploads. An administrator sees the uploads of all accounts."""
+    require_curator(caller())
+    return _page({})
+
+
+@blueprint.post("/tables", endpoint="upload_table")
+def upload() -> AnyResponse:
+    """Store a file, and show its columns."""
+    who, problem = require_curator(caller()), None
+    file = request.files.get("file")
+    if file is None or not file.filename:
+        problem = Problem("There is no file.", "a file in CSV, TSV, JSON Lines or .xlsx")
+    elif len(content := file.read(MAX_BYTES + 1)) > MAX_BYTES:
+        problem = Problem(_TOO_LARGE)
+    else:
+        name = _name(file.filename)
+        try:
+            with site().large_slots.acquire(request.remote_addr):
+                data, reading, lines = sheet.stored(content, name)
+        except TableError as error:
+            problem = Problem.of(error)
+        except Busy:
+            problem = Problem("Other files are being read at this moment.", "another try in some seconds")
+        else:
+            store = uploads()
+
+            def add(connection: Connection) -> Upload | None:
+                if store.count(connection, who.account.number) >= MAX_UPLOADS:
+                    return None
+                return store.add(connection, who.account.number, name, data, lines, reading)
+
+            added = management().accounts.write(add)
+            if added is not None:
+                return see_other("desk.table_columns", number=added.number)
+            problem = Problem(f"Your account has {MAX_UPLOADS} tables, the maximum.", "fewer tables; delete old ones")
+    return Response(_page({"file": problem}), HTTPStatus.UNPROCESSABLE_ENTITY)
+
+
+@blueprint.post("/tables/<int:number>/delete", endpoint="delete_table")
+def delete(number: int) -> AnyResponse:
+    """Delete an upload. The names and the history stay as they are."""
+    known = known_upload(number)
+    if state_of(known, job_of(known)).is_running:
+        messages.put("The table is being read, so it cannot be deleted now. Wait until the job ends.", "warn")
+        return see_other("desk.table", number=number)
+    management().accounts.write(lambda connection: uploads().delete(connection, number))
+    messages.put("The uploaded table was deleted. No name was changed.")
+    return see_other("desk.tables")
+
+
+def uploads() -> Uploads:
+    """Return the uploads of this site."""
+    return current_imports().uploads.uploads
+
+
+def known_upload(number: int) -> Upload:
+    """Return an upload of the caller; an administrator sees all. Raises :class:`Refused` with 404."""
+    who = require_curator(caller())
+    found = uploads().get(number)
+    if found is None or not (who.is_administrator or found.account == who.account.number):
+        raise Refused(HTTPStatus.NOT_FOUND, "upload-unknown", "This table does not exist, or it was deleted.")
+    return found
+
+
+def job_of(upload: Upload) -> Job | None:
+    """Return the last job of an upload with its current progress, or None."""
+    return None if upload.job is None else current_imports().get(upload.job)
+
+
+def state_of(upload: Upload, job: Job | None) -> State:
+    """Return the state of an upload whose last job is ``job``."""
+    if job is None or upload.stage == "new":
+        return State(label="columns to select", look="plain")
+    is_preview = upload.stage == "preview"
+    if not job.is_finished:
+        return State(label="preview is prepared" if is_preview else "import runs", look="plain", is_running=True)
+    if job.state == "done":
+        return State(label="preview", look="plain") if is_preview else State(label="imported", look="good")
+    return State(label="not readable" if is_preview else "not imported", look="bad")
+
+
+def error_of(job: Job) -> Problem | None:
+    """Return the error that ended a job, or None."""
+    problem = (job.result or {}).get("problem")
+    if problem is None:
+        return None
+    line = problem.get("line")
+    text = sentence(problem["detail"])
+    return Problem(f"Line {line}: {text}" if line else text, problem.get("expected"))
+
+
+def _page(errors: Mapping[str, Problem]) -> str:
+    who = caller()
+    before = request.args.get("before", "")
+    below = min(int(before), MAX_NUMBER) if before.isascii() and before.isdecimal() and len(before) < 12 else MAX_NUMBER
+    found = uploads().list(None if who.is_administrator else who.account.number, below, _PAGE + 1)
+    names = {each.number: each.name for each in management().accounts.list()} if who.is_administrator else {}
+    return render_template(
+        "desk/tables.html",
+        errors=errors,
+        entries=[_entry(each, names.get(each.account, who.account.name)) for each in found[:_PAGE]],
+        first=url("desk.tables") if below < MAX_NUMBER else None,
+        next=url("desk.tables", before=found[_PAGE - 1].number) if len(found) > _PAGE else None,
+        megabytes=MAX_BYTES // 2**20,
+        most_rows=MAX_ROWS,
+        most_columns=MAX_COLUMNS,
+        days=LIFETIME.days,
+    )
+
+
+def _entry(upload: Upload, account: str) -> Entry:
+    job = job_of(upload)
+    result = (job and job.result) or {}
+    return Entry(
+        upload=upload,
+        account=account,
+        state=state_of(upload, job),
+        counts=result.get("counts", {}),
+        refusals=result.get("refusals", 0),
+        operation=result.get("operation") if result.get("written") else None,
+    )
+
+
+def _name(given: str) -> str:
+    """Return the last part of the name of a file, as a text that each database can store."""
+    name = given.replace("\\", "/").rpartition("/")[2].replace("\0", "\ufffd")
+    return name.encode("utf-8", "replace").decode()[-_MAX_NAME:] or "table"

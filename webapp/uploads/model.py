@@ -1,0 +1,85 @@
+"""An uploaded table, how it is read, and the outcome of a row."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal, get_args
+
+Format = Literal["csv", "jsonl", "xlsx"]
+"""The format of a file. TSV is CSV with another separator."""
+
+Stage = Literal["new", "preview", "import"]
+"""The last job of an upload: there is not one yet, a preview, or the import."""
+
+Part = Literal["added", "changed", "moved", "refused", "warning", "unchanged"]
+"""The groups of rows by their outcome. A row with a warning is in one of the other groups too."""
+PARTS: tuple[Part, ...] = get_args(Part)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Reading:
+    """The settings for reading a file.
+
+    - ``encoding``, ``separator``: of a file in CSV; the separator is one character. JSON Lines has an encoding only.
+    - ``columns``: the column of bindings for each column of the file, "" for a column that is ignored.
+    - ``relocate``: whether a new target of a recorded name leads to the same resource.
+    """
+
+    format: Format
+    encoding: str
+    separator: str
+    columns: Sequence[str] = ()
+    relocate: bool = False
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the values for JSON."""
+        return {
+            "format": self.format,
+            "encoding": self.encoding,
+            "separator": self.separator,
+            "columns": list(self.columns),
+            "relocate": self.relocate,
+        }
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Upload:
+    """An uploaded table.
+
+    - ``account``: the number of the account that sent it.
+    - ``name``: the name of the file, as the browser sent it.
+    - ``lines``: the number of lines without the header, an estimate for CSV with line breaks in cells.
+    - ``job``: the number of the last job, or None.
+    """
+
+    number: int
+    account: int
+    name: str
+    lines: int
+    reading: Reading
+    stage: Stage
+    job: int | None
+    created: datetime
+    changed: datetime
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RowOutcome:
+    """The outcome of a row.
+
+    - ``line``: the line of the file, from 1.
+    - ``outcome``: the effect, such as "bound" or "relocated".
+    - ``identifier``: the name in printable ASCII.
+    - ``code``, ``message``: of an error or a warning.
+    - ``changes``: the values before and after, by column. An absent value is an empty text.
+    """
+
+    part: Part
+    line: int
+    outcome: str
+    identifier: str
+    code: str | None = None
+    message: str | None = None
+    changes: Mapping[str, tuple[str, str]]

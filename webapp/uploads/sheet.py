@@ -1,0 +1,162 @@
+"""Read an uploaded file as lines of cells, before its columns are known.
+
+The first line has the headings. A workbook is converted when it is uploaded, so only :func:`stored` reads its format.
+"""
+
+from __future__ import annotations
+
+import codecs
+import io
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from itertools import islice
+
+from ...middleware.errors import TableError
+from ...middleware.tabular import delimited, formats
+from ...middleware.tabular.columns import Columns, Row
+from ...middleware.tabular.delimited import Line
+from ...middleware.tabular.text_stream import Lines, ReadAs
+from . import workbook
+from .limits import MAX_COLUMNS, MAX_ROWS
+from .model import Format, Reading
+
+ENCODINGS = {
+    "utf-8": "UTF-8",
+    "utf-16": "UTF-16",
+    "windows-1252": "Windows-1252 (Western Europe)",
+    "windows-1250": "Windows-1250 (Central Europe)",
+    "windows-1251": "Windows-1251 (Cyrillic)",
+    "windows-1253": "Windows-1253 (Greek)",
+    "windows-1254": "Windows-1254 (Turkish)",
+    "windows-1255": "Windows-1255 (Hebrew)",
+    "windows-1256": "Windows-1256 (Arabic)",
+    "windows-1257": "Windows-1257 (Baltic)",
+    "iso-8859-15": "ISO 8859-15 (Western Europe)",
+    "mac-roman": "Mac Roman",
+}
+"""The encodings that a user can select, with their labels."""
+
+SEPARATORS = {",": "Comma ,", ";": "Semicolon ;", "\t": "Tab", "|": "Vertical line |"}
+"""The separators that a user can select, with their labels."""
+
+_ZIP = b"PK\x03\x04"
+_OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_OPEN_DOCUMENT = b"mimetypeapplication/vnd.oasis.opendocument"
+_JSON_LINES = (".jsonl", ".ndjson")
+_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_SAMPLE = 65536
+
+
+def stored(content: bytes, file: str) -> tuple[bytes, Reading, int]:
+    """Return the content to store for an uploaded file, how it is read, and the number of its rows.
+
+    A workbook is converted: each line of the result is JSON, the number of a row and its cells. ``file`` is the name of
+    the file for messages; its ending selects JSON Lines. Raises :class:`TableError`.
+    """
+    if not content.strip():
+        raise TableError("table-empty", "the file is empty", file, 1)
+    if content.startswith(_OLE) or _OPEN_DOCUMENT in content[:100]:
+        message = "the file is an older workbook (.xls) or an OpenDocument sheet; save it as .xlsx or CSV UTF-8"
+        raise TableError("table-spreadsheet", message, file, 1)
+    if content.startswith(_ZIP):
+        rows = workbook.read(content, file)
+        converted = "".join(f"{json.dumps([row.number, row.fields])}\n" for row in rows)
+        return converted.encode(), Reading(format="xlsx", encoding="utf-8", separator=""), max(len(rows) - 1, 0)
+    encoding = _encoding(content)
+    # A line of UTF-16 ends with LF and a NUL byte, so LF counts lines there too.
+    lines = content.count(b"\n") + (not content.endswith((b"\n", b"\n\0")))
+    format: Format = "jsonl" if file.lower().endswith(_JSON_LINES) else "csv"
+    rows = max(lines - (format == "csv"), 0)
+    if rows > MAX_ROWS:
+        raise TableError("table-size", f"the file has {rows:,} lines; at most {MAX_ROWS:,} are allowed", file, lines)
+    separator = "" if format == "jsonl" else _separator(content, encoding)
+    return content, Reading(format=format, encoding=encoding, separator=separator), rows
+
+
+def lines(content: bytes, reading: Reading, file: str, read_as: ReadAs | None = None) -> Iterator[Line]:
+    """Yield the headings and the rows of a stored file. Empty rows are omitted; each row has all columns.
+
+    ``read_as`` receives whether the end of the file is missing. Raises :class:`TableError`.
+    """
+    match reading.format:
+        case "xlsx":
+            read = (Line(number, fields) for number, fields in map(json.loads, content.splitlines()))
+        case "jsonl":
+            read = _json_lines(content, reading, file)
+        case "csv":
+            read = delimited.read_lines(Lines(io.BytesIO(content), file, reading.encoding, read_as), reading.separator)
+    headings: Sequence[str] | None = None
+    for number, fields in read:
+        cells = [field.strip() for field in fields]
+        if not any(cells):
+            continue
+        if headings is None:
+            if len(cells) > MAX_COLUMNS:
+                message = f"the header has {len(cells):,} columns; at most {MAX_COLUMNS} are allowed"
+                raise TableError("table-size", message, file, number)
+            headings = cells
+        elif len(cells) < len(headings) or any(cells[len(headings) :]):
+            raise formats.wrong_number(headings, len(cells), file, number)
+        yield Line(number, cells[: len(headings)])
+    if headings is None:
+        raise TableError("table-empty", "the file is empty", file, 1)
+
+
+def rows(content: bytes, reading: Reading, file: str, read_as: ReadAs) -> Iterator[Row]:
+    """Yield the rows of a stored file with the cells of columns that are not ignored. Raises :class:`TableError`."""
+    wanted = [(place, column) for place, column in enumerate(reading.columns) if column]
+    for number, cells in islice(lines(content, reading, file, read_as), 1, None):
+        yield Row(number, {column: cells[place] for place, column in wanted})
+
+
+def _encoding(content: bytes) -> str:
+    """Return the encoding of a file: UTF-16 by its byte order mark, UTF-8 if all bytes are, else Windows-1252."""
+    if content.startswith(_UTF_16):
+        return "utf-16"
+    try:
+        content.decode()
+    except UnicodeDecodeError:
+        return "windows-1252"
+    return "utf-8"
+
+
+def _separator(content: bytes, encoding: str) -> str:
+    """Return the separator that finds the most fields in the first line with text, preferably a comma."""
+    text = content[:_SAMPLE].decode(encoding, "replace")
+    header = next((line for line in text.splitlines() if line.strip(" \t,;|\"'\ufeff")), "")
+    return max(SEPARATORS, key=lambda separator: len(delimited.fields(header, separator)))
+
+
+class _AsGiven(Columns):
+    """Columns that keep the keys of JSON Lines as they are."""
+
+    def find(self, name: str) -> str:
+        return name
+
+
+def _json_lines(content: bytes, reading: Reading, file: str) -> Iterator[Line]:
+    """Yield the keys of all objects as headings, then the objects."""
+    named = _Named(content, file)
+    reader = formats.Reader(reading.encoding, None, _AsGiven())
+    keys: dict[str, None] = {}
+    with closing(formats.read_rows(named, "jsonl", reader)) as read:
+        for row in read:
+            keys.update(dict.fromkeys(row.cells))
+            if len(keys) > MAX_COLUMNS:
+                message = f"the objects have more than {MAX_COLUMNS} different keys"
+                raise TableError("table-size", message, file, row.line)
+    if not keys:
+        return
+    yield Line(0, list(keys))
+    with closing(formats.read_rows(_Named(content, file), "jsonl", reader)) as read:
+        for row in read:
+            yield Line(row.line, [row.cells.get(key, "") for key in keys])
+
+
+class _Named(io.BytesIO):
+    """A file in memory with a name for messages."""
+
+    def __init__(self, content: bytes, name: str) -> None:
+        super().__init__(content)
+        self.name = name

@@ -1,0 +1,177 @@
+"""The uploaded tables in the database of the bindings, so that all server processes see them."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections import Counter
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
+
+from ...middleware.bindings.model import rfc3339
+from ...middleware.storage.tables.upload_tables import upload_rows, uploads
+from .model import Part, Reading, RowOutcome, Stage, Upload
+
+if TYPE_CHECKING:
+    from ..accounts.store import Accounts
+
+LIFETIME = timedelta(days=30)
+"""The time after the last use of an upload after which it is deleted. The operation of its import remains."""
+
+MAX_NUMBER = 2**31 - 1
+"""The largest number of an upload."""
+
+_BLOCK = 1000
+_COLUMNS = (
+    *(uploads.c.id, uploads.c.account, uploads.c.name, uploads.c.lines, uploads.c.reading, uploads.c.stage),
+    *(uploads.c.job, uploads.c.created, uploads.c.changed),
+)
+_ONE = select(*_COLUMNS).where(uploads.c.id == bindparam("number"))
+_DATA = select(uploads.c.data).where(uploads.c.id == bindparam("number"))
+_BELOW = select(*_COLUMNS).where(uploads.c.id < bindparam("below")).order_by(uploads.c.id.desc())
+_PAGE = _BELOW.limit(bindparam("most"))
+_PAGE_OF_ACCOUNT = _BELOW.where(uploads.c.account == bindparam("account")).limit(bindparam("most"))
+_COUNT_OF_ACCOUNT = select(func.count()).where(uploads.c.account == bindparam("account"))
+_ROWS = (
+    select(upload_rows)
+    .where(
+        upload_rows.c.upload == bindparam("upload"),
+        upload_rows.c.part == bindparam("part"),
+        upload_rows.c.number > bindparam("after"),
+    )
+    .order_by(upload_rows.c.number)
+    .limit(bindparam("most"))
+)
+_COUNTS = (
+    select(upload_rows.c.part, upload_rows.c.outcome, func.count())
+    .where(upload_rows.c.upload == bindparam("upload"))
+    .group_by(upload_rows.c.part, upload_rows.c.outcome)
+)
+
+
+class Uploads:
+    """The uploaded tables in the database of ``accounts``."""
+
+    def __init__(self, accounts: Accounts) -> None:
+        self.accounts = accounts
+
+    def add(self, connection: Connection, account: int, name: str, data: bytes, lines: int, reading: Reading) -> Upload:
+        """Store a file in the transaction of ``connection``. Delete the uploads that were not used for long."""
+        now = self.accounts.bindings.now()
+        expired = select(uploads.c.id).where(uploads.c.changed < rfc3339(now - LIFETIME))
+        for number in list(connection.execute(expired).scalars()):
+            self.delete(connection, number)
+        row = {
+            "account": account,
+            "name": name,
+            "data": zlib.compress(data),
+            "lines": lines,
+            "reading": json.dumps(reading.as_dict()),
+            "stage": "new",
+            "created": rfc3339(now),
+            "changed": rfc3339(now),
+        }
+        return _upload(connection.execute(insert(uploads).returning(*_COLUMNS), row).one())
+
+    def count(self, connection: Connection, account: int) -> int:
+        """Return the number of uploads of an account, in a transaction."""
+        return connection.execute(_COUNT_OF_ACCOUNT, {"account": account}).scalar_one()
+
+    def get(self, number: int) -> Upload | None:
+        """Return an upload, or None."""
+        found = self.accounts.read(_ONE, number=number) if number <= MAX_NUMBER else None
+        return _upload(found[0]) if found else None
+
+    def data(self, number: int) -> bytes:
+        """Return the content of the file."""
+        ((stored,),) = self.accounts.read(_DATA, number=number)
+        return zlib.decompress(stored)
+
+    def list(self, account: int | None, below: int, limit: int) -> list[Upload]:
+        """Return uploads with smaller numbers than ``below``, the newest first. ``account`` None means all accounts."""
+        if account is None:
+            found = self.accounts.read(_PAGE, below=below, most=limit)
+        else:
+            found = self.accounts.read(_PAGE_OF_ACCOUNT, below=below, most=limit, account=account)
+        return [*map(_upload, found)]
+
+    def begin(
+        self, connection: Connection, upload: Upload, stage: Stage, job: int | None, reading: Reading | None = None
+    ) -> bool:
+        """Set the next job of an upload, and how the file is read.
+
+        Return False if another request has changed the upload since it was read. Then nothing is changed.
+        """
+        values: dict[str, Any] = {"stage": stage, "job": job, "changed": rfc3339(self.accounts.bindings.now())}
+        if reading is not None:
+            values["reading"] = json.dumps(reading.as_dict())
+        is_same = (
+            uploads.c.id == upload.number,
+            uploads.c.stage == upload.stage,
+            uploads.c.job.is_(None) if upload.job is None else uploads.c.job == upload.job,
+        )
+        return bool(connection.execute(update(uploads).where(*is_same).values(values)).rowcount)
+
+    def delete(self, connection: Connection, number: int) -> None:
+        """Delete an upload with the outcomes of its rows. What its import changed remains."""
+        connection.execute(delete(upload_rows).where(upload_rows.c.upload == number))
+        connection.execute(delete(uploads).where(uploads.c.id == number))
+
+    def store_rows(self, connection: Connection, upload: int, job: int, rows: Sequence[RowOutcome]) -> None:
+        """Replace the outcomes of the rows of an upload, if ``job`` is still its last job."""
+        is_last = uploads.c.id == upload, uploads.c.job == job
+        if connection.execute(select(uploads.c.id).where(*is_last).with_for_update()).first() is None:
+            return
+        connection.execute(delete(upload_rows).where(upload_rows.c.upload == upload))
+        counted: Counter[Part] = Counter()
+        for begin in range(0, len(rows), _BLOCK):
+            block: list[dict[str, Any]] = []
+            for row in rows[begin : begin + _BLOCK]:
+                counted[row.part] += 1
+                values = {"upload": upload, "part": row.part, "number": counted[row.part], "line": row.line}
+                values |= {"outcome": row.outcome, "identifier": row.identifier, "code": row.code}
+                block.append(values | {"message": row.message, "changes": json.dumps(dict(row.changes))})
+            connection.execute(insert(upload_rows), block)
+
+    def rows(self, upload: int, part: Part, after: int, limit: int) -> list[tuple[int, RowOutcome]]:
+        """Return the outcomes of the rows in one part with their numbers, behind the number ``after``."""
+        found = self.accounts.read(_ROWS, upload=upload, part=part, after=after, most=limit)
+        return [(row[2], _row(row)) for row in found]
+
+    def counts(self, upload: int) -> dict[Part, dict[str, int]]:
+        """Return the number of rows by part and outcome."""
+        counted: dict[Part, dict[str, int]] = {}
+        for part, outcome, number in self.accounts.read(_COUNTS, upload=upload):
+            counted.setdefault(part, {})[outcome] = number
+        return counted
+
+
+def _upload(row: Sequence[Any]) -> Upload:
+    number, account, name, lines, reading, stage, job, created, changed = row
+    return Upload(
+        number=number,
+        account=account,
+        name=name,
+        lines=lines,
+        reading=Reading(**json.loads(reading)),
+        stage=stage,
+        job=job,
+        created=datetime.fromisoformat(created),
+        changed=datetime.fromisoformat(changed),
+    )
+
+
+def _row(row: Sequence[Any]) -> RowOutcome:
+    _, part, _, line, outcome, identifier, code, message, changes = row
+    return RowOutcome(
+        part=part,
+        line=line,
+        outcome=outcome,
+        identifier=identifier,
+        code=code,
+        message=message,
+        changes={column: (before, after) for column, (before, after) in json.loads(changes).items()},
+    )

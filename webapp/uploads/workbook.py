@@ -1,0 +1,120 @@
+"""Read the first sheet of a workbook (.xlsx) as lines.
+
+A workbook is a ZIP archive of XML documents, and each can be hostile. The number of unpacked bytes, rows and columns is
+limited. openpyxl reads the documents with defusedxml, which refuses entities. Formulas are never computed: a cell has
+the value that the spreadsheet program saved.
+"""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Iterator
+from datetime import date, datetime, time
+from typing import Any
+
+from ...middleware.errors import TableError
+from ...middleware.tabular.delimited import Line
+from .limits import MAX_COLUMNS, MAX_ROWS
+
+MAX_UNPACKED = 50_000_000
+"""The maximum size of all documents of a workbook, in bytes."""
+
+_MAX_MEMBERS = 2000
+_COST_OF_OPENING = 10_000
+_ERRORS = frozenset({"#REF!", "#N/A", "#NAME?", "#VALUE!", "#DIV/0!", "#NUM!", "#NULL!"})
+
+
+class _TooMuch(Exception):
+    """The documents are too large, or are read again and again."""
+
+
+class _Archive(zipfile.ZipFile):
+    """An archive with a limit for all bytes that are read. Python reads no more bytes than a member declares."""
+
+    _left = 3 * MAX_UNPACKED
+
+    def open(self, name: Any, mode: Any = "r", pwd: bytes | None = None, *, force_zip64: bool = False) -> Any:
+        info = name if isinstance(name, zipfile.ZipInfo) else self.getinfo(name)
+        self._left -= info.file_size + _COST_OF_OPENING
+        if self._left < 0:
+            raise _TooMuch
+        return super().open(info, mode, pwd, force_zip64=force_zip64)
+
+
+def read(content: bytes, file: str) -> list[Line]:
+    """Return the rows of the first sheet with their numbers, from 1. Empty rows are omitted.
+
+    ``file`` is the name of the file for messages. Dates are ISO 8601, truth values are "true" and "false".
+
+    Raises :class:`TableError` with the code ``table-workbook`` or ``table-size``.
+    """
+    try:
+        return list(_rows(_first_sheet(content), file))
+    except TableError:
+        raise
+    except _TooMuch:
+        message = f"the workbook has more than {MAX_UNPACKED:,} bytes when it is unpacked"
+        raise TableError("table-workbook", message, file, 1) from None
+    except Exception as error:
+        message = "the workbook is damaged, has a password, or is not an .xlsx file"
+        raise TableError("table-workbook", message, file, 1) from error
+
+
+def _first_sheet(content: bytes) -> Any:
+    with _Archive(io.BytesIO(content)) as checked:
+        members = checked.infolist()
+        if len(members) > _MAX_MEMBERS or sum(each.file_size for each in members) > MAX_UNPACKED:
+            raise _TooMuch
+    # Importing it takes a tenth of a second, and only an upload of a workbook needs it.
+    from openpyxl.reader.excel import ExcelReader
+
+    reader = ExcelReader(io.BytesIO(content), read_only=True, data_only=True, keep_links=False)
+    reader.archive = _Archive(io.BytesIO(content))
+    reader.read()
+    sheet = reader.wb.worksheets[0]
+    # The sheet states its size, which can be wrong.
+    sheet.reset_dimensions()
+    return sheet
+
+
+def _rows(sheet: Any, file: str) -> Iterator[Line]:
+    width = 0
+    for number, row in enumerate(sheet.iter_rows(values_only=True), 1):
+        if number > MAX_ROWS + 1:
+            raise TableError("table-size", f"the sheet has more than {MAX_ROWS:,} rows", file, number)
+        fields = [_text(value) for value in row]
+        while fields and not fields[-1]:
+            fields.pop()
+        if not fields:
+            continue
+        if len(fields) > MAX_COLUMNS:
+            raise TableError("table-size", f"the row has more than {MAX_COLUMNS} columns", file, number)
+        if wrong := next((text for text in fields if text in _ERRORS), None):
+            column = fields.index(wrong) + 1
+            message = f"the cell in column {column} has the error {wrong} of a formula; correct the formula"
+            raise TableError("table-workbook", message, file, number, column)
+        # Rows are as wide as the header, unless a cell is outside of it.
+        width = width or len(fields)
+        yield Line(number, fields + [""] * (width - len(fields)))
+
+
+def _text(value: object) -> str:
+    """Return the value of a cell as text.
+
+    >>> _text(2019.0), _text(True), _text(datetime(2019, 5, 1)), _text(None)
+    ('2019', 'true', '2019-05-01', '')
+    """
+    match value:
+        case None:
+            return ""
+        case bool():
+            return "true" if value else "false"
+        case float() if value.is_integer():
+            return str(int(value))
+        case datetime() if value.time() == time():
+            return value.date().isoformat()
+        case datetime() | date() | time():
+            return value.isoformat()
+        case _:
+            return str(value).strip()
