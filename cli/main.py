@@ -55,6 +55,9 @@ _SECTIONS = {
         "rounds": ("databases.rounds", "Trace targets, and record which are dead, moved or refused."),
         "migrate": ("databases.migrate", "Upgrade the database of an older version."),
     },
+    "The log": {
+        "log": ("log.log", "Publish a log that proves that names are not re-assigned."),
+    },
     "Sites": {
         "account": ("accounts.account", "Manage the accounts of people and programs."),
         "serve": ("serving.serve", "Run the inspector and a resolver, by default with a demo site."),

@@ -85,6 +85,8 @@ class SettingsArguments(TypedDict, total=False):
     services: str | None
     sitemap: str | None
     atom: str | None
+    log: str | None
+    log_folder: str | None
     cors: bool | Iterable[str]
     referrer_policy: str | None
     languages: Iterable[str]
@@ -124,6 +126,8 @@ class Settings:
     services: str | None = None
     sitemap: str | None = None
     atom: str | None = None
+    log: str | None = None
+    log_folder: str | None = None
     cors: bool | Iterable[str] = True
     referrer_policy: str | None = "no-referrer"
     languages: Iterable[str] = tuple(LANGUAGES)
@@ -151,6 +155,7 @@ class Settings:
             else _public_path("services", self.services, self.prefix, "/uri-res"),
             sitemap=None if self.sitemap is None else _sitemap(self.sitemap, self.prefix),
             atom=None if self.atom is None else _public_path("atom", self.atom, self.prefix, "/changes.atom"),
+            log=None if self.log is None else _log(self.log, self.log_folder),
             ignored_parameters=ignored,
             cors=self.cors if isinstance(self.cors, bool) else _origins(self.cors),
             _ignored_names=frozenset(name for name in ignored if not name.endswith("*")),
@@ -162,6 +167,8 @@ class Settings:
         self._put(**self.branding.as_dict())
         _check_length(self.max_length)
         _check_feeds(self.feeds)
+        if self.log_folder is not None and self.log is None:
+            raise ValueError("log_folder: the path of the log is missing; set log='/log'")
         _check_forward(self.forward, self.naans, self.prefix)
         self._put(inflections=_inflections(self.inflections, self))
         if not 0 <= self.cache <= _YEAR:
@@ -230,7 +237,8 @@ class Settings:
         return None if naan in self.naans else f"this resolver answers for {_listed(self.naans)}, not for NAAN {naan}"
 
     def reserves(self, path: str) -> bool:
-        """Return whether a path of the site belongs to one of its own schemes or to a service of RFC 2169.
+        """Return whether a path of the site belongs to one of its own schemes, to a service of RFC 2169 or to the
+        log.
 
         The path can be percent-encoded. "ark" and "urn" are not checked here: :func:`.targets.is_reserved` rejects them
         for all bindings.
@@ -240,6 +248,8 @@ class Settings:
         """
         plain = unquote(path)
         if self.services is not None and plain.startswith(f"{self.services}/N2"):
+            return True
+        if self.log is not None and plain.startswith(f"{self.log}/"):
             return True
         label, colon, _ = plain[1:].partition(":")
         names = (scheme.name for scheme in self.schemes if isinstance(scheme, OwnScheme))
@@ -290,10 +300,20 @@ def _public_path(setting: str, given: str, prefix: str | None, example: str) -> 
     # RFC 2169, section 3.2: the result is a list of URLs, and a path is not a URL. Feeds need URLs, too.
     if prefix is None:
         raise ValueError(f"{setting}: the prefix is missing; set prefix=…, because the answers have absolute addresses")
+    return _unreserved(setting, given, example)
+
+
+def _unreserved(setting: str, given: str, example: str) -> str:
     path = _local(setting, given)
     if not path or targets.is_reserved(path) or "%" in path:
         raise ValueError(f"{setting}: {given!r} is not an unreserved path like {example!r}")
     return path
+
+
+def _log(log: str, folder: str | None) -> str:
+    if folder is None:
+        raise ValueError("log: the folder of the log is missing; set log_folder=…, as in ararat log init --dir")
+    return _unreserved("log", log, "/log")
 
 
 def _sitemap(sitemap: str, prefix: str | None) -> str:

@@ -20,6 +20,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Protocol, Unpack
 
@@ -126,6 +127,9 @@ class ResolverMiddleware:
         ``prefix``. Without it, the site answers at this path.
     :param atom: str or None (default). The path of an Atom feed of the changes of names (``/changes.atom``); needs
         ``prefix``. Without it, the site answers at this path.
+    :param log: str or None (default). The path below which the files of the log are served (``/log``); needs
+        ``log_folder``.
+    :param log_folder: str or None (default). The folder of the log, as in ``ararat log init --dir``.
     :param cors: bool or iterable of str, default True. The pages whose scripts can read the answers (CORS): True for
         the pages of every site, False for none, or a list of origins (``https://example.org``).
     :param referrer_policy: str or None, default "no-referrer". The Referrer-Policy field of all answers. With
@@ -181,6 +185,10 @@ class ResolverMiddleware:
             from .feeds.dispatch import Feeds
 
             self._others = Feeds(self.settings, bindings, self._answers, self._availability, self._others)
+        if self.settings.log is not None and self.settings.log_folder is not None:
+            from .log.serving import LogFiles
+
+            self._others = LogFiles(self.settings.log, Path(self.settings.log_folder), self._answers, self._others)
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         # Reserved paths contain a colon, and few other paths do. Most requests for the site need no other check.

@@ -48,7 +48,7 @@ def initialize(store: DatabaseStore, folder: LogFolder, key_path: Path, origin: 
     with store.transaction() as transaction:
         state.require_none(transaction.connection)
     key = create_key(key_path, origin)
-    _sign(folder, key, Head(size=0, root=tree.EMPTY_ROOT))
+    sign_head(folder, key, Head(size=0, root=tree.EMPTY_ROOT))
     with store.transaction() as transaction:
         state.create(transaction.connection, key.verifier)
     return key.verifier
@@ -70,7 +70,7 @@ def publish(store: DatabaseStore, folder: LogFolder, key_path: Path) -> Publicat
     with locked_key(key_path) as key:
         current = read_state(store, key)
         published = published_checkpoint(folder, current.key)
-        growing = _last_recorded(folder, current.head, published)
+        growing = last_recorded(folder, current.head, published)
         sequencer = Sequencer(store, current.head.size, current.searched)
         for block in sequencer.entries():
             growing.append(block)
@@ -80,7 +80,7 @@ def publish(store: DatabaseStore, folder: LogFolder, key_path: Path) -> Publicat
             state.record_head(transaction.connection, current.head, head, sequencer.searched)
         checkpoint = Checkpoint(origin=key.name, size=head.size, root=head.root)
         if (published.size, published.root) != (head.size, head.root):
-            _sign(folder, key, head)
+            sign_head(folder, key, head)
             with store.transaction() as transaction:
                 state.record_published(transaction.connection, published.size)
             _remove_partial(folder, current.previous, published.size)
@@ -117,8 +117,12 @@ def require_beginning(folder: LogFolder, published: Checkpoint, head: Head) -> N
         raise BindingError("log-fork")
 
 
-def _last_recorded(folder: LogFolder, head: Head, published: Checkpoint) -> GrowingTree:
-    """Return the recorded tree to append to, if the folder contains it."""
+def last_recorded(folder: LogFolder, head: Head, published: Checkpoint) -> GrowingTree:
+    """Return the recorded tree to append to.
+
+    Raises :class:`BindingError` with the code ``log-restored``, ``log-fork`` or ``log-folder`` if the folder does not
+    contain it.
+    """
     if published.size > head.size:
         raise BindingError(
             "log-restored",
@@ -138,7 +142,8 @@ def _last_recorded(folder: LogFolder, head: Head, published: Checkpoint) -> Grow
     return growing
 
 
-def _sign(folder: LogFolder, key: SignerKey, head: Head) -> None:
+def sign_head(folder: LogFolder, key: SignerKey, head: Head) -> None:
+    """Sign a recorded tree, and replace the checkpoint in the folder."""
     checkpoint = Checkpoint(origin=key.name, size=head.size, root=head.root)
     folder.publish(bytes(sign_note(checkpoint.text, [key])))
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from sqlalchemy import func, select
@@ -19,11 +19,12 @@ from sqlalchemy import func, select
 from ..errors import BindingError, BindingsUnavailable, ReadOnlyBindings
 from ..storage.protocols import Row
 from ..storage.store import DatabaseStore
+from ..storage.tables.keys import index_key
 from ..storage.tables.log_tables import log_entries, log_salts
 from ..storage.tables.schema import events
 from ..storage.writing.transaction import Transaction
 from . import state
-from .entries import SALT_BYTES, entry_bytes, state_hash, thing_hash
+from .entries import SALT_BYTES, Entry, entry_bytes, state_hash, thing_hash
 from .errors import LogError
 from .tree import HASH_BYTES, leaf_hash
 
@@ -40,10 +41,12 @@ _EVENT = ", ".join(f"e.{name}" for name in _COLUMNS)
 _read_json = json.JSONDecoder().decode
 
 # A reserved name is not public. It enters the log when it becomes live.
-_NEW = f"""
-SELECT {_EVENT} FROM events e WHERE e.id > {{mark}} AND e.status <> 'reserved' AND e.action <> 'deleted'
-AND NOT EXISTS (SELECT 1 FROM log_entries l WHERE l.event = e.id) ORDER BY e.id LIMIT {BATCH}
+_IS_NEW = """
+e.id > {mark} AND e.status <> 'reserved' AND e.action <> 'deleted'
+AND NOT EXISTS (SELECT 1 FROM log_entries l WHERE l.event = e.id)
 """
+_NEW = f"SELECT {_EVENT} FROM events e WHERE {_IS_NEW} ORDER BY e.id LIMIT {BATCH}"
+_COUNT = f"SELECT count(*) FROM events e WHERE {_IS_NEW}"
 _RECORDED = f"""
 SELECT l.entry, l.salt, l.hash, s.salt, {_EVENT} FROM log_entries l LEFT JOIN events e ON e.id = l.event
 LEFT JOIN log_salts s ON s.key = e.key WHERE l.entry >= {{mark}} AND l.entry < {{mark}} ORDER BY l.entry
@@ -195,10 +198,22 @@ class Sequencer:
         return entries
 
 
-def recorded_entries(store: DatabaseStore, start: int, end: int) -> Iterator[list[bytes]]:
+def new_events(transaction: Transaction, searched: int) -> int:
+    """Return the number of events after the number ``searched`` that have no entry and belong in the log."""
+    return _rows(transaction, _COUNT, searched)[0][0]
+
+
+def _lost(number: int) -> bytes:
+    raise BindingError("log-changed", f"the database does not have the event of entry {number}")
+
+
+def recorded_entries(
+    store: DatabaseStore, start: int, end: int, lost: Callable[[int], bytes] = _lost
+) -> Iterator[list[bytes]]:
     """Yield the entries from the number ``start`` to the number ``end``, without it, from the rows of the database.
 
-    Raises :class:`BindingError` with the code ``log-changed`` if the rows of an entry do not have its hash.
+    ``lost`` returns an entry whose event the database does not have. Raises :class:`BindingError` with the code
+    ``log-changed`` if the rows of an entry do not have its hash.
     """
     before: dict[str, int] = {}
     for first in range(start, end, BATCH):
@@ -212,14 +227,15 @@ def recorded_entries(store: DatabaseStore, start: int, end: int) -> Iterator[lis
         entries: list[bytes] = []
         for number, salt, digest, name_salt, event in found:
             if event.id is None:
-                raise BindingError("log-changed", f"the database does not have the event of entry {number}")
-            entry = event.entry(salt, name_salt, before.get(event.key))
+                entry = lost(number)
+                key = index_key(Entry.of_bytes(entry).key)
+            else:
+                entry = event.entry(salt, name_salt, before.get(event.key))
+                key = event.key
             if leaf_hash(entry) != digest:
-                name = event.long_identifier or event.key
-                raise BindingError(
-                    "log-changed", f"the change {event.revision} differs from entry {number}", identifier=name
-                )
-            before[event.key] = number
+                message = f"the change {event.revision} differs from entry {number}"
+                raise BindingError("log-changed", message, identifier=event.long_identifier or key)
+            before[key] = number
             entries.append(entry)
         if len(entries) != min(BATCH, end - first):
             raise BindingError("log-changed", f"the database does not have all entries from {first} on")

@@ -51,6 +51,7 @@ COMMANDS = [
     "verify",
     "rounds",
     "migrate",
+    "log",
     "account",
     "serve",
     "doctor",
