@@ -85,6 +85,7 @@ class SettingsArguments(TypedDict, total=False):
     services: str | None
     sitemap: str | None
     atom: str | None
+    oai: str | None
     log: str | None
     log_folder: str | None
     cors: bool | Iterable[str]
@@ -126,6 +127,7 @@ class Settings:
     services: str | None = None
     sitemap: str | None = None
     atom: str | None = None
+    oai: str | None = None
     log: str | None = None
     log_folder: str | None = None
     cors: bool | Iterable[str] = True
@@ -155,6 +157,7 @@ class Settings:
             else _public_path("services", self.services, self.prefix, "/uri-res"),
             sitemap=None if self.sitemap is None else _sitemap(self.sitemap, self.prefix),
             atom=None if self.atom is None else _public_path("atom", self.atom, self.prefix, "/changes.atom"),
+            oai=None if self.oai is None else _public_path("oai", self.oai, self.prefix, "/oai"),
             log=None if self.log is None else _log(self.log, self.log_folder),
             ignored_parameters=ignored,
             cors=self.cors if isinstance(self.cors, bool) else _origins(self.cors),
@@ -166,7 +169,7 @@ class Settings:
         self._put(languages=_languages(_several("languages", self.languages)), branding=_branding(self))
         self._put(**self.branding.as_dict())
         _check_length(self.max_length)
-        _check_feeds(self.feeds)
+        _check_feeds(self)
         if self.log_folder is not None and self.log is None:
             raise ValueError("log_folder: the path of the log is missing; set log='/log'")
         _check_forward(self.forward, self.naans, self.prefix)
@@ -199,7 +202,7 @@ class Settings:
     @property
     def feeds(self) -> Mapping[str, str]:
         """The paths of the feeds that are switched on, by their settings."""
-        paths = {"sitemap": self.sitemap, "atom": self.atom}
+        paths = {"sitemap": self.sitemap, "atom": self.atom, "oai": self.oai}
         return {setting: path for setting, path in paths.items() if path is not None}
 
     @property
@@ -327,9 +330,11 @@ def _sitemap(sitemap: str, prefix: str | None) -> str:
     return path
 
 
-def _check_feeds(feeds: Mapping[str, str]) -> None:
-    for setting, path in feeds.items():
-        other = next(name for name, each in feeds.items() if each == path)
+def _check_feeds(settings: Settings) -> None:
+    for setting, path in settings.feeds.items():
+        if settings.reserves(path):
+            raise ValueError(f"{setting}: {path!r} belongs to the log or to the services; choose another")
+        other = next(name for name, each in settings.feeds.items() if each == path)
         if other != setting:
             raise ValueError(f"{setting}: {path!r} is also the path of {other}; choose another")
 

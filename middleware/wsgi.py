@@ -127,6 +127,8 @@ class ResolverMiddleware:
         ``prefix``. Without it, the site answers at this path.
     :param atom: str or None (default). The path of an Atom feed of the changes of names (``/changes.atom``); needs
         ``prefix``. Without it, the site answers at this path.
+    :param oai: str or None (default). The path of an OAI-PMH repository of the names (``/oai``); needs ``prefix``.
+        Without it, the site answers at this path.
     :param log: str or None (default). The path below which the files of the log are served (``/log``); needs
         ``log_folder``.
     :param log_folder: str or None (default). The folder of the log, as in ``ararat log init --dir``.

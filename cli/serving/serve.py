@@ -64,6 +64,7 @@ _SETTINGS: dict[str, dict[str, Any]] = {
         "metavar": "PATH",
         "help": "Offer an Atom feed of changes of names at this path, such as /changes.atom.",
     },
+    "--oai": {"metavar": "PATH", "help": "Offer the names to OAI-PMH harvesters at this path, such as /oai."},
     "--log": {"metavar": "PATH", "help": "Serve the files of the log below this path, usually /log."},
     "--log-folder": {"metavar": "DIR", "help": "The folder of the log, as in `ararat log init --dir`."},
     "--cors": {

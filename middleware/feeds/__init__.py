@@ -1,1 +1,1 @@
-"""Feeds of the public names of a resolver for machines: sitemaps and Atom."""
+"""Feeds of the public names of a resolver for machines: sitemaps, Atom and OAI-PMH."""

@@ -16,6 +16,7 @@ from ..http.request_target import recover
 from ..http.responses import RETRY_AFTER, Answers, last_resort
 from .atom import AtomFeed
 from .feed import Feed, FeedAnswer, refusal
+from .oai_pmh import OaiPmh
 from .sitemaps import Sitemap
 
 if TYPE_CHECKING:
@@ -100,4 +101,6 @@ def _feeds(settings: Settings, bindings: Bindings) -> dict[str, Feed]:
         feeds[settings.sitemap] = Sitemap(bindings, prefix, settings.sitemap, beginnings, seconds)
     if settings.atom is not None:
         feeds[settings.atom] = AtomFeed(bindings, prefix, settings.atom, beginnings, seconds)
+    if settings.oai is not None:
+        feeds[settings.oai] = OaiPmh(bindings, prefix, settings.oai, beginnings, settings.branding)
     return feeds

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 import pytest
-from werkzeug.test import Client
 
 from ararat.middleware import BindingSource, BindingsUnavailable, ResolverMiddleware
 from ararat.middleware.feeds.feed import FeedAnswer
@@ -118,18 +117,14 @@ def test_bindings_that_cannot_be_listed_are_refused():
         ({"prefix": PREFIX, "atom": "/a%20b"}, "atom: '/a%20b' is not an unreserved path"),
         ({"prefix": PREFIX, "atom": "/a?b"}, "atom: '/a?b' has a query or a fragment"),
         ({"prefix": PREFIX, "sitemap": "/a/b.xml"}, "sitemap: '/a/b.xml' is in a folder, so it cannot list names"),
+        (
+            {"prefix": PREFIX, "oai": "/a", "services": "/uri", "atom": "/uri/N2L"},
+            "atom: '/uri/N2L' belongs to the log",
+        ),
+        ({"prefix": PREFIX, "oai": "/l/oai", "log": "/l", "log_folder": "/"}, "oai: '/l/oai' belongs to the log or to"),
         ({"prefix": PREFIX, "atom": "/a", "sitemap": "/a"}, "atom: '/a' is also the path of sitemap; choose another"),
     ],
 )
 def test_wrong_paths_are_refused(arguments, message):
     with pytest.raises(ValueError, match=f"^{re.escape(message)}"):
         Settings(**arguments)
-
-
-def test_feeds_are_switched_on_by_options_of_serve(ticking):
-    from ararat.cli.serving.server import compose
-
-    app = compose(ticking, prefix="http://localhost", address="http://localhost", atom=ATOM, sitemap=SITEMAP)
-    client = Client(app)
-    assert client.get(ATOM).content_type.startswith("application/atom+xml")
-    assert client.get(SITEMAP).content_type.startswith("application/xml")

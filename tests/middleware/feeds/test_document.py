@@ -35,6 +35,7 @@ def client(tmp_path_factory):
         bindings.bind("ark:12345/x5np2", "https://example.org/2", metadata={"what": "Old map", "when": "1905"})
         bindings.withdraw("ark:12345/x5np2", reason="duplicate", successor="ark:12345/x5np1")
         bindings.reserve("ark:12345/x5np3")
+        bindings.set_prefix("ark:12345/x5", what="Maps")
         yield Client(ResolverMiddleware(site, bindings, **settings))
 
 
@@ -46,4 +47,4 @@ def test_example_is_the_answer(client, request_target, answer):
 
 
 def test_page_has_an_example_of_each_feed():
-    assert len(EXAMPLES) >= 3
+    assert len(EXAMPLES) >= 5

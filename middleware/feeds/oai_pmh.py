@@ -1,0 +1,199 @@
+"""OAI-PMH 2.0: all public names for harvesters, in simple Dublin Core. A withdrawn name is a deleted record.
+
+The identifier of an item is the name, and its datestamp is the time of the last change. A list is in the order of these
+times, so a name that changes during a harvest moves to the end of the list, and the harvester gets its new state.
+
+Source: https://www.openarchives.org/OAI/openarchivesprotocol.html
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import parse_qsl, urlsplit
+
+from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
+from werkzeug.wsgi import get_input_stream
+
+from ..bindings.listing import Selection
+from ..bindings.model import Binding
+from ..branding.model import NO_BRANDING, Branding, contact_address
+from ..errors import BindingError
+from . import oai_arguments, oai_tokens
+from .dublin_core import Element, elements
+from .feed import FeedAnswer, refusal, utc_seconds
+from .oai_arguments import Verb
+from .oai_errors import OaiError
+from .oai_sets import Sets
+from .xml import render
+
+if TYPE_CHECKING:
+    from ..bindings.collection import Bindings
+    from ..http.request import Request
+
+RECORDS = 100
+"""The number of records in a part of a list."""
+
+HEADERS = 500
+"""The number of headers in a part of a list of identifiers."""
+
+MAX_BODY = 65536
+"""The maximum size of a form in bytes."""
+
+_MAX_ARGUMENTS = 100
+# emailType in OAI-PMH.xsd
+_EMAIL = re.compile(r"\S+@(?:\S+\.)+\S+")
+_EPOCH = "1970-01-01T00:00:00Z"
+
+
+class _Record(NamedTuple):
+    identifier: str
+    datestamp: str
+    sets: Sequence[str]
+    deleted: bool
+    elements: Sequence[Element]
+
+
+class OaiPmh:
+    """The OAI-PMH repository at ``path``, of the names that begin with one of ``beginnings``.
+
+    ``prefix`` is the resolver prefix. ``branding`` has the institution and its contact, if the store has none.
+    """
+
+    methods = ("GET", "POST")
+
+    def __init__(
+        self, bindings: Bindings, prefix: str, path: str, beginnings: Sequence[str], branding: Branding = NO_BRANDING
+    ) -> None:
+        self._branding = branding
+        self._bindings = bindings
+        self._prefix = prefix
+        self._address = f"{prefix}{path}"
+        self._host = urlsplit(prefix).hostname or ""
+        self._beginnings = tuple(beginnings)
+
+    def answer(self, request: Request) -> FeedAnswer:
+        """Return the answer to a request. An error of the protocol has the status 200."""
+        try:
+            text = self._arguments(request)
+        except RequestEntityTooLarge:
+            return refusal(413, f"The form is larger than {MAX_BODY:,} bytes. Send fewer arguments.")
+        except HTTPException:
+            return refusal(400, "The form ends before its Content-Length. Send all of it.")
+        values: dict[str, Any] = {"address": self._address, "now": utc_seconds(self._bindings.now())}
+        try:
+            verb, arguments = oai_arguments.read(_pairs(text))
+        except OaiError as error:
+            # "the attributes must not be included" with badVerb and badArgument
+            return _document(values, verb=None, arguments={}, error=error)
+        try:
+            found = self._found(verb, arguments)
+        except OaiError as error:
+            known = {} if error.code == "badArgument" else arguments
+            return _document(values, verb=None if error.code == "badArgument" else verb, arguments=known, error=error)
+        return _document(values, verb=verb, arguments=arguments, error=None, **found)
+
+    def _arguments(self, request: Request) -> str:
+        """Return the arguments as in a query. A request with POST has them in its body."""
+        query = request.target.query or ""
+        if request.method != "POST":
+            return query
+        body = get_input_stream(request.environ, max_content_length=MAX_BODY).read()
+        return "&".join(part for part in (query, body.decode("latin-1")) if part)
+
+    def _found(self, verb: Verb, arguments: Mapping[str, str]) -> dict[str, Any]:
+        """Return the values for the template of a verb."""
+        match verb:
+            case "Identify":
+                return self._identity()
+            case "ListMetadataFormats":
+                if "identifier" in arguments:
+                    self._name(arguments["identifier"])
+                return {}
+            case "ListSets":
+                return self._sets(arguments)
+            case "GetRecord":
+                oai_arguments.require_format(arguments)
+                sets = self._all_sets()
+                return {"records": [self._record(self._name(arguments["identifier"]), sets)]}
+            case "ListIdentifiers" | "ListRecords":
+                return self._list(verb, arguments)
+
+    def _identity(self) -> dict[str, Any]:
+        page = self._bindings.list_names(self._selection(), limit=10)
+        earliest = utc_seconds(page.names[0].changed) if page.names else _EPOCH
+        branding = self._bindings.branding().over(self._branding)
+        address = contact_address(branding.contact or "") or ""
+        email = address.removeprefix("mailto:")
+        if not address.startswith("mailto:") or not _EMAIL.fullmatch(email):
+            # RFC 2142, section 5: the mailbox of the service HTTP is WEBMASTER.
+            email = f"webmaster@{self._host if '.' in self._host else f'{self._host}.invalid'}"
+        return {"title": branding.institution or self._host, "email": email, "earliest": earliest}
+
+    def _sets(self, arguments: Mapping[str, str]) -> dict[str, Any]:
+        if "resumptionToken" in arguments:
+            raise OaiError("badResumptionToken", "the list of sets is complete; send no token")
+        sets = self._all_sets()
+        if not sets.names:
+            raise OaiError("noSetHierarchy", "this repository has no sets")
+        return {"sets": sets.names}
+
+    def _list(self, verb: Verb, arguments: Mapping[str, str]) -> dict[str, Any]:
+        token, after = arguments.get("resumptionToken"), None
+        if token is not None:
+            arguments, after = oai_tokens.decode(verb, token)
+        wanted = oai_arguments.harvest(arguments)
+        sets = self._all_sets()
+        prefix = None
+        if wanted.set is not None:
+            if not sets.names:
+                raise OaiError("noSetHierarchy", "this repository has no sets")
+            if (prefix := sets.prefix(wanted.set)) is None:
+                raise OaiError("noRecordsMatch", "the set does not exist")
+        selection = self._selection(prefix=prefix, changed_since=wanted.since, changed_before=wanted.before)
+        limit = RECORDS if verb == "ListRecords" else HEADERS
+        page = self._bindings.list_names(selection, after=after, limit=limit)
+        while page.next is not None and not page.names:
+            # All names of the page are unreadable.
+            page = self._bindings.list_names(selection, after=page.next, limit=limit)
+        if not page.names:
+            raise OaiError("noRecordsMatch", "no name matches")
+        following = None if page.next is None else oai_tokens.encode(verb, arguments, page.next)
+        records = [self._record(name, sets) for name in page.names]
+        return {"records": records, "token": following, "is_part": token is not None or following is not None}
+
+    def _all_sets(self) -> Sets:
+        records = self._bindings.store.prefixes()
+        return Sets(record for record in records if record.prefix.startswith(self._beginnings))
+
+    def _selection(self, **conditions: Any) -> Selection:
+        return Selection(beginnings=self._beginnings, public=True, by_change=True, **conditions)
+
+    def _name(self, identifier: str) -> Binding:
+        """Return the public name with an identifier in any spelling."""
+        try:
+            # A query is not a part of a name, so an identifier with a query is not an item.
+            found = None if "?" in identifier else self._bindings.lookup(identifier)
+        except BindingError:
+            found = None
+        if found is None or found.is_reserved or not found.identifier.startswith(self._beginnings):
+            raise OaiError("idDoesNotExist", "no public name has this identifier")
+        return found
+
+    def _record(self, name: Binding, sets: Sets) -> _Record:
+        found = [] if name.is_withdrawn else list(elements(name, f"{self._prefix}/{name.identifier}"))
+        return _Record(name.identifier, utc_seconds(name.changed), sets.of(name.identifier), name.is_withdrawn, found)
+
+
+def _pairs(text: str) -> list[tuple[str, str]]:
+    try:
+        return parse_qsl(text, keep_blank_values=True, errors="strict", max_num_fields=_MAX_ARGUMENTS)
+    except ValueError:
+        raise OaiError("badArgument", "the arguments are not an encoded form in UTF-8, or there are too many") from None
+
+
+def _document(values: Mapping[str, Any], **others: Any) -> FeedAnswer:
+    content = render("oai_pmh.xml", **{"metadata_prefix": oai_arguments.METADATA_PREFIX, **values, **others})
+    headers = [("Content-Type", "text/xml; charset=utf-8"), ("Content-Length", str(len(content)))]
+    return FeedAnswer(200, [*headers, ("Cache-Control", "no-store")], content)

@@ -1,0 +1,51 @@
+"""The sets of OAI-PMH: one for each NAAN or shoulder that has a record, and one for the NAAN of each such shoulder.
+
+The set ``12345`` has all names of a NAAN, and ``12345:x5`` those below a shoulder. A name is in all sets with whose
+prefix it begins.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+from ..bindings.prefixes import PrefixRecord
+
+# setSpec permits more characters, but "!" is used to encode the others: no name contains it.
+_ENCODED = re.compile(r"[^A-Za-z0-9\-_.~*]")
+
+
+class Sets:
+    """The sets for prefix records. ``names`` are their names by setSpec, in order; empty without records."""
+
+    def __init__(self, records: Iterable[PrefixRecord]) -> None:
+        titles: dict[str, str | None] = {}
+        for record in records:
+            titles.setdefault(record.prefix.partition("/")[0] + "/", None)
+            titles[record.prefix] = record.what or record.who
+        self._specs = {prefix: spec_of(prefix) for prefix in sorted(titles)}
+        self._lengths = sorted({*map(len, titles)})
+        self._prefixes = {spec: prefix for prefix, spec in self._specs.items()}
+        self.names: Mapping[str, str] = {
+            spec: titles[prefix] or f"Names that begin with {prefix}" for prefix, spec in self._specs.items()
+        }
+
+    def prefix(self, spec: str) -> str | None:
+        """Return the beginning of the names in a set, or None if the set does not exist."""
+        return self._prefixes.get(spec)
+
+    def of(self, key: str) -> list[str]:
+        """Return the setSpecs of a name in normal form, the largest set first."""
+        found = (self._specs.get(key[:length]) for length in self._lengths if length <= len(key))
+        return [spec for spec in found if spec is not None]
+
+
+def spec_of(prefix: str) -> str:
+    """Return the setSpec of a NAAN or shoulder. A character that setSpec does not permit is "!" and its code.
+
+    >>> spec_of("ark:12345/"), spec_of("ark:12345/x5"), spec_of("ark:12345/x=5")
+    ('12345', '12345:x5', '12345:x!3D5')
+    """
+    naan, _, shoulder = prefix.removeprefix("ark:").partition("/")
+    encoded = _ENCODED.sub(lambda found: f"!{ord(found[0]):02X}", shoulder)
+    return f"{naan}:{encoded}" if encoded else naan

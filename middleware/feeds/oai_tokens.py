@@ -1,0 +1,73 @@
+"""Resumption tokens of OAI-PMH: all that the next part of a list needs, so that no process keeps a state.
+
+A token has the verb and the arguments of the first request, and the position of the last name in the order of changes.
+A check sum detects a token that was cut or edited. It is not a secret: a token that a client makes itself selects only
+names that the client can also select by arguments, because its content is checked like arguments.
+"""
+
+from __future__ import annotations
+
+import binascii
+import json
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Mapping
+from hashlib import sha256
+from typing import NamedTuple
+
+from ..bindings.listing import position
+from ..errors import BindingError
+from . import oai_arguments
+from .oai_arguments import Verb
+from .oai_errors import OaiError
+
+_DIGEST = 12
+
+
+class Resumed(NamedTuple):
+    """The arguments of the first request of a list, and the position after which it continues."""
+
+    arguments: Mapping[str, str]
+    after: str
+
+
+def encode(verb: Verb, arguments: Mapping[str, str], after: str) -> str:
+    """Return the token that continues a list. ``after`` is :attr:`.Page.next`."""
+    content = json.dumps([verb, dict(arguments), after], separators=(",", ":")).encode()
+    return urlsafe_b64encode(_digest(content) + content).decode().rstrip("=")
+
+
+def decode(verb: Verb, token: str) -> Resumed:
+    """Return the content of a token of :func:`encode` for the same verb.
+
+    Raises :class:`OaiError` with the code ``badResumptionToken``.
+
+    >>> from ..bindings.listing import cursor
+    >>> after = cursor("2026-01-31T12:00:00.000000Z", "ark:12345/x")
+    >>> token = encode("ListRecords", {"metadataPrefix": "oai_dc"}, after)
+    >>> decode("ListRecords", token).arguments
+    {'metadataPrefix': 'oai_dc'}
+    """
+    try:
+        octets = urlsafe_b64decode(f"{token}{'=' * (-len(token) % 4)}")
+        digest, content = octets[:_DIGEST], octets[_DIGEST:]
+        if digest != _digest(content) or urlsafe_b64encode(octets).decode().rstrip("=") != token:
+            raise ValueError
+        of, arguments, after = json.loads(content)
+        if of != verb or not _is_position(after):
+            raise ValueError
+        _, checked = oai_arguments.read([("verb", verb), *arguments.items()])
+    except (ValueError, TypeError, AttributeError, RecursionError, binascii.Error, OaiError):
+        message = "the token is not one of this list; begin the list again"
+        raise OaiError("badResumptionToken", message) from None
+    return Resumed(checked, after)
+
+
+def _is_position(after: str) -> bool:
+    try:
+        return all(str(value).isascii() and str(value).isprintable() for value in position(after, (str, str)))
+    except BindingError:
+        return False
+
+
+def _digest(content: bytes) -> bytes:
+    return sha256(b"ararat resumption token\n" + content).digest()[:_DIGEST]
