@@ -105,6 +105,10 @@ def test_readers_and_writers_share_sessions(url: str, open_store: Callable[..., 
     for reader in readers:
         reader.join(30)
     assert faults == []
+    with cast(DatabaseStore, bindings.store).transaction() as transaction:
+        # Another client of the same session could not use them.
+        prepared = transaction.connection.exec_driver_sql("SELECT count(*) FROM pg_prepared_statements")
+        assert prepared.scalar_one() == 0
 
 
 def test_settings_of_readers_do_not_leak(url: str, open_store: Callable[..., Bindings]) -> None:

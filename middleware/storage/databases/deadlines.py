@@ -52,6 +52,18 @@ class WriterConnection(DeadlineConnection):
 
     gone = f"{DeadlineConnection.gone}. It is unknown whether the change was written; repeating it is safe"
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.cursor_factory = _WriterCursor
+
+
+class _WriterCursor(psycopg.Cursor[TupleRow]):
+    """A cursor that never prepares a text without parameters, because it can have several statements."""
+
+    def execute(self, query: Any, params: Any = None, *, prepare: bool | None = None, **kwargs: Any) -> Any:
+        """Run a statement."""
+        return super().execute(query, params, prepare=prepare if params else False, **kwargs)
+
 
 class ReaderConnection(psycopg.Connection[TupleRow]):
     """A connection for reading, which waits at most :data:`ANSWER_SECONDS` for the answer to a statement."""

@@ -43,6 +43,9 @@ _REFUSED_BY_POOLER = "unsupported startup parameter"
 _BEGIN_READING = f"BEGIN READ ONLY; SET LOCAL statement_timeout = {READ_MILLISECONDS}"
 _SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = 0"
 _BEGIN_WRITING = f"BEGIN; SET LOCAL lock_timeout = '{LOCK_SECONDS}s'"
+_PREPARED = 5
+"""The number of uses after which a connection for changes prepares a statement."""
+
 _HOLDER = """
 SELECT a.pid, a.application_name FROM pg_locks l JOIN pg_stat_activity a USING (pid)
 WHERE l.relation = 'bindings'::regclass AND l.granted AND l.mode <> 'AccessShareLock'
@@ -112,7 +115,7 @@ class PostgreSQL:
         if hosts > 1:
             self._write_parameters["target_session_attrs"] = "read-write"
         self._engine: Engine | None = None
-        self._is_behind_pooler = False
+        self._is_behind_pooler: bool | None = None  # not known yet
 
     def __str__(self) -> str:
         hosts = str(self._parameters.get("host", "")).split(",")
@@ -160,6 +163,7 @@ class PostgreSQL:
                 connection = self._reader_class.connect(**{**self._parameters, "options": options}, autocommit=True)
                 connection.prepare_threshold = 0
                 if connection.execute(_IS_READING).fetchone() == ("on",):
+                    self._is_behind_pooler = False
                     return connection
                 connection.close()
             except self.driver_error as error:
@@ -278,9 +282,12 @@ class PostgreSQL:
         return connection
 
     def _connect(self) -> psycopg.Connection[Any]:
-        # Behind a pooler, a transaction would find the prepared statements of another client. The driver would send
-        # BEGIN alone. _BEGIN_WRITING contains it, and the server answers once.
-        return self._writer_class.connect(**self._write_parameters, autocommit=True, prepare_threshold=None)
+        # The driver would send BEGIN alone. _BEGIN_WRITING contains it, and the server answers once.
+        connection = self._writer_class.connect(**self._write_parameters, autocommit=True, prepare_threshold=None)
+        if self._is_behind_pooler is False:
+            # Behind a pooler, a transaction would find the prepared statements of another client.
+            connection.prepare_threshold = _PREPARED
+        return connection
 
 
 class _PooledConnection:

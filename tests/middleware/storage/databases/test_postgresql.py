@@ -258,6 +258,19 @@ def test_a_change_survives_the_loss_of_kept_connections(bindings: Bindings, url:
     assert bindings.relocate(NAME, "/z") == "relocated"
 
 
+def test_a_kept_connection_prepares_the_statements_of_changes(bindings: Bindings) -> None:
+    """The server then parses and plans each statement once. Only a reader finds out whether there is a pooler."""
+    assert bindings.lookup(NAME) is None
+    for number in range(8):
+        assert bindings.bind(f"ark:12345/p{number}", "/x") == "bound"
+        assert bindings.relocate(f"ark:12345/p{number}", "/y") == "relocated"
+    with cast(DatabaseStore, bindings.store).transaction() as transaction:
+        prepared = transaction.connection.exec_driver_sql("SELECT statement FROM pg_prepared_statements")
+        statements = [*prepared.scalars()]
+    for beginning in ("SELECT key", "WITH recorded", "UPDATE bindings"):
+        assert any(each.startswith(beginning) for each in statements), statements
+
+
 def test_a_database_that_is_not_utf8_is_refused(cluster) -> None:
     with pytest.raises(BindingError) as refused:
         open_bindings(cluster.new_database("SQL_ASCII"), create=True).open()
