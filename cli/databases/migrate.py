@@ -28,13 +28,15 @@ def migrate_command(database: str) -> int:
     shows = sys.stderr.isatty()
     with store_errors():
         try:
-            before, after, triggers, keys = migrate(database, _show_progress if shows else None)
+            before, after, triggers, keys, indexes = migrate(database, _show_progress if shows else None)
         finally:
             if shows:
                 sys.stderr.write("\r\x1b[K")
     result = f"Migrated the schema from version {before} to {after}."
     if before == after:
         result = f"The schema is up to date, version {after}."
+        if indexes:
+            result = f"Added {indexes} {'index' if indexes == 1 else 'indexes'} for lists and search. {result}"
         if triggers:
             result = f"Added {triggers} triggers that protect the tables. {result}"
     if keys:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -20,6 +21,7 @@ from .rows import STATE, binding_of
 from .tables.search_indexes import TARGET, WORDS
 
 _KEYS_AT_ONCE = 10_000
+_FEW = 20_000
 _OPERATION = "id, action, actor, started, finished, parameters, names, undoes"
 
 Read = Callable[[str, Sequence[Any]], Sequence[Any]]
@@ -50,7 +52,7 @@ class Lists:
         ``read`` runs a query. ``after`` is :attr:`Page.next` of the page before, or None.
         """
         found: list[Row] = []
-        for query in self._queries(selection, after):
+        for query in self._queries(selection, after, read):
             text, parameters = self._select(query, limit + 1 - len(found))
             found += read(text, parameters)
             if len(found) > limit:
@@ -116,14 +118,37 @@ class Lists:
         text = f"SELECT {columns} FROM {query.tables}{_where(query.conditions)} ORDER BY {order} LIMIT ?"  # noqa: S608
         return self.marked(text), [*query.parameters, limit]
 
-    def _queries(self, selection: Selection, after: str | None, *, is_ordered: bool = True) -> Iterator[_Query]:
-        """Return the queries whose rows, one after the other, are the list."""
+    def _narrow(
+        self, read: Read | None, selection: Selection, column: str, select: str
+    ) -> tuple[list[str], list[object]] | None:
+        """Return the conditions for SQLite which compare rows of an index with the names of the prefix and state.
+
+        SQLite has no statistics, so it would read the whole row of each name with a word or target, also if few of
+        these names have the state. Return None if many names have it, because a page is soon full then.
+        """
+        if not self._is_sqlite or read is None or not (selection.prefix or selection.status not in (None, "live")):
+            return None
+        conditions, parameters = _conditions(Selection(prefix=selection.prefix, status=selection.status))
+        text = f"SELECT count(*) FROM (SELECT 1 FROM bindings{_where(conditions)} LIMIT ?)"  # noqa: S608
+        if read(text, [*parameters, _FEW + 1])[0][0] > _FEW:
+            return None
+        others, values = _conditions(replace(selection, prefix=None, status=None))
+        # The plus sign: SQLite would search the index again for each of these names.
+        return [f"+{column} IN ({select}{_where(conditions)})", *others], [*parameters, *values]
+
+    def _queries(
+        self, selection: Selection, after: str | None, read: Read | None = None, *, is_ordered: bool = True
+    ) -> Iterator[_Query]:
+        """Return the queries whose rows, one after the other, are the list.
+
+        With ``read``, the best query for the number of names is chosen.
+        """
         order = selection.order
         conditions, parameters = _conditions(selection)
         if order == "words":
-            yield self._by_words(selection, after, conditions, parameters)
+            yield self._by_words(selection, after, conditions, parameters, read)
         elif order == "target":
-            yield from self._by_target(selection, after, conditions, parameters)
+            yield from self._by_target(selection, after, conditions, parameters, read)
         elif order == "name" or not is_ordered:
             if after is not None:
                 [key] = position(after, (str,))
@@ -138,13 +163,24 @@ class Lists:
             yield _Query("bindings", conditions, parameters, (column, "bindings.key"), direction)
 
     def _by_words(
-        self, selection: Selection, after: str | None, conditions: list[str], parameters: list[object]
+        self,
+        selection: Selection,
+        after: str | None,
+        conditions: list[str],
+        parameters: list[object],
+        read: Read | None,
     ) -> _Query:
         words = [word for word in selection.words if any(char.isalnum() for char in word)]
         if self._is_sqlite:
+            # CROSS JOIN: in the other order, SQLite evaluates the words again for each name.
             tables = (
-                "search_words JOIN search_names ON search_names.id = search_words.rowid "
-                "JOIN bindings ON bindings.key = search_names.key"
+                "search_words CROSS JOIN search_names ON search_names.id = search_words.rowid "
+                "CROSS JOIN bindings ON bindings.key = search_names.key"
+            )
+            ids = "SELECT search_names.id FROM bindings JOIN search_names ON search_names.key = bindings.key"
+            conditions, parameters = self._narrow(read, selection, "search_words.rowid", ids) or (
+                conditions,
+                parameters,
             )
             conditions = ["search_words MATCH ?", *conditions]
             quoted = " ".join('"{}"'.format(word.replace('"', '""')) for word in words)
@@ -162,9 +198,16 @@ class Lists:
         return _Query("bindings", conditions, parameters, ("bindings.key",))
 
     def _by_target(
-        self, selection: Selection, after: str | None, conditions: list[str], parameters: list[object]
+        self,
+        selection: Selection,
+        after: str | None,
+        conditions: list[str],
+        parameters: list[object],
+        read: Read | None,
     ) -> Iterator[_Query]:
         target = self._target
+        keys = "SELECT bindings.key FROM bindings"
+        conditions, parameters = self._narrow(read, selection, "bindings.key", keys) or (conditions, parameters)
         reached = None if after is None else position(after, (str, str))
         for start in sorted(selection.targets):
             end = f"{start}{LAST}"

@@ -31,12 +31,14 @@ class Migrated(NamedTuple):
     - ``before``, ``after``: the version of the schema before and after it.
     - ``triggers``: the number of added triggers.
     - ``keys``: the number of names whose key was rewritten (:mod:`urn_keys`).
+    - ``indexes``: the number of added indexes.
     """
 
     before: int
     after: int
     triggers: int = 0
     keys: int = 0
+    indexes: int = 0
 
 
 Progress = Callable[[str, int, int], object]
@@ -44,7 +46,7 @@ Progress = Callable[[str, int, int], object]
 
 
 def migrate(url_or_path: str | Path, progress: Progress | None = None) -> Migrated:
-    """Migrate a database to the version of the schema that this Ararat needs, and add missing triggers.
+    """Migrate a database to the version of the schema that this Ararat needs, and add missing triggers and indexes.
 
     ``url_or_path`` is as in :func:`open_bindings`. Other writers wait until the end, and in PostgreSQL readers too.
     Stop the servers of the older version before, and start this version afterwards. ``progress`` is called after each
@@ -85,11 +87,12 @@ def migrate(url_or_path: str | Path, progress: Progress | None = None) -> Migrat
             for missing in schema.TABLES_SINCE_3:
                 missing.create(connection, checkfirst=True)
             added = _add_missing_triggers(connection, database)
+            indexes = _add_missing_indexes(connection)
         with database.engine.begin() as connection:
             rewritten = urn_keys.rewrite(connection)
     except DBAPIError as error:
         raise database.unavailable(driver_cause(error)) from error
-    return Migrated(before, VERSION, added, rewritten)
+    return Migrated(before, VERSION, added, rewritten, indexes)
 
 
 def _add_missing_triggers(connection: Connection, database: Database) -> int:
@@ -100,6 +103,19 @@ def _add_missing_triggers(connection: Connection, database: Database) -> int:
     missing = [trigger for trigger in triggers.triggers(database.dialect_name) if trigger.name not in found]
     triggers.create(connection, missing)
     return len(missing)
+
+
+def _add_missing_indexes(connection: Connection) -> int:
+    """Create the indexes that are missing, and return their number."""
+    from ..tables import schema, search_indexes
+
+    added = search_indexes.create(connection)
+    found = search_indexes.existing(connection)
+    for index in (index for table in schema.metadata.sorted_tables for index in table.indexes):
+        if index.name not in found:
+            index.create(connection)
+            added += 1
+    return added
 
 
 def _parse_version(version: str | None, database: str) -> int:

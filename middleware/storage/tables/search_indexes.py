@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -82,8 +83,42 @@ FROM search_names JOIN bindings USING (key)""",
 )
 
 
-def create(connection: Connection) -> None:
-    """Create the search indexes of existing tables, and add the names that are in the tables already."""
-    is_sqlite = connection.dialect.name == "sqlite"
-    for statement in (*(_SQLITE if is_sqlite else _POSTGRESQL), *_EVENT_INDEXES, *(_FILL if is_sqlite else ())):
+# A statement CREATE INDEX CONCURRENTLY that failed leaves an index that is not valid.
+_KNOWN = {
+    "sqlite": "SELECT name FROM sqlite_master",
+    "postgresql": """
+SELECT relname FROM pg_class JOIN pg_index ON pg_class.oid = indexrelid
+WHERE indisvalid AND relnamespace = current_schema()::regnamespace""",
+}
+_CREATE = re.compile(r"\s*CREATE (?:VIRTUAL )?(INDEX|TABLE|TRIGGER) (\w+)")
+
+
+def existing(connection: Connection) -> set[str]:
+    """Return the names of the indexes in the database; in SQLite also those of the tables and triggers."""
+    return set(connection.exec_driver_sql(_KNOWN[connection.dialect.name]).scalars())
+
+
+def create(connection: Connection) -> int:
+    """Create the search indexes that the tables lack, and return their number.
+
+    The parts of the full-text search of SQLite count as one. Names that are in the tables already are added to it.
+    """
+    dialect = connection.dialect.name
+    found = existing(connection)
+    indexes: list[str] = []
+    search: dict[str, str] = {}
+    for statement in (*(_SQLITE if dialect == "sqlite" else _POSTGRESQL), *_EVENT_INDEXES):
+        kind, name = _CREATE.findall(statement)[0]
+        if kind != "INDEX":
+            search[f"{kind} {name}"] = statement
+        elif name not in found:
+            indexes.append(statement)
+    present = [each for each in search if each.partition(" ")[2] in found]
+    is_incomplete = len(present) < len(search)
+    if is_incomplete:
+        # Names can have changed without the missing part, so all parts are created again.
+        for each in reversed(present):
+            connection.exec_driver_sql(f"DROP {each}")
+    for statement in (*indexes, *((*search.values(), *_FILL) if is_incomplete else ())):
         connection.exec_driver_sql(statement)
+    return len(indexes) + is_incomplete

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from itertools import count
+from itertools import count, product
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,9 @@ from ararat.middleware.bindings import listing
 from ararat.middleware.bindings.collection import Bindings
 from ararat.middleware.bindings.listing import Selection, select
 from ararat.middleware.bindings.model import rfc3339
+from ararat.middleware.bindings.open_bindings import open_bindings
 from ararat.middleware.errors import BindingError
+from ararat.middleware.storage import listing as storage_listing
 from ararat.middleware.storage.store import DatabaseStore
 from ararat.middleware.tabular.exporting import export_table
 
@@ -343,3 +345,29 @@ def test_cursor_before_the_prefix_begins_at_the_prefix(bindings: Bindings) -> No
     page = bindings.list_names(select(prefix="ark:12345/b"), after=listing.cursor("ark:12345/a0"))
     assert [each.identifier for each in page.names] == ["ark:12345/b1", "ark:12345/b2"]
     assert bindings.count_names(select(prefix="ark:12345/b"), by="shoulder") == {"ark:12345/b1": 1, "ark:12345/b2": 1}
+
+
+def test_a_search_within_few_names_finds_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def listed(selection: Selection, few: int) -> list[str]:
+        monkeypatch.setattr(storage_listing, "_FEW", few)
+        names, after = list[str](), None
+        while True:
+            page = bindings.list_names(selection, after=after, limit=2)
+            names += [each.identifier for each in page.names]
+            if (after := page.next) is None:
+                return names
+
+    searches: list[dict[str, Any]] = [{"text": "map"}, {"text": "map ol"}, {"target": "old.example"}]
+    with open_bindings(tmp_path / "a.sqlite", create=True) as bindings:
+        for number in range(12):
+            name, title = f"ark:12345/{'ab'[number % 2]}{number}", ("Old map", "Map of old", "Letter")[number % 3]
+            bindings.bind(name, f"https://old.example/{number % 5}", metadata={"what": title})
+            if number % 4 == 3:
+                bindings.withdraw(name)
+        found = 0
+        for search, state, prefix in product(searches, (None, "live", "withdrawn"), (None, "ark:12345/a", "ark:9/")):
+            selection = select(state=state, prefix=prefix, **search)
+            names = listed(selection, few=20_000)
+            assert names == listed(selection, few=0)
+            found += len(names)
+    assert found > 50

@@ -16,6 +16,7 @@ from sqlalchemy.pool import NullPool
 from ararat.middleware import import_table, mint
 from ararat.middleware.bindings.checks.verification import verify
 from ararat.middleware.bindings.collection import Bindings
+from ararat.middleware.bindings.listing import select
 from ararat.middleware.bindings.model import rfc3339
 from ararat.middleware.bindings.open_bindings import open_bindings
 from ararat.middleware.errors import BindingError, BindingsUnavailable
@@ -100,7 +101,7 @@ def test_a_migrated_database_has_the_tables_of_a_new_one(
 def test_a_current_database_is_not_changed(database: str) -> None:
     open_bindings(database, create=True).close()
     before = shape(database)
-    assert migrate(database) == (VERSION, VERSION, 0, 0)
+    assert migrate(database) == (VERSION, VERSION, 0, 0, 0)
     assert shape(database) == before
 
 
@@ -119,7 +120,7 @@ def test_missing_triggers_are_added(database: str, open_store: Callable[..., Bin
     bindings = open_store(database)
     assert bindings.relocate(NAME, "/y") == "relocated"
     disabled = database.startswith("postgresql")
-    assert migrate(database) == (VERSION, VERSION, len(added) + disabled, 0)
+    assert migrate(database) == (VERSION, VERSION, len(added) + disabled, 0, 0)
     assert shape(database) == before
     assert bindings.relocate(NAME, "/z") == "relocated"
 
@@ -266,7 +267,7 @@ def test_version_2_is_migrated(version_2: str, open_store: Callable[..., Binding
     assert [event.action for event in bindings.history("ark:12345/x51")] == ["bound"]
     assert {finding.code for finding in verify(bindings)} == {"row-unreadable"}
     assert bindings.delete("ark:12345/x50") == "deleted"
-    assert migrate(version_2) == (VERSION, VERSION, 0, 0)
+    assert migrate(version_2) == (VERSION, VERSION, 0, 0, 0)
 
 
 def test_version_2_gets_the_tables_of_a_new_database(
@@ -279,3 +280,42 @@ def test_version_2_gets_the_tables_of_a_new_database(
         new = f"sqlite:///{tmp_path}/new.sqlite"
     open_bindings(new, create=True).close()
     assert shape(version_2) == shape(new)
+
+
+@pytest.mark.parametrize("index", ["bindings_target", "bindings_not_live", "events_single", "links_state"])
+def test_a_missing_index_is_added(database: str, open_store: Callable[..., Bindings], index: str) -> None:
+    open_store(database).close()
+    complete = shape_of_indexes(database)
+    with engine(database).begin() as connection:
+        connection.execute(text(f"DROP INDEX {index}"))
+    assert shape_of_indexes(database) != complete
+    assert migrate(database).indexes == 1
+    assert shape_of_indexes(database) == complete
+    assert migrate(database).indexes == 0
+
+
+@pytest.mark.parametrize("dropped", ["TRIGGER bindings_search_added", "TABLE search_words"])
+def test_a_missing_part_of_the_full_text_search_is_added(
+    tmp_path: Path, open_store: Callable[..., Bindings], dropped: str
+) -> None:
+    database = f"sqlite:///{tmp_path / 'a.sqlite'}"
+    bindings = open_store(database)
+    bindings.bind("ark:12345/x1", "/1", metadata={"what": "Old map"})
+    with engine(database).begin() as connection:
+        connection.execute(text(f"DROP {dropped}"))
+        if dropped.startswith("TABLE"):
+            for trigger in ("added", "changed", "deleted"):
+                connection.execute(text(f"DROP TRIGGER bindings_search_{trigger}"))
+    bindings.bind("ark:12345/x2", "/2", metadata={"what": "New map"})
+    assert migrate(database).indexes == 1
+    found = bindings.list_names(select(text="map")).names
+    assert [each.identifier for each in found] == ["ark:12345/x1", "ark:12345/x2"]
+    bindings.bind("ark:12345/x3", "/3", metadata={"what": "Third map"})
+    assert len(bindings.list_names(select(text="map")).names) == 3
+
+
+def shape_of_indexes(database: str) -> set[str]:
+    with engine(database).connect() as connection:
+        is_sqlite = connection.dialect.name == "sqlite"
+        known = "SELECT sql FROM sqlite_master WHERE type = 'index'" if is_sqlite else "SELECT indexdef FROM pg_indexes"
+        return {str(each) for each in connection.execute(text(known)).scalars()}
