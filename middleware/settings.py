@@ -23,6 +23,7 @@ from .branding import model as branding
 from .branding.model import NO_BRANDING, Branding
 from .custom_scheme import OwnScheme
 from .errors import Refused
+from .http.formats import BY_INFLECTION
 from .views.languages import LANGUAGES
 
 SCHEMES = ("ark", "urn")
@@ -438,7 +439,7 @@ def _inflections(described: Mapping[str, str], settings: Settings) -> Mapping[st
             raise ValueError(f"inflections: {inflection!r} {reason} (ARK draft, section 3.4)")
         known = iri.upper_hex(iri.decode(inflection, iri.UNRESERVED_TRIPLETS))
         # "?info MUST NOT be used for a different purpose." "? and ?? are reserved for a possible standard meaning"
-        if known in METADATA_INFLECTIONS:
+        if known in BY_INFLECTION:
             raise ValueError(
                 f"inflections: {inflection!r} is reserved for the description; choose another (ARK draft, section 3.4)"
             )

@@ -1,7 +1,7 @@
 """Pass a request for a served name to the site, so that the browser keeps the address of the identifier.
 
-The site receives a copy of the environ that requests one of its paths. Its response is changed in three ways only: a
-Link field to the description and the Vary fields of the choice of the path are added, and a permanent redirect becomes
+The site receives a copy of the environ that requests one of its paths. Its response is changed in three ways only:
+the links of the name and the Vary fields of the choice of the path are added, and a permanent redirect becomes
 temporary.
 """
 
@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote_to_bytes
 
+from .links import links_of_resolution
 from .request_target import mount_path
 
 if TYPE_CHECKING:
@@ -28,28 +29,19 @@ class Handover(NamedTuple):
     """A request that the site must answer.
 
     - ``environ``: the environ for the site.
-    - ``info``: the address of the description, for the Link field of the response.
+    - ``links``: the values of the Link fields to add to the response.
     - ``vary``: the request header fields that the choice of the path depends on, for its Vary fields.
     """
 
     environ: WSGIEnvironment
-    info: str
+    links: tuple[str, ...]
     vary: tuple[str, ...] = ()
 
     def to(self, app: WSGIApplication, start_response: StartResponse) -> Iterable[bytes]:
         """Call the WSGI application ``app`` with the request, and return its body. The header fields are added to its
         response.
         """
-        return app(self.environ, add_describedby_link(start_response, self.info, self.vary))
-
-
-def describedby(info: str) -> str:
-    """Return the value of the Link field that leads from a response to the description of the name (POL-032).
-
-    >>> describedby("/ark:12345/x?info")
-    '</ark:12345/x?info>; rel="describedby"'
-    """
-    return f'<{info}>; rel="describedby"'
+        return app(self.environ, add_links(start_response, self.links, self.vary))
 
 
 def hand_over(resolution: Resolution, request: Request) -> Handover:
@@ -59,7 +51,7 @@ def hand_over(resolution: Resolution, request: Request) -> Handover:
     """
     request.environ["ararat.ark"] = resolution.key
     environ = local_environ(request.environ, resolution.target or "/", resolution.query)
-    return Handover(environ, f"{request.root}/{resolution.key}?info", resolution.vary)
+    return Handover(environ, links_of_resolution(resolution, request.root), resolution.vary)
 
 
 def local_environ(environ: WSGIEnvironment, target: str, query: str | None) -> WSGIEnvironment:
@@ -78,13 +70,12 @@ def local_environ(environ: WSGIEnvironment, target: str, query: str | None) -> W
     return local
 
 
-def add_describedby_link(start_response: StartResponse, info: str, vary: tuple[str, ...] = ()) -> StartResponse:
-    """Wrap ``start_response`` for a served name: add a Link field to the description, and turn 301 and 308 into 302 and
-    307.
+def add_links(start_response: StartResponse, links: tuple[str, ...], vary: tuple[str, ...] = ()) -> StartResponse:
+    """Wrap ``start_response`` for a served name: add Link fields, and turn 301 and 308 into 302 and 307.
 
-    ``info`` is the address of the description. ``vary`` are the request header fields that the path depends on.
+    ``links`` are the values of the Link fields. ``vary`` are the request header fields that the path depends on.
     """
-    added = [("Link", describedby(info)), *(("Vary", field) for field in vary)]
+    added = [*(("Link", link) for link in links), *(("Vary", field) for field in vary)]
 
     def start(status: str, headers: list[tuple[str, str]], *exc_info: Any) -> Callable[[bytes], object]:
         return start_response(_TEMPORARY.get(status[:3], status), [*headers, *added], *exc_info)

@@ -121,7 +121,8 @@ def _language_match(text: str, language: str) -> int:
 def preferred(accept: str | None, forms: tuple[str, ...]) -> str:
     """Return the media type of ``forms`` that an Accept field prefers.
 
-    Return the first one if the field has no preference or accepts none of them.
+    Return the first one if the field has no preference or accepts none of them. Parameters, such as ``charset`` and
+    ``profile``, make no difference.
 
     >>> forms = "text/html", "application/json"
     >>> [preferred(accept, forms) for accept in ("application/json;q=0.9, text/*;q=0.1", "*/*", "image/png")]
@@ -129,4 +130,5 @@ def preferred(accept: str | None, forms: tuple[str, ...]) -> str:
     """
     if not accept:
         return forms[0]
-    return parse_accept_header(accept, MIMEAccept).best_match(forms, forms[0])
+    ranges = [(text.partition(";")[0].strip(), quality) for text, quality in parse_accept_header(accept, MIMEAccept)]
+    return MIMEAccept(ranges).best_match(forms, forms[0])

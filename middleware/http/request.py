@@ -12,6 +12,8 @@ from .rfc2169 import Service
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
 
+_TRUE = frozenset({"true", "1", "yes"})
+
 
 class Request(NamedTuple):
     """A request for an identifier, or for a service of RFC 2169 on an identifier.
@@ -49,6 +51,12 @@ class Request(NamedTuple):
     @property
     def conditions(self) -> Conditions:
         return Conditions(self.environ.get("HTTP_IF_NONE_MATCH"), self.environ.get("HTTP_IF_MODIFIED_SINCE"))
+
+    @property
+    def no_redirect(self) -> bool:
+        """True if the client asks for the answer that it would be redirected by: ``No-Redirect: true``."""
+        value = self.environ.get("HTTP_NO_REDIRECT")
+        return value is not None and value.strip().lower() in _TRUE
 
     @property
     def origin(self) -> str | None:

@@ -12,17 +12,22 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from ..branding.model import NO_BRANDING, Branding
+from ..resolution.refusals import refuse
 from ..resolution.result import Resolution
 from ..settings import Settings
 from ..views import templates
-from ..views.description import FORMS, describe, successor_address
+from ..views.description import describe, successor_address
 from ..views.error_page import explain
+from ..views.formatted import Formatted
 from ..views.languages import preferred_language
 from ..views.prefix import describe_prefix
 from ..views.presentation import Presentation
+from ..views.redirection import Redirection
 from . import rfc2169
 from .conditional import Conditions, validators
-from .handover import Handover, describedby, hand_over
+from .formats import BY_INFLECTION, Format
+from .handover import Handover, hand_over
+from .links import describedby, links_of_resolution
 from .negotiation import preferred
 from .request import Request
 
@@ -37,10 +42,19 @@ RETRY_AFTER = "10"
 
 _EXPOSED = ("Access-Control-Expose-Headers", "Link, Location")
 
+# The fields of a redirect that do not describe the answer that shows it.
+_OF_REDIRECT = frozenset({"Location", "Content-Length", "Cache-Control", "Vary"})
+
+_NOT_INDEXED = ("X-Robots-Tag", "noindex")
+
 _STATUS_LINES = {status.value: f"{status.value} {status.phrase}" for status in HTTPStatus}
 
 # How many seconds clients can cache a refusal. It is short, because an identifier can be bound at any time.
 _REFUSAL_SECONDS = {404: 60, 410: 60}
+
+# RFC 5861: a cache can return an old redirect while the resolver fails, or while it requests a new one. It is not sent
+# with the setting 0, which permits no copy.
+_STALE = ", stale-if-error=86400, stale-while-revalidate=60"
 
 _REFUSAL_FORMS = ("text/html", "application/problem+json", "application/json", "text/plain")
 
@@ -97,7 +111,8 @@ class Answers:
         self._found_for = f"max-age={settings.cache}"
         self._always = _always(settings)
         # Redirects of different names differ only in their location.
-        self._redirected: Headers = [("Content-Length", "0"), ("Cache-Control", self._found_for)]
+        stale = _STALE if settings.cache else ""
+        self._redirected: Headers = [("Content-Length", "0"), ("Cache-Control", self._found_for + stale)]
 
     def answer(self, resolution: Resolution, request: Request) -> Answer | Handover:
         """Return the response for a resolution. For a served name, return the request that the site must answer."""
@@ -113,7 +128,8 @@ class Answers:
             return self._prefix(resolution, request).under(request.conditions)
         if resolution.outcome == "served":
             return hand_over(resolution, request)
-        return self._redirect(resolution, request)
+        answer = self._redirect(resolution, request)
+        return self._shown(answer, resolution, request) if request.no_redirect else answer
 
     def options(self, request: Request) -> Answer:
         """Return the response to OPTIONS: 204 with the allowed methods, also for a CORS preflight request."""
@@ -133,12 +149,14 @@ class Answers:
         note", but clients that follow redirects never show it, and servers send it in a separate packet.
         """
         root, target = request.root, resolution.target
-        info = f"{root}/{resolution.key}?info"
-        location = info if target is None else root + target if target.startswith("/") else target
+        location = (
+            f"{root}/{resolution.key}?info" if target is None else root + target if target.startswith("/") else target
+        )
         headers = [("Location", location), *self._redirected]
         # A forwarded identifier is described by the other resolver.
         if resolution.binding is not None:
-            headers.append(("Link", describedby(info)))
+            description, others = links_of_resolution(resolution, root)
+            headers += (("Link", description), ("Link", others))
         # ARK-107: Vary means that the location depends on these request fields, so it is sent only then.
         if resolution.vary:
             headers.append(("Vary", ", ".join(resolution.vary)))
@@ -156,35 +174,55 @@ class Answers:
             resolution.rule,
             resolution.inherited,
         )
-        info = f"{view.address}?info"
-        media_type = preferred(request.accepted.media_types, tuple(FORMS))
-        links = [("Link", describedby(info)), ("Link", f'<{info}>; rel="canonical"')]
-        # Relative references are shorter; these representations are at the requested address.
-        links += [("Link", f'<?info>; rel="alternate"; type="{form}"') for form in FORMS if form != media_type]
+        further: Headers = [] if resolution.binding.is_live else [_NOT_INDEXED]
         if view.successor is not None:
-            links.append(("Link", f'<{view.successor}>; rel="successor-version"'))
+            further.append(("Link", f'<{view.successor}>; rel="successor-version"'))
         if view.policy is not None:
             # ARK-034: this is the policy of the naming authority for the name, not a licence of the resource.
-            links.append(("Link", f'<{view.policy}>; rel="terms-of-service"'))
-        response = self._negotiated(200, view, media_type, [*links, ("Cache-Control", self._found_for)], request)
-        # A container, a rule or a prefix record can be replaced by another one with an earlier time.
-        other = resolution.container or resolution.rule or resolution.inherited
-        known = None if other else resolution.binding.changed
-        response.headers.extend(validators(response.body, known))
-        return response
+            further.append(("Link", f'<{view.policy}>; rel="terms-of-service"'))
+        return self._formatted(view, f"{view.address}?info", further, resolution, request)
 
     def _prefix(self, resolution: Resolution, request: Request) -> Answer:
         """Return 200 with the record of a NAAN or shoulder."""
         if resolution.record is None:
             raise ValueError("the resolution has no record of a prefix")
         view = describe_prefix(resolution.record, request.root, resolution.inherited)
-        media_type = preferred(request.accepted.media_types, tuple(FORMS))
-        info = f"{view.address}?info"
-        links = [("Link", describedby(info)), ("Link", f'<{info}>; rel="canonical"')]
-        links += [("Link", f'<?info>; rel="alternate"; type="{form}"') for form in FORMS if form != media_type]
-        response = self._negotiated(200, view, media_type, [*links, ("Cache-Control", self._found_for)], request)
-        response.headers.extend(validators(response.body, None))
-        return response
+        return self._formatted(view, f"{view.address}?info", [], resolution, request)
+
+    def _formatted(
+        self, view: Formatted, info: str, further: Headers, resolution: Resolution, request: Request
+    ) -> Answer:
+        """Return 200 with a description in the format of the requested URL, or else in one that the client accepts."""
+        named = BY_INFLECTION.get(resolution.inflection)
+        form = named or _accepted_format(request, view.formats)
+        if form not in view.formats:
+            message = f"the recorded metadata is not enough for a description as {form.title}"
+            return self._refusal(refuse(resolution.given, "unknown-inflection", message), request)
+        headers: Headers = [("Link", describedby(info)), ("Link", f'<{info}>; rel="canonical"')]
+        headers += [("Link", view.signposts.field(form)), *further, ("Cache-Control", self._found_for)]
+        body = self._page(view, headers, request) if form.media_type == "text/html" else view.in_format(form)
+        headers += [("Content-Type", form.content_type), ("Content-Length", str(len(body)))]
+        varying = [field for field in self._varying(form.media_type) if named is None or field != "Accept"]
+        if varying:
+            headers.append(("Vary", ", ".join(varying)))
+        answer = self._with_common(200, headers, body, request)
+        # The date of the last change is not sent: it does not change with the settings, which a page depends on.
+        answer.headers.extend(validators(body, None))
+        return answer
+
+    def _shown(self, redirect: Answer, resolution: Resolution, request: Request) -> Answer:
+        """Return 200 with a redirect as JSON or text, for a client that sends ``No-Redirect: true``."""
+        view = Redirection(resolution.given, redirect.status, tuple(redirect.headers))
+        json_types = ("text/plain", "application/json")
+        media_type = preferred(request.accepted.media_types, json_types)
+        body = view.as_json() if media_type == "application/json" else view.as_text()
+        kept = [field for field in redirect.headers if field[0] not in _OF_REDIRECT]
+        # A cache must not return this answer to clients that follow redirects.
+        varying = [value for name, value in redirect.headers if name == "Vary"]
+        vary = dict.fromkeys((*", ".join(varying).split(", "), "Accept", "No-Redirect"))
+        kept += [("Cache-Control", "no-store"), ("Vary", ", ".join(filter(None, vary)))]
+        content_type = "application/json" if media_type == "application/json" else "text/plain; charset=utf-8"
+        return Answer(200, [*kept, ("Content-Type", content_type), ("Content-Length", str(len(body)))], body)
 
     def _places(self, resolution: Resolution, request: Request) -> Answer:
         """Return 200 with all locations of the resource (RFC 2169, section 3.2)."""
@@ -208,6 +246,8 @@ class Answers:
         headers: Headers = []
         if resolution.binding is not None:
             headers.append(("Link", describedby(f"{root}/{resolution.key}?info")))
+        if view.tombstone is not None:
+            headers.append(("Link", view.tombstone.signposts.field()))
         if resolution.successor is not None:
             address = successor_address(resolution.successor, root)
             headers.append(("Link", f'<{address}>; rel="successor-version"'))
@@ -217,7 +257,7 @@ class Answers:
             headers.append(("Retry-After", RETRY_AFTER))
         seconds = _REFUSAL_SECONDS.get(resolution.status)
         # A search engine must not list a name that has no page.
-        headers.append(("X-Robots-Tag", "noindex"))
+        headers.append(_NOT_INDEXED)
         headers.append(("Cache-Control", "no-store" if seconds is None else f"max-age={seconds}"))
         media_type = preferred(request.accepted.media_types, _REFUSAL_FORMS)
         return self._negotiated(resolution.status, view, media_type, headers, request, resolution.vary)
@@ -264,6 +304,13 @@ class Answers:
             if request.origin in settings.cors_origins:
                 headers += [("Access-Control-Allow-Origin", request.origin), _EXPOSED]
         return Answer(status, headers, body)
+
+
+def _accepted_format(request: Request, formats: tuple[Format, ...]) -> Format:
+    names = {name: form for form in formats for name in (form.media_type, *form.others)}
+    # The media types before the other ones, so that a wildcard selects the first format.
+    ordered = [form.media_type for form in formats] + [name for form in formats for name in form.others]
+    return names[preferred(request.accepted.media_types, tuple(ordered))]
 
 
 def last_resort() -> Answer:

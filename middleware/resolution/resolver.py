@@ -6,7 +6,7 @@ returns bindings by their keys, the rules and the settings of the site. The resu
 exceptions of ``fetch`` reach the caller. The first step that applies decides:
 
     1. too long, not an identifier, NAAN 99999, dot-segments      refusal, without a lookup
-    2. ``?`` ``??`` ``?info``                                     the description of the binding
+    2. ``?`` ``??`` ``?info`` ``?info&format=NAME``               the description of the binding
     3. the binding of the identifier itself                       redirect, served answer, tombstone; for a reserved
                                                                   name 404, as for an unknown one
     4. a withdrawn name above it                                  410, which names the withdrawn name
@@ -28,13 +28,13 @@ from collections.abc import Callable
 
 from ...identifiers import Ark, Problem
 from ...identifiers.ark import grammar as ark
-from ...identifiers.ark.grammar import METADATA_INFLECTIONS
 from ...identifiers.urn import grammar as urn
 from ..bindings import targets
 from ..bindings.model import Binding
 from ..bindings.prefixes import NO_RECORDS, Inherited, PrefixRecord, PrefixRecords
 from ..error_codes import HTTP_STATUS
 from ..errors import BindingError
+from ..http.formats import BY_INFLECTION
 from ..http.negotiation import ANYTHING, Accepted, choose
 from ..settings import Settings
 from . import refusals
@@ -98,7 +98,7 @@ def _find(
     if withdrawn is not None:
         # The withdrawal of a name includes all names below it.
         return _refuse(request, "container-withdrawn", container=withdrawn.identifier, successor=withdrawn.successor)
-    if request.inflection in ("", *METADATA_INFLECTIONS) and (record := prefixes().get(request.key)):
+    if _asks_for_record(request) and (record := prefixes().get(request.key)):
         # I-04: a reserved name of the same text makes no difference, because it is not public.
         return _described_prefix(request.given, record, prefixes, request.inflection, request.identifier)
     nearest = containers[0].identifier if containers else None
@@ -124,10 +124,14 @@ def _naan_alone(given: str, problem: Problem, prefixes: Prefixes, settings: Sett
     # With a Name of one character the text is an ARK.
     core, mark, query = given.partition("?")
     request = parse_request(f"{core}x{mark}{query}", settings)
-    if isinstance(request, Problem) or request.inflection not in ("", *METADATA_INFLECTIONS):
+    if isinstance(request, Problem) or not _asks_for_record(request):
         return None
     record = prefixes().get(request.key.removesuffix("x"))
     return record and _described_prefix(given, record, prefixes, request.inflection)
+
+
+def _asks_for_record(request: ResolutionRequest) -> bool:
+    return not request.inflection or request.inflection in BY_INFLECTION
 
 
 def _described_prefix(
@@ -172,7 +176,7 @@ def _unknown(request: ResolutionRequest, container: str | None, message: str | N
 def _answer(found: Found, settings: Settings, prefixes: Prefixes) -> Resolution:
     """Return the answer by a binding."""
     request, binding = found.request, found.binding
-    if request.inflection in METADATA_INFLECTIONS:
+    if request.inflection in BY_INFLECTION:
         # I-03: a withdrawn name keeps its description.
         return _answered(found, 200, "metadata", inherited=prefixes().inherited_statement(binding))
     if not binding.is_live:

@@ -12,11 +12,12 @@ from itertools import islice
 
 from ...identifiers import Ark, IdentifierError, Problem
 from ...identifiers.ark import parser as ark
-from ...identifiers.ark.grammar import LABEL, METADATA_INFLECTIONS
+from ...identifiers.ark.grammar import LABEL
 from ..bindings import targets
 from ..bindings.model import NOTHING, Binding
 from ..error_codes import HTTP_STATUS
 from ..errors import BindingError
+from ..http.formats import BY_INFLECTION
 from ..settings import Settings
 from .lookup import MAX_CONTAINERS, Fetch, Found, find_bound, withdrawing_keys
 from .passthrough import append_path, suffix_below
@@ -80,7 +81,7 @@ def find_below(request: ResolutionRequest, container: Binding, settings: Setting
     path = site_path(container, request.core)
     if path is None or settings.reserves(path):
         return None
-    if request.inflection in METADATA_INFLECTIONS:
+    if request.inflection in BY_INFLECTION:
         below = replace(
             container, identifier=request.key, target=path, resource=None, metadata=NOTHING, spelling=request.key
         )
@@ -102,7 +103,7 @@ def find_below_text(given: str, problem: Problem, fetch: Fetch, settings: Settin
     query = settings.without_ignored(rest) if mark else None
     inflected = inflection(query)
     # These inflections are never passed to the site, and a text that is not an ARK has no description.
-    if nearest is None or inflected in METADATA_INFLECTIONS:
+    if nearest is None or inflected in BY_INFLECTION:
         return None
     bound, withdrawn = find_bound(islice(containers(nearest), MAX_CONTAINERS), withdrawing_keys(nearest), fetch)
     container = next((binding for binding in bound if binding.scope == "subtree"), None)

@@ -10,27 +10,27 @@ statement known" (ARK-007). The description of a withdrawn name is its tombstone
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
-from ...identifiers.text import characters
 from ..bindings import datacite_and_schema_checks, metadata
 from ..bindings.model import NOTHING, Binding, rfc3339
 from ..bindings.prefixes import Inherited
 from ..bindings.targets import location
 from ..errors import BindingError
 from . import messages, templates
+from .formats import erc
+from .formats.reference import Reference, reference
+from .formatted import Formatted
 from .messages import NO_STATEMENT
 from .presentation import PLAIN, Presentation
-
-FORMS = {"text/html": "HTML", "application/json": "JSON", "text/plain": "ERC text"}
-"""The media types of a description and their names, the default first."""
+from .signposting import Link, Signposts
 
 
-@dataclass(frozen=True, slots=True)
-class Description:
+@dataclass(frozen=True)
+class Description(Formatted):
     """The description of one binding.
 
     - ``address``: the address of the identifier at this resolver; ``root``: the beginning of links.
@@ -114,6 +114,25 @@ class Description:
             return None
         return f"Please use the persistent identifier {self.binding.identifier} to reference this page."
 
+    @cached_property
+    def reference(self) -> Reference:
+        """The bibliographic reference, from which the formats for programs are made."""
+        binding = self.binding
+        return reference(binding.identifier, self.address, binding.metadata, target=self.item, is_live=binding.is_live)
+
+    @property
+    def item(self) -> str | None:
+        """The address of the resource itself. It is None if only a page about the resource is known."""
+        return self.place if self.binding.kind == "located" else None
+
+    @property
+    def signposts(self) -> Signposts:
+        """The links of the name for programs."""
+        found = (("successor-version", self.successor), ("terms-of-service", self.policy))
+        further = tuple(Link(rel, address) for rel, address in found if address is not None)
+        container = self.through and f"{self.root}/{self.through}"
+        return Signposts(self.reference, self.formats, self.item, container, further)
+
     @property
     def successor(self) -> str | None:
         """The address of the name or page that replaces a withdrawn name. It is None if no successor is recorded."""
@@ -161,17 +180,12 @@ class Description:
         return {name: value for name, value in known.items() if value is not None}
 
     def as_html(self, site: Presentation = PLAIN) -> bytes:
-        return templates.render("description.html", site, view=self, forms=FORMS)
-
-    def as_json(self) -> bytes:
-        return json.dumps(self.as_dict(), indent=1).encode() + b"\n"
+        return templates.render("description.html", site, view=self)
 
     def as_text(self) -> bytes:
         """Return the description as an ERC record: the metadata, then the fields of the binding, one on each line."""
         about = {name: value for name, value in self.as_dict().items() if name not in ("metadata", "inflections")}
-        about |= {inflection: visible(description) for inflection, description in self.inflections.items()}
-        record = metadata.erc({element: visible(value) for element, value in self.elements.items()})
-        return (record + "".join(f"{name}: {visible(value)}\n" for name, value in about.items())).encode()
+        return erc.serialize(self.elements, self.address, about | dict(self.inflections)).encode()
 
 
 def describe(
@@ -222,12 +236,3 @@ def link_address(text: str, root: str = "") -> str | None:
         return location(text, root)
     except BindingError:
         return None
-
-
-def visible(text: str) -> str:
-    r"""Replace invisible and direction-changing characters by their code points.
-
-    >>> visible("a\u202eb")
-    'a\\u{202e}b'
-    """
-    return characters.HIDDEN.sub(lambda found: "".join(f"\\u{{{ord(char):x}}}" for char in found[0]), text)

@@ -6,23 +6,25 @@ The actor of the last change is not shown.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
-from ..bindings import metadata
 from ..bindings.model import rfc3339
 from ..bindings.patterns import read_form
 from ..bindings.prefixes import Inherited, PrefixRecord
 from ..branding.model import contact_address
 from . import templates
-from .description import FORMS, visible
+from .formats import erc
+from .formats.reference import Reference, reference
+from .formatted import Formatted
 from .messages import NO_STATEMENT
 from .presentation import PLAIN, Presentation
+from .signposting import Signposts
 
 
-@dataclass(frozen=True, slots=True)
-class PrefixDescription:
+@dataclass(frozen=True)
+class PrefixDescription(Formatted):
     """The description of a NAAN or shoulder.
 
     - ``record``: the record of the NAAN or shoulder; ``address``: its address at this resolver.
@@ -91,17 +93,25 @@ class PrefixDescription:
         }
         return {name: value for name, value in known.items() if value is not None}
 
-    def as_html(self, site: Presentation = PLAIN) -> bytes:
-        return templates.render("prefix.html", site, view=self, forms=FORMS)
+    @cached_property
+    def reference(self) -> Reference:
+        """The bibliographic reference of the collection of names, from which the formats for programs are made."""
+        texts = {"erc.who": self.record.who, "erc.what": self.record.what, "dc.type": "Collection"}
+        recorded = {name: text for name, text in texts.items() if text is not None}
+        return reference(self.record.prefix, self.address, recorded)
 
-    def as_json(self) -> bytes:
-        return json.dumps(self.as_dict(), indent=1).encode() + b"\n"
+    @property
+    def signposts(self) -> Signposts:
+        """The links of the NAAN or shoulder for programs."""
+        return Signposts(self.reference, self.formats, collection=self.source)
+
+    def as_html(self, site: Presentation = PLAIN) -> bytes:
+        return templates.render("prefix.html", site, view=self)
 
     def as_text(self) -> bytes:
         """Return the description as an ERC record: the metadata, then the other members, one on each line."""
-        members = {name: visible(text) for name, text in self.as_dict().items()}
-        others = {name: text for name, text in members.items() if name not in metadata.ELEMENTS}
-        return (metadata.erc(members) + "".join(f"{name}: {text}\n" for name, text in others.items())).encode()
+        members = self.as_dict()
+        return erc.serialize(members, self.address, members).encode()
 
 
 def describe_prefix(record: PrefixRecord, root: str, inherited: Inherited | None) -> PrefixDescription:

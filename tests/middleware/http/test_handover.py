@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from werkzeug.test import create_environ
 
-from ararat.middleware.http.handover import add_describedby_link, local_environ
+from ararat.middleware.http.handover import add_links, local_environ
 
 
 def environ(**changes):
@@ -77,7 +77,7 @@ class Server:
 )
 def test_a_link_is_added_and_permanent_redirects_become_temporary(status, sent):
     server, headers = Server(), [("Link", "</css>; rel=preload"), ("Location", "/x"), ("Set-Cookie", "a=b")]
-    write = add_describedby_link(server, "/ark:12345/page?info")(status, headers)
+    write = add_links(server, ('</ark:12345/page?info>; rel="describedby"',))(status, headers)
     assert server.arguments == (sent, [*headers, ("Link", '</ark:12345/page?info>; rel="describedby"')])
     assert len(headers) == 3
     assert write == server.write
@@ -85,7 +85,7 @@ def test_a_link_is_added_and_permanent_redirects_become_temporary(status, sent):
 
 def test_exc_info_is_passed_only_if_given():
     server = Server()
-    start = add_describedby_link(server, "/x")
+    start = add_links(server, ("</x>; rel=item",))
     start("200 OK", [])
     assert server.arguments[2:] == ()
     try:

@@ -138,7 +138,7 @@ def test_a_tombstone_shows_the_known_metadata(explained):
     view = explained("ark:12345/gone")
     assert "a hoax" in view.as_html().decode()
     assert json.loads(view.as_json())["tombstone"]["metadata"]["what"] == "A hoax"
-    assert "\nerc:\nwhat: A hoax\n" in view.as_text().decode()
+    assert "\nerc:\nwho: (:unav)\nwhat: A hoax\n" in view.as_text().decode()
 
 
 def test_texts_of_a_refusal_contain_no_input(explained):

@@ -1,0 +1,63 @@
+"""The formats of a description: their names, media types and inflections.
+
+The field Accept selects a format at ``?info``. Each format also has its own URL, ``?info&format=NAME``, which a person
+can open (decision I-06). Only these queries are added to ``?``, ``??`` and ``?info``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import NamedTuple
+
+from ...identifiers.ark.grammar import METADATA_INFLECTIONS
+
+
+class Format(NamedTuple):
+    """A format of a description.
+
+    ``name`` is its name in a URL, ``media_type`` that of the answer, ``title`` the text of a link to it, and ``others``
+    the further media types by which clients ask for it.
+    """
+
+    name: str
+    media_type: str
+    title: str
+    others: tuple[str, ...] = ()
+
+    @property
+    def inflection(self) -> str:
+        """The query of the URL of this format, with its question mark, such as ``?info&format=json``."""
+        return f"?info&format={self.name}"
+
+    @property
+    def content_type(self) -> str:
+        """The value of the field Content-Type."""
+        return f"{self.media_type}; charset=utf-8" if self.name in _WITH_CHARSET else self.media_type
+
+
+# The other media types are always UTF-8, or state it in the document.
+_WITH_CHARSET = frozenset({"html", "erc", "bibtex"})
+
+FORMATS = (
+    Format("html", "text/html", "HTML"),
+    Format("json", "application/json", "JSON"),
+    Format("erc", "text/plain", "ERC"),
+    Format("jsonld", "application/ld+json", "JSON-LD (schema.org)"),
+    Format("csl", "application/vnd.citationstyles.csl+json", "CSL-JSON", ("application/citeproc+json",)),
+    Format("bibtex", "application/x-bibtex", "BibTeX", ("text/x-bibtex",)),
+    Format(
+        "datacite-json", "application/vnd.datacite.datacite+json", "DataCite JSON", ("application/x-datacite+json",)
+    ),
+    Format("datacite-xml", "application/vnd.datacite.datacite+xml", "DataCite XML", ("application/x-datacite+xml",)),
+    Format("linkset", "application/linkset+json", "Links (RFC 9264)"),
+)
+"""All formats, the default first. A wildcard in Accept selects the first format that fits."""
+
+BY_INFLECTION: Mapping[str, Format | None] = MappingProxyType(
+    {**dict.fromkeys(METADATA_INFLECTIONS), **{form.inflection: form for form in FORMATS}}
+)
+"""The inflections of a description, in normal form. The value is the format, or None if Accept selects it."""
+
+BY_NAME: Mapping[str, Format] = MappingProxyType({form.name: form for form in FORMATS})
+"""The formats by their names."""

@@ -1,0 +1,61 @@
+r"""The description as a BibTeX entry.
+
+A value is in braces. The characters with a meaning in TeX are written as commands, and never as a single brace, because
+BibTeX also counts the braces of ``\{``.
+"""
+
+from __future__ import annotations
+
+import re
+
+from .reference import Reference
+from .resource_types import OTHER
+
+_COMMANDS = {
+    "\\": r"\textbackslash{}",
+    "{": r"\lbrace{}",
+    "}": r"\rbrace{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    **{char: f"\\{char}" for char in "#$%&_"},
+}
+_SPECIAL = re.compile(r"[\\{}~^#$%&_]")
+# A field is one line: white space, controls and the separators of lines and paragraphs become one space.
+_SPACE = re.compile("[\\s\x00-\x1f\x7f-\x9f]+")
+_NOT_IN_KEY = re.compile("[^A-Za-z0-9:/._-]")
+
+
+def serialize(reference: Reference) -> str:
+    """Return the BibTeX entry of a reference. Each creator is in braces, so that it is not split into parts.
+
+    >>> from .reference import reference
+    >>> print(serialize(reference("ark:12345/x", "https://example.org/ark:12345/x", {"erc.what": "50% {of}"})), end="")
+    @misc{ark:12345/x,
+      title = {{50\\% \\lbrace{}of\\rbrace{}}},
+      url = {https://example.org/ark:12345/x}
+    }
+    """
+    fields = {
+        "author": " and ".join(f"{{{escape(name)}}}" for name in reference.creators),
+        # The second braces keep the capital letters of the title.
+        "title": reference.title and f"{{{escape(reference.title)}}}",
+        "publisher": reference.publisher and escape(reference.publisher),
+        "year": reference.year,
+        "month": str(reference.issued[1]) if len(reference.issued) > 1 else None,
+        "language": reference.language and escape(reference.language),
+        "abstract": reference.description and escape(reference.description),
+        "keywords": ", ".join(map(escape, reference.subjects)),
+        "url": reference.address,
+    }
+    lines = [f"  {name} = {{{value}}}" for name, value in fields.items() if value]
+    kind, key = (reference.type or OTHER).bibtex, _NOT_IN_KEY.sub("_", reference.identifier)
+    return f"@{kind}{{{key},\n" + ",\n".join(lines) + "\n}\n"
+
+
+def escape(text: str) -> str:
+    r"""Return a text as the value of a BibTeX field, without its braces.
+
+    >>> escape("R&D {new}\n line")
+    'R\\&D \\lbrace{}new\\rbrace{} line'
+    """
+    return _SPECIAL.sub(lambda found: _COMMANDS[found[0]], _SPACE.sub(" ", text).strip())

@@ -1,0 +1,39 @@
+"""The description as CSL-JSON, which reference managers read.
+
+Source: the schema csl-data.json of the Citation Style Language, version 1.0.2.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from .reference import Reference
+from .resource_types import OTHER
+
+
+def as_item(reference: Reference) -> dict[str, Any]:
+    """Return the item of CSL-JSON.
+
+    Names are literal: metadata does not state which part of a name is the family name, or if it is an organization.
+    """
+    issued = {"date-parts": [list(reference.issued)]} if reference.issued else None
+    item: dict[str, Any] = {
+        "id": reference.identifier,
+        "type": (reference.type or OTHER).csl,
+        "title": reference.title,
+        "author": [{"literal": name} for name in reference.creators] or None,
+        "issued": issued or (reference.date and {"literal": reference.date}),
+        "publisher": reference.publisher,
+        "language": reference.language,
+        "abstract": reference.description,
+        "keyword": ", ".join(reference.subjects) or None,
+        "URL": reference.address,
+        "number": reference.identifier,
+    }
+    return {name: value for name, value in item.items() if value is not None}
+
+
+def serialize(reference: Reference) -> str:
+    """Return the CSL-JSON document: a list of one item, as reference managers import it."""
+    return json.dumps([as_item(reference)], indent=1) + "\n"

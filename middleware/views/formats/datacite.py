@@ -1,0 +1,112 @@
+"""The description as a DataCite record, in JSON and in XML (DataCite Metadata Schema 4.5).
+
+A record needs a title, a creator and a year. Without them the name has no DataCite format. The publisher can be
+``(:unav)``, and the type ``Other``. A recorded DataCite record in XML is returned unchanged.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+from xml.sax.saxutils import escape, quoteattr
+
+from ...bindings.datacite_and_schema_checks import check_datacite
+from ...errors import BindingError
+from .reference import UNKNOWN, Reference
+from .resource_types import OTHER
+
+NAMESPACE = "http://datacite.org/schema/kernel-4"
+_SCHEMA = (
+    'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" '
+    f'xsi:schemaLocation="{NAMESPACE} http://schema.datacite.org/meta/kernel-4.5/metadata.xsd"'
+)
+
+# XML 1.0, production 2:  Char ::= #x9 | #xA | #xD | [#x20-#xD7FF] | [#xE000-#xFFFD] | [#x10000-#x10FFFF]
+_NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def is_known(reference: Reference) -> bool:
+    """Return whether the metadata of a name is enough for a DataCite record."""
+    return bool(reference.title and reference.creators and reference.year)
+
+
+def has_document(reference: Reference) -> bool:
+    """Return whether a valid DataCite record in XML is recorded for a name."""
+    try:
+        check_datacite(reference.documents.get("datacite", ""))
+    except BindingError:
+        return False
+    return True
+
+
+def as_object(reference: Reference) -> dict[str, Any]:
+    """Return the DataCite record as a JSON object. :func:`is_known` must be true for the reference."""
+    kind = reference.type or OTHER
+    record: dict[str, Any] = {
+        "alternateIdentifiers": [
+            {"alternateIdentifier": reference.identifier, "alternateIdentifierType": reference.scheme}
+        ],
+        "creators": [{"name": name} for name in reference.creators],
+        "titles": [{"title": reference.title}],
+        "publisher": {"name": reference.publisher or UNKNOWN},
+        "publicationYear": reference.year,
+        "types": {"resourceTypeGeneral": kind.datacite, "resourceType": kind.datacite},
+        "subjects": [{"subject": text} for text in reference.subjects],
+        "language": reference.language,
+        "descriptions": reference.description
+        and [{"description": reference.description, "descriptionType": "Abstract"}],
+        "rightsList": reference.licence and [{"rights": reference.licence, "rightsUri": reference.licence}],
+        "url": reference.address,
+        "schemaVersion": NAMESPACE,
+    }
+    return {name: value for name, value in record.items() if value}
+
+
+def serialize_json(reference: Reference) -> str:
+    """Return the DataCite record in JSON, in ASCII."""
+    return json.dumps(as_object(reference), indent=1) + "\n"
+
+
+def serialize_xml(reference: Reference) -> str:
+    """Return the DataCite record in XML: the recorded one, or one from the other metadata.
+
+    Characters that XML cannot contain become U+FFFD.
+    """
+    if has_document(reference):
+        return reference.documents["datacite"]
+    kind = (reference.type or OTHER).datacite
+    lines = [
+        '<?xml version="1.0" encoding="UTF-8"?>',
+        f'<resource xmlns="{NAMESPACE}" {_SCHEMA}>',
+        _element("identifier", reference.identifier, identifierType=reference.scheme),
+        _group("creators", *(_group("creator", _element("creatorName", name)) for name in reference.creators)),
+        _group("titles", _element("title", reference.title or UNKNOWN)),
+        _element("publisher", reference.publisher or UNKNOWN),
+        _element("publicationYear", reference.year or UNKNOWN),
+        _element("resourceType", kind, resourceTypeGeneral=kind),
+        _group("subjects", *(_element("subject", text) for text in reference.subjects)),
+        _element("language", reference.language),
+        _group("rightsList", _element("rights", reference.licence, rightsURI=reference.licence or "")),
+        _group("descriptions", _element("description", reference.description, descriptionType="Abstract")),
+        "</resource>",
+    ]
+    return "".join(f"{line}\n" for line in lines if line)
+
+
+def _element(name: str, text: str | None, **attributes: str) -> str:
+    """Return an element with a text; "" without a text."""
+    if text is None:
+        return ""
+    written = "".join(f" {key}={quoteattr(_valid(value))}" for key, value in attributes.items())
+    # A carriage return is written as a reference, because an XML parser changes it to a line feed.
+    return f"<{name}{written}>{escape(_valid(text), {chr(13): '&#13;'})}</{name}>"
+
+
+def _group(name: str, *elements: str) -> str:
+    content = "".join(elements)
+    return f"<{name}>{content}</{name}>" if content else ""
+
+
+def _valid(text: str) -> str:
+    return _NOT_IN_XML.sub("\ufffd", text)

@@ -1,0 +1,64 @@
+"""Read the elements of a citation from a DataCite record in XML (the metadata element ``datacite``)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from xml.parsers import expat
+
+from ...bindings import datacite_and_schema_checks
+from ...errors import BindingError
+
+_PATHS = {
+    ("creators", "creator", "creatorName"): "creator",
+    ("creators", "creator", "nameIdentifier"): "creator_identifier",
+    ("titles", "title"): "title",
+    ("publisher",): "publisher",
+    ("publicationYear",): "publicationyear",
+    ("resourceType",): "resourcetype",
+    ("language",): "language",
+    ("subjects", "subject"): "subject",
+    ("descriptions", "description"): "description",
+}
+
+
+def elements(document: str) -> dict[str, list[str]]:
+    """Return the texts of a DataCite record by the names of EZID, such as ``creator``, in the order of the record.
+
+    ``resourcetype`` is the general type. ``rights`` has the URLs of licences. Return an empty mapping if the document
+    is not a DataCite record.
+
+    >>> elements('<resource xmlns="http://datacite.org/schema/kernel-4"><publisher>Noah</publisher></resource>')
+    {'publisher': ['Noah']}
+    """
+    try:
+        # Another program can have written the document, so it is checked again. It has no entities.
+        datacite_and_schema_checks.check_datacite(document)
+    except BindingError:
+        return {}
+    found: dict[str, list[str]] = {}
+    path: list[str] = []
+    texts: list[list[str]] = [[]]
+
+    def begin(name: str, attributes: Mapping[str, str]) -> None:
+        path.append(name.rpartition(" ")[2])
+        texts.append([])
+        if tuple(path[1:]) == ("resourceType",) and (general := attributes.get("resourceTypeGeneral")):
+            found["resourcetype"] = [general]
+        if tuple(path[1:]) == ("rightsList", "rights") and (licence := attributes.get("rightsURI")):
+            found.setdefault("rights", []).append(licence)
+
+    def end(name: str) -> None:
+        element = _PATHS.get(tuple(path[1:]))
+        text = "".join(texts.pop())
+        texts[-1].append(text)
+        value = " ".join(text.split())
+        if element and value:
+            found.setdefault(element, []).append(value)
+        path.pop()
+
+    parser = expat.ParserCreate("utf-8", namespace_separator=" ")
+    parser.StartElementHandler = begin
+    parser.EndElementHandler = end
+    parser.CharacterDataHandler = lambda text: texts[-1].append(text)
+    parser.Parse(document.encode(), True)
+    return found

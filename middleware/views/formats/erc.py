@@ -1,0 +1,48 @@
+"""The description as an ERC record in ANVL: the kernel elements, the statements, and the fields of the binding.
+
+The four elements of the kernel are always present: ``(:unav)`` is the value of one that is not recorded. The percent
+sign and line ends are escaped as in EZID and N2T, so that their parsers read the record. Characters that are invisible
+or change the direction of text are written as code points.
+
+Source: ARK draft, section 3.4; POL-033; Dublin Core Kernel Metadata, section 5; draft-kunze-anvl.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ....identifiers.text import anvl, characters
+from ...bindings import metadata
+from .reference import UNKNOWN
+
+
+def serialize(elements: Mapping[str, str], where: str, others: Mapping[str, str]) -> str:
+    r"""Return an ERC record.
+
+    - ``elements``: the metadata by short names, such as ``who``. Names that are not in the ERC are omitted.
+    - ``where``: the address of the name, for a record without ``where``.
+    - ``others``: further lines by their labels. A label of the kernel is omitted.
+
+    >>> print(serialize({"what": "100%"}, "https://example.org/ark:12345/x", {"status": "live"}), end="")
+    erc:
+    who: (:unav)
+    what: 100%25
+    when: (:unav)
+    where: https://example.org/ark:12345/x
+    status: live
+    """
+    kernel = {"who": UNKNOWN, "what": UNKNOWN, "when": UNKNOWN, "where": where} | dict(elements)
+    lines = {name: kernel[name] for name in metadata.ELEMENTS if name in kernel}
+    lines |= {label: text for label, text in others.items() if label not in lines}
+    return "erc:\n" + "".join(anvl.element(label, visible(text)) for label, text in lines.items())
+
+
+def visible(text: str) -> str:
+    r"""Replace invisible and direction-changing characters, except line ends, by their code points.
+
+    >>> visible("a\u202eb\n")
+    'a\\u{202e}b\n'
+    """
+    return characters.HIDDEN.sub(
+        lambda found: "".join(char if char in "\r\n" else f"\\u{{{ord(char):x}}}" for char in found[0]), text
+    )

@@ -1,0 +1,220 @@
+"""The bibliographic reference of a name: the values that the citation formats share, from its recorded metadata.
+
+Each part comes from the first of these sources that has it: the ERC elements, Dublin Core (``dc.title``), single
+elements of DataCite (``datacite.title``), the DataCite record (``datacite``) and the schema.org object (``schema``). A
+value that only has a code, such as ``(:unav)``, counts as missing.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+from ...bindings import datacite_and_schema_checks
+from ...bindings.targets import location
+from ...errors import BindingError
+from . import datacite_document
+from .resource_types import ResourceType, resource_type
+
+UNKNOWN = "(:unav)"
+"""The code for a value that is not recorded (DataCite Metadata Schema 4.5, appendix 3)."""
+
+_SOURCES: Mapping[str, tuple[str, ...]] = {
+    "title": ("erc.what", "dc.title", "dcterms.title", "datacite.title"),
+    "creator": ("erc.who", "dc.creator", "dcterms.creator", "datacite.creator"),
+    "date": ("erc.when", "dc.date", "dcterms.issued", "dcterms.date", "datacite.publicationyear"),
+    "publisher": ("dc.publisher", "dcterms.publisher", "datacite.publisher"),
+    "type": ("dc.type", "dcterms.type", "datacite.resourcetype"),
+    "licence": ("dcterms.license", "dc.rights", "dcterms.rights"),
+    "language": ("dc.language", "dcterms.language"),
+    "description": ("dc.description", "dcterms.description", "dcterms.abstract"),
+    "subject": ("dc.subject", "dcterms.subject"),
+}
+_IN_DATACITE = {"date": "publicationyear", "type": "resourcetype", "licence": "rights"}
+_IN_SCHEMA = {
+    "title": "name",
+    "creator": "author",
+    "date": "datePublished",
+    "publisher": "publisher",
+    "type": "@type",
+    "licence": "license",
+    "language": "inLanguage",
+    "description": "description",
+    "subject": "keywords",
+}
+
+# Several values of an element are separated by semicolons (Dublin Core Kernel Metadata, section 4; EZID).
+_SEVERAL = frozenset({"creator", "subject"})
+_CODE = re.compile(r"\A\(:[a-z]+\)\s*")
+_DATE = re.compile(r"([0-9]{4})(?:[-.]?([0-9]{2})(?:[-.]?([0-9]{2}))?)?(?![0-9])")
+_ORCID = re.compile(r"[0-9]{4}-[0-9]{4}-[0-9]{4}-[0-9]{3}[0-9X]")
+_SURROGATES = re.compile("[\ud800-\udfff]")
+
+_LONGEST_LINK = 1000
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Reference:
+    """The bibliographic reference of a name, or of a NAAN or shoulder. A part that is not known is None or empty.
+
+    - ``identifier``: the name; ``address``: its URL at this resolver.
+    - ``target``: the URL of the resource, or None.
+    - ``issued``: the parts of the date: year, or year and month, or year, month and day.
+    - ``licence``: the URL of a licence; ``authors``: URLs of the creators, such as that of an ORCID.
+    - ``documents``: the recorded DataCite record and schema.org object, by the names of their metadata elements.
+    """
+
+    identifier: str
+    address: str
+    target: str | None
+    is_live: bool
+    title: str | None
+    creators: tuple[str, ...]
+    publisher: str | None
+    date: str | None
+    issued: tuple[int, ...]
+    type: ResourceType | None
+    licence: str | None
+    language: str | None
+    description: str | None
+    subjects: tuple[str, ...]
+    authors: tuple[str, ...]
+    documents: Mapping[str, str]
+
+    @property
+    def year(self) -> str | None:
+        """The year of the date in four digits."""
+        return f"{self.issued[0]:04}" if self.issued else None
+
+    @property
+    def scheme(self) -> str:
+        """The scheme of the identifier in capitals: "ARK" or "URN"."""
+        return self.identifier.partition(":")[0].upper()
+
+
+def reference(
+    identifier: str, address: str, recorded: Mapping[str, str], *, target: str | None = None, is_live: bool = True
+) -> Reference:
+    """Create the reference of a name from its recorded metadata, which has full names (``erc.who``).
+
+    >>> found = reference("ark:12345/x", "", {"erc.who": "Noah; Sem", "dc.title": "The Ark", "erc.when": "20261123"})
+    >>> found.creators, found.title, found.issued
+    (('Noah', 'Sem'), 'The Ark', (2026, 11, 23))
+    """
+    values = _Values(recorded)
+    when = values.first("date")
+    return Reference(
+        identifier=identifier,
+        address=address,
+        target=target,
+        is_live=is_live,
+        title=values.first("title"),
+        creators=values.every("creator"),
+        publisher=values.first("publisher"),
+        date=when,
+        issued=date_parts(when or ""),
+        type=resource_type(values.first("type")),
+        licence=next(filter(None, map(web_address, values.every("licence"))), None),
+        language=values.first("language"),
+        description=values.first("description"),
+        subjects=values.every("subject"),
+        authors=values.authors(),
+        documents={name: recorded[name] for name in datacite_and_schema_checks.CHECKS if name in recorded},
+    )
+
+
+class _Values:
+    """The values of one name, by the part of the reference."""
+
+    def __init__(self, recorded: Mapping[str, str]) -> None:
+        self._recorded = recorded
+        self._datacite = datacite_document.elements(recorded["datacite"]) if "datacite" in recorded else {}
+        self._schema = schema_object(recorded.get("schema"))
+
+    def first(self, part: str) -> str | None:
+        return next(iter(self.every(part)), None)
+
+    def every(self, part: str) -> tuple[str, ...]:
+        """Return the values of the first source that has one."""
+        return next((found for values in self._sources(part) if (found := tuple(_known(part, values)))), ())
+
+    def authors(self) -> tuple[str, ...]:
+        """Return the URLs of the creators."""
+        numbers = self._datacite.get("creator_identifier", [])
+        schema = [author.get("@id") for author in _listed(self._schema.get("author")) if isinstance(author, dict)]
+        texts = [*self.every("creator"), *numbers, *(text for text in schema if isinstance(text, str))]
+        urls = (web_address(f"https://orcid.org/{text}" if _ORCID.fullmatch(text) else text) for text in texts)
+        return tuple(dict.fromkeys(filter(None, urls)))
+
+    def _sources(self, part: str) -> Iterator[list[str]]:
+        for element in _SOURCES[part]:
+            if element in self._recorded:
+                yield [self._recorded[element]]
+        yield self._datacite.get(_IN_DATACITE.get(part, part), [])
+        yield list(_texts(self._schema.get(_IN_SCHEMA[part])))
+
+
+def _known(part: str, values: list[str]) -> Iterator[str]:
+    """Yield the values without codes and surrogates, which have no UTF-8 encoding."""
+    for text in values:
+        for piece in text.split(";") if part in _SEVERAL else [text]:
+            if known := _SURROGATES.sub("\ufffd", _CODE.sub("", piece.strip())).strip():
+                yield known
+
+
+def schema_object(text: str | None) -> dict[str, Any]:
+    """Return the recorded schema.org object. It is empty without one, or if it is not a JSON object."""
+    try:
+        datacite_and_schema_checks.check_schema(text or "{}")
+    except BindingError:
+        return {}
+    return json.loads(text or "{}")
+
+
+def _listed(value: object) -> list[Any]:
+    return value if isinstance(value, list) else [] if value is None else [value]
+
+
+def _texts(value: object) -> Iterator[str]:
+    """Yield the texts in a value of a JSON-LD object: texts, and the names or addresses of objects."""
+    for each in _listed(value):
+        text = each.get("name", each.get("@id")) if isinstance(each, dict) else each
+        if isinstance(text, str):
+            yield text
+
+
+def date_parts(text: str) -> tuple[int, ...]:
+    """Return the year, month and day at the beginning of a text. Leave out parts that are not a date.
+
+    >>> date_parts("2026-11-23T10:00:00Z"), date_parts("2026.13"), date_parts("19 BC"), date_parts("1999/2002")
+    ((2026, 11, 23), (2026,), (), (1999,))
+    """
+    found = _DATE.match(text)
+    if found is None or found[1] == "0000":
+        return ()
+    year, month, day = (int(part or 0) for part in found.groups())
+    if not 1 <= month <= 12:
+        return (year,)
+    try:
+        date(year, month, day)
+    except ValueError:
+        return year, month
+    return year, month, day
+
+
+def web_address(text: str) -> str | None:
+    """Return a text if it is an http(s) URL that can be the target of a link in a header field, otherwise None.
+
+    >>> web_address("https://example.org/a"), web_address("/a"), web_address("javascript:alert(1)")
+    ('https://example.org/a', None, None)
+    """
+    if not text.startswith(("https://", "http://")) or len(text) > _LONGEST_LINK:
+        return None
+    try:
+        return location(text)
+    except BindingError:
+        return None

@@ -1,0 +1,62 @@
+"""The description as JSON-LD with the vocabulary of schema.org, also for the element ``script`` of a page."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from .reference import Reference, schema_object
+from .resource_types import OTHER
+
+CONTEXT = "https://schema.org"
+
+
+def as_object(reference: Reference) -> dict[str, Any]:
+    """Return the JSON-LD object. A recorded schema.org object (the element ``schema``) replaces the derived members.
+
+    ``@context``, ``@id``, ``identifier`` and ``url`` always describe the name.
+    """
+    derived: dict[str, Any] = {
+        "@type": (reference.type or OTHER).schema,
+        "name": reference.title,
+        "author": [{"name": name} for name in reference.creators] or None,
+        "publisher": reference.publisher and {"@type": "Organization", "name": reference.publisher},
+        "datePublished": "-".join(f"{part:02}" for part in reference.issued) or None,
+        "license": reference.licence,
+        "inLanguage": reference.language,
+        "description": reference.description,
+        "keywords": list(reference.subjects) or None,
+        "creativeWorkStatus": None if reference.is_live else "withdrawn",
+    }
+    recorded = schema_object(reference.documents.get("schema"))
+    known = {name: value for name, value in derived.items() if value is not None}
+    about = {
+        "@id": reference.address,
+        "identifier": {
+            "@type": "PropertyValue",
+            "propertyID": reference.scheme,
+            "value": reference.identifier,
+            "url": reference.address,
+        },
+        "url": reference.target or reference.address,
+    }
+    context = recorded.get("@context", CONTEXT)
+    return {"@context": context, **known, **{k: v for k, v in recorded.items() if k != "@context"}, **about}
+
+
+def serialize(reference: Reference) -> str:
+    """Return the JSON-LD document in ASCII."""
+    return json.dumps(as_object(reference), indent=1) + "\n"
+
+
+def as_script(reference: Reference) -> str:
+    r"""Return the JSON-LD document as the text of an element ``script``.
+
+    No character of it can end the element: "<", ">" and "&" are escaped as in JSON.
+
+    >>> from .reference import reference
+    >>> "\\u003c/script\\u003e" in as_script(reference("ark:12345/x", "", {"erc.what": "</script>"}))
+    True
+    """
+    text = json.dumps(as_object(reference))
+    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")

@@ -1,0 +1,65 @@
+"""The part that all descriptions share: their formats and links for programs."""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from functools import cached_property
+from typing import Any
+
+from ..http.formats import Format
+from .formats import schema_org
+from .formats.reference import Reference
+from .formats.serializers import available, serialize
+from .presentation import PLAIN, Presentation
+from .signposting import Signposts
+
+
+class Formatted(ABC):
+    """The description of a name, or of a NAAN or shoulder, which has several formats."""
+
+    @cached_property
+    @abstractmethod
+    def reference(self) -> Reference:
+        """The bibliographic reference, from which the citation formats are made."""
+
+    @property
+    @abstractmethod
+    def signposts(self) -> Signposts:
+        """The links for programs."""
+
+    @abstractmethod
+    def as_dict(self) -> dict[str, Any]: ...
+
+    @abstractmethod
+    def as_html(self, site: Presentation = PLAIN) -> bytes: ...
+
+    @abstractmethod
+    def as_text(self) -> bytes: ...
+
+    @cached_property
+    def formats(self) -> tuple[Format, ...]:
+        """The formats of this description, the default first."""
+        return available(self.reference)
+
+    @property
+    def json_ld(self) -> str:
+        """The JSON-LD object for an element ``script`` of the page. No character of it can end the element."""
+        return schema_org.as_script(self.reference)
+
+    def as_json(self) -> bytes:
+        return json.dumps(self.as_dict(), indent=1).encode() + b"\n"
+
+    def in_format(self, form: Format) -> bytes:
+        """Return the description in one of its formats. The page is in English and without a branding."""
+        match form.name:
+            case "html":
+                return self.as_html()
+            case "json":
+                return self.as_json()
+            case "erc":
+                return self.as_text()
+            case "linkset":
+                return self.signposts.as_linkset()
+            case _:
+                return serialize(form, self.reference)

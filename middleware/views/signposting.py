@@ -1,0 +1,151 @@
+"""Links of a name by FAIR Signposting: Link fields (level 1) and link sets (level 2).
+
+A link field of a redirect costs time on each request, so it contains only what the binding has at hand. The link set
+has all links. Links with long addresses are omitted from fields, so that a field never exceeds the limits of proxies.
+
+Source: FAIR Signposting Profile; RFC 8288; RFC 8574 (cite-as); RFC 9264 (link sets).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from typing import NamedTuple
+
+from ..http.formats import BY_NAME, Format
+from .formats.reference import Reference, reference
+
+_LONGEST_NAME = 500
+"""The length of the address of a description above which a field has only the link to the link set."""
+
+_LONGEST_LINK = 500
+_MOST_AUTHORS = 3
+
+# The elements from which a redirect takes links. The documents are not parsed for a redirect.
+_TYPE, _LICENCE, _CREATORS = ("dc.type", "datacite.resourcetype"), "dc.rights", ("erc.who", "dc.creator")
+_LINKED = frozenset({*_TYPE, _LICENCE, *_CREATORS})
+
+_JSON_LD, _LINKSET = BY_NAME["jsonld"], BY_NAME["linkset"]
+_TO_JSON_LD = f'{_JSON_LD.inflection}>; rel="describedby"; type="{_JSON_LD.media_type}"'
+_TO_LINKSET = f'{_LINKSET.inflection}>; rel="linkset"; type="{_LINKSET.media_type}"'
+
+
+class Link(NamedTuple):
+    """A link to ``href`` with the relation ``rel``; ``type`` is the media type of its target, or None."""
+
+    rel: str
+    href: str
+    type: str | None = None
+
+    def __str__(self) -> str:
+        """Return the link as the value of a Link field.
+
+        >>> str(Link("item", "https://example.org/1", "text/html"))
+        '<https://example.org/1>; rel="item"; type="text/html"'
+        """
+        suffix = f'; type="{self.type}"' if self.type else ""
+        return f'<{self.href}>; rel="{self.rel}"{suffix}'
+
+
+def links_of_name(address: str, recorded: Mapping[str, str], container: str | None = None) -> str:
+    """Return the Link field of a redirect or of a served page, without the link to the HTML description.
+
+    - ``address``: the address of the name; ``recorded``: its metadata.
+    - ``container``: the address of the name above it that made its binding, or None.
+
+    >>> links_of_name("https://example.org/ark:12345/x", {}).split(", ")[0]
+    '<https://example.org/ark:12345/x>; rel="cite-as"'
+    """
+    if len(address) > _LONGEST_NAME:
+        return f"<{address}{_TO_LINKSET}"
+    field = f'<{address}>; rel="cite-as", <{address}{_TO_JSON_LD}, <{address}{_TO_LINKSET}'
+    if recorded and not _LINKED.isdisjoint(recorded):
+        field += _links_by_metadata(tuple(recorded.get(name) for name in (*_TYPE, _LICENCE, *_CREATORS)))
+    return field if container is None else f'{field}, <{container}>; rel="collection"'
+
+
+@lru_cache(maxsize=1024)
+def _links_by_metadata(values: tuple[str | None, ...]) -> str:
+    """Return the links ``type``, ``license`` and ``author`` of the elements in :data:`_LINKED`."""
+    recorded = {name: text for name, text in zip((*_TYPE, _LICENCE, *_CREATORS), values, strict=True) if text}
+    return "".join(f", {link}" for link in _typed(reference("", "", recorded), _MOST_AUTHORS))
+
+
+def _typed(about: Reference, most_authors: int | None = None) -> Iterator[Link]:
+    if about.type is not None:
+        yield Link("type", f"https://schema.org/{about.type.schema}")
+    if about.licence is not None:
+        yield Link("license", about.licence)
+    yield from (Link("author", author) for author in about.authors[:most_authors])
+
+
+class Signposts(NamedTuple):
+    """The links of the description of a name, or of the record of a NAAN or shoulder.
+
+    - ``about``: the reference of the name; ``formats``: the formats of its description.
+    - ``item``: the URL of the resource itself, or None.
+    - ``collection``: the address of the name above it that made its binding, or None.
+    - ``further``: other links, such as that to a successor.
+    """
+
+    about: Reference
+    formats: tuple[Format, ...]
+    item: str | None = None
+    collection: str | None = None
+    further: tuple[Link, ...] = ()
+
+    def field(self, current: Format | None = None) -> str:
+        """Return the Link field of the description, or of a tombstone.
+
+        ``current`` is the format of the description; the others are also alternates of it. The addresses of formats are
+        relative to the address of the name, which is in the request target.
+        """
+        formats = [
+            Link("describedby" if current is None else "describedby alternate", form.inflection, form.media_type)
+            for form in self.formats
+            if form is not current and form is not _LINKSET
+        ]
+        page = [] if current is None else [Link("type", "https://schema.org/AboutPage")]
+        optional = [*page, *_typed(self.about, _MOST_AUTHORS), *self._content()]
+        short = [link for link in optional if len(link.href) <= _LONGEST_LINK]
+        cited = [Link("cite-as", self.about.address)] if len(self.about.address) <= _LONGEST_NAME else []
+        return ", ".join(map(str, [*cited, *formats, self._linkset(""), *short]))
+
+    def as_linkset(self) -> bytes:
+        """Return the link set in JSON (RFC 9264, section 4.2)."""
+        address, page = self.about.address, f"{self.about.address}?info"
+        metadata = [
+            Link("describedby", f"{address}{form.inflection}", form.media_type)
+            for form in self.formats
+            if form.media_type not in ("text/html", _LINKSET.media_type)
+        ]
+        shared = [Link("cite-as", address), *metadata, *_typed(self.about), *self._content()]
+        contexts = [
+            (address, [*shared, Link("describedby", page, "text/html"), *self.further]),
+            (page, [*shared, Link("type", "https://schema.org/AboutPage")]),
+            *((link.href, [Link("describes", address)]) for link in metadata),
+        ]
+        if self.item is not None:
+            contexts.append((self.item, [Link("cite-as", address), Link("collection", page, "text/html")]))
+        return json.dumps({"linkset": [_context(*each) for each in contexts]}, indent=1).encode() + b"\n"
+
+    def _content(self) -> Iterator[Link]:
+        if self.item is not None:
+            yield Link("item", self.item)
+        if self.collection is not None:
+            yield Link("collection", self.collection)
+
+    def _linkset(self, address: str) -> Link:
+        return Link("linkset", f"{address}{_LINKSET.inflection}", _LINKSET.media_type)
+
+
+def _context(anchor: str, links: Iterable[Link]) -> dict[str, object]:
+    """Return the link context object of a link set: the targets of each relation."""
+    relations: dict[str, object] = {"anchor": anchor}
+    for link in dict.fromkeys(links):
+        target = {"href": link.href} | ({"type": link.type} if link.type else {})
+        targets = relations.setdefault(link.rel, [])
+        if isinstance(targets, list):
+            targets.append(target)
+    return relations

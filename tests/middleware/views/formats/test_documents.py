@@ -1,0 +1,181 @@
+"""The formats of a description as other programs read them."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from typing import Any
+
+import pytest
+from bibtexparser.entrypoint import parse_string
+from datacite import schema45
+from lxml.etree import QName, fromstring
+
+from ararat.middleware.http.formats import BY_NAME
+from ararat.middleware.views.description import describe
+from ararat.middleware.views.formats import schema_org
+from ararat.middleware.views.formats.reference import reference
+from ararat.middleware.views.formats.resource_types import OTHER, resource_type
+
+RECORDED = {
+    "who": "Garc\u00eda M\u00e1rquez, Gabriel; Example Library",
+    "what": "Maps of the Ark",
+    "when": "2026-11-23",
+    "dc.publisher": "Ark & Sons",
+    "dc.type": "Dataset",
+    "dc.rights": "https://creativecommons.org/licenses/by/4.0/",
+    "dc.language": "en",
+    "dc.description": "All maps.",
+    "dc.subject": "maps; floods",
+}
+DATACITE = """<?xml version="1.0"?>
+<resource xmlns="http://datacite.org/schema/kernel-4">
+ <identifier identifierType="ARK">ark:12345/x</identifier>
+ <creators><creator><creatorName>Noah</creatorName>
+  <nameIdentifier nameIdentifierScheme="ORCID">0000-0002-1825-0097</nameIdentifier></creator></creators>
+ <titles><title>The Ark</title></titles><publisher>Ark</publisher><publicationYear>2026</publicationYear>
+ <resourceType resourceTypeGeneral="Image">Drawing</resourceType>
+ <rightsList><rights rightsURI="https://example.org/licence">free</rights></rightsList>
+</resource>"""
+
+
+@pytest.fixture
+def described(binding):
+    """described(name, metadata) is the description of a located name in the format name."""
+
+    def describe_(name: str, recorded: dict[str, str], **fields: object) -> bytes:
+        view = describe(
+            binding("ark:12345/x", "https://example.org/1", metadata=recorded, **fields), "https://r.example"
+        )
+        return view.in_format(BY_NAME[name])
+
+    return describe_
+
+
+def test_datacite_json_is_valid_and_makes_the_same_xml(described):
+    record = json.loads(described("datacite-json", RECORDED))
+    assert list(schema45.validator.iter_errors(record)) == []
+    ours = fromstring(described("datacite-xml", RECORDED))
+    others = schema45.dump_etree({**record, "doi": "10.1234/x"})
+
+    def texts(root):
+        return {
+            (QName(node).localname, (node.text or "").strip(), *sorted(node.attrib.items()))
+            for node in root.iterdescendants()
+            if QName(node).localname not in ("identifier", "alternateIdentifiers", "alternateIdentifier")
+        }
+
+    assert texts(ours) == texts(others)
+    assert ours[0].attrib == {"identifierType": "ARK"}
+    assert ours[0].text == "ark:12345/x"
+
+
+def test_a_recorded_datacite_record_is_returned_unchanged(described):
+    recorded = {"datacite": DATACITE}
+    assert described("datacite-xml", recorded).decode() == DATACITE
+    record = json.loads(described("datacite-json", recorded))
+    assert record["creators"] == [{"name": "Noah"}]
+    assert record["types"]["resourceTypeGeneral"] == "Image"
+
+
+@pytest.mark.parametrize(
+    ("recorded", "formats"),
+    [
+        ({}, set()),
+        ({"who": "Noah", "what": "The Ark"}, set()),
+        ({"who": "(:unkn)", "what": "The Ark", "when": "2026"}, set()),
+        ({"who": "Noah", "what": "The Ark", "when": "(:unav)"}, set()),
+        ({"who": "Noah", "what": "The Ark", "when": "2026"}, {"datacite-json", "datacite-xml"}),
+        ({"datacite": '<resource xmlns="http://datacite.org/schema/kernel-4"/>'}, {"datacite-xml"}),
+    ],
+)
+def test_datacite_needs_enough_metadata(binding, recorded, formats):
+    view = describe(binding("ark:12345/x", "/1", metadata=recorded), "")
+    assert {form.name for form in view.formats if "datacite" in form.name} == formats
+
+
+def test_csl_json_makes_a_citation(described):
+    with warnings.catch_warnings():
+        # The library closes its files late, and warns about members that it does not know.
+        warnings.simplefilter("ignore")
+        from citeproc import Citation, CitationItem, CitationStylesBibliography, CitationStylesStyle, formatter
+        from citeproc.source.json import CiteProcJSON
+
+        source = CiteProcJSON(json.loads(described("csl", RECORDED)))
+        style = CitationStylesStyle("harvard-cite-them-right", validate=False)
+        bibliography = CitationStylesBibliography(style, source, formatter.plain)
+        bibliography.register(Citation([CitationItem("ark:12345/x")]))
+        text = str(bibliography.bibliography()[0])
+    assert "Garc\u00eda M\u00e1rquez, Gabriel" in text
+    assert "Example Library" in text
+    assert "2026" in text
+    assert "Maps of the Ark" in text
+
+
+def test_bibtex_has_all_parts(described):
+    (entry,) = parse_string(described("bibtex", RECORDED).decode()).entries
+    assert {name: field.value for name, field in entry.fields_dict.items()} == {
+        "author": "{Garc\u00eda M\u00e1rquez, Gabriel} and {Example Library}",
+        "title": "{Maps of the Ark}",
+        "publisher": "Ark \\& Sons",
+        "year": "2026",
+        "month": "11",
+        "language": "en",
+        "abstract": "All maps.",
+        "keywords": "maps, floods",
+        "url": "https://r.example/ark:12345/x",
+    }
+
+
+def test_json_ld_describes_the_name(described):
+    found = json.loads(described("jsonld", RECORDED))
+    assert found["@context"] == "https://schema.org"
+    assert (found["@id"], found["url"]) == ("https://r.example/ark:12345/x", "https://example.org/1")
+    assert found["license"] == "https://creativecommons.org/licenses/by/4.0/"
+    assert found["keywords"] == ["maps", "floods"]
+    gone = json.loads(described("jsonld", RECORDED, status="withdrawn"))
+    assert (gone["creativeWorkStatus"], gone["url"]) == ("withdrawn", "https://r.example/ark:12345/x")
+
+
+def test_a_recorded_schema_object_is_extended_by_the_identifier(described):
+    recorded = {"schema": json.dumps({"@type": "Map", "@id": "https://evil.example", "name": "A map", "x": [1]})}
+    found = json.loads(described("jsonld", recorded))
+    assert found["@id"] == "https://r.example/ark:12345/x"
+    assert found["identifier"]["value"] == "ark:12345/x"
+    assert (found["@type"], found["name"], found["x"]) == ("Map", "A map", [1])
+    assert json.loads(described("csl", recorded))[0]["title"] == "A map"
+
+
+@pytest.mark.parametrize("text", ["[1]", "{", '{"a": NaN}', '{"name": {"name": 3}, "author": [null, 1, {"@id": 2}]}'])
+def test_a_document_that_another_program_wrote_never_fails(text):
+    found = reference("ark:12345/x", "", {"schema": text, "datacite": text})
+    assert (found.title, found.creators, found.authors) == (None, (), ())
+    assert json.loads(schema_org.serialize(found))["@context"] == "https://schema.org"
+
+
+def test_authors_are_the_addresses_of_creators():
+    recorded = {
+        "datacite": DATACITE,
+        "schema": json.dumps({"author": [{"name": "Sem", "@id": "https://example.org/sem"}, {"@id": "/ham"}]}),
+        "erc.who": "https://orcid.org/0000-0001-5109-3700; javascript:alert(1); https://a b",
+    }
+    assert reference("ark:12345/x", "", recorded).authors == (
+        "https://orcid.org/0000-0001-5109-3700",
+        "https://orcid.org/0000-0002-1825-0097",
+        "https://example.org/sem",
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("dataset", "Dataset"), ("Moving Image", "Audiovisual"), ("Text/Letter", "Text"), ("?", None), (None, None)],
+)
+def test_types_of_the_dcmi_and_of_datacite_are_known(text, expected):
+    found = resource_type(text)
+    assert (found and found.datacite) == expected
+
+
+def test_every_type_of_datacite_is_known():
+    schema: Any = schema45.validator.schema
+    names = schema["definitions"]["resourceTypeGeneral"]["enum"]
+    assert {name for name in names if (resource_type(name) or OTHER).datacite != name} == set()
