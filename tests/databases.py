@@ -74,8 +74,9 @@ class Cluster:
 
     def resume(self) -> None:
         """Start the server with the same port and data, and wait until it answers."""
-        hasty = ["-F", "-c", "synchronous_commit=off", "-c", "full_page_writes=off", "-c", "shared_buffers=16MB"]
-        hasty += ["-c", "wal_keep_size=16MB"]
+        hasty = "synchronous_commit=off full_page_writes=off shared_buffers=16MB wal_keep_size=16MB"
+        # The tests create thousands of tables, which no test needs to be vacuumed or written to the disk early.
+        hasty += " autovacuum=off max_wal_size=2GB checkpoint_timeout=1h"
         command = [
             self.binaries / "postgres",
             "-D",
@@ -86,7 +87,7 @@ class Cluster:
             "127.0.0.1",
             "-k",
             self._folder,
-            *(hasty if self._hasty else []),
+            *(["-F", *(f"--{setting}" for setting in hasty.split())] if self._hasty else []),
         ]
         with (self._folder / "log").open("ab") as log:
             process = self._process = subprocess.Popen(command, stdout=log, stderr=log, **self._common())
@@ -231,6 +232,35 @@ def cluster(made_cluster: Cluster) -> Iterator[Cluster]:
         yield server
     finally:
         server.remove()
+
+
+# The modules whose tests use PostgreSQL in `make long` only. They test code without SQL. The tests of the modules that
+# it calls, in middleware/storage, middleware/bindings, webapp/accounts and webapp/management, use both databases.
+SQLITE_FIRST = (
+    "middleware/tabular/sources/",
+    "middleware/tabular/test_formats.py",
+    "middleware/tabular/test_history.py",
+    "middleware/tabular/test_other_rows.py",
+    "middleware/tabular/test_refused_lines.py",
+    "webapp/accounts/test_identify.py",
+    "webapp/accounts/test_sign_in.py",
+    "webapp/api/",
+    "webapp/desk/",
+    "webapp/management/test_permissions.py",
+)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    folder = Path(__file__).parent
+    for item in items:
+        if (
+            isinstance(item, pytest.Function)
+            and hasattr(item, "callspec")
+            and item.callspec.params.get("database") == "postgresql"
+            and item.path.relative_to(folder).as_posix().startswith(SQLITE_FIRST)
+        ):
+            item.add_marker(pytest.mark.long)
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

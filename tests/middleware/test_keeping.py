@@ -107,7 +107,7 @@ print("acknowledged" if acknowledged else "nothing was ever acknowledged")
 @pytest.mark.parametrize(
     "rounds",
     [
-        pytest.param(25, id="25 times"),
+        pytest.param(10, id="10 times"),
         pytest.param(500, id="500 times", marks=[pytest.mark.long, pytest.mark.timeout(1800)]),
     ],
 )
@@ -273,7 +273,15 @@ def state(file: Path) -> tuple[list[Any], list[Any]]:
 @pytest.mark.parametrize(
     "afterwards", [pytest.param(False, id="before it acts"), pytest.param(True, id="after it did")]
 )
-@pytest.mark.parametrize("act", [bind, relocate, withdraw, import_], ids=["bind", "relocate", "withdraw", "import"])
+@pytest.mark.parametrize(
+    "act",
+    [
+        pytest.param(bind, id="bind"),
+        pytest.param(relocate, id="relocate"),
+        pytest.param(withdraw, id="withdraw"),
+        pytest.param(import_, id="import", marks=pytest.mark.long),
+    ],
+)
 def test_a_failing_system_call_never_acknowledges_a_lost_change(
     tmp_path: Path, table: Path, fault: Fault, act: Callable[[Bindings, Path], object], afterwards: bool
 ) -> None:

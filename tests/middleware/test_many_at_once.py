@@ -20,7 +20,7 @@ from ararat.middleware.bindings.open_bindings import open_bindings
 from ararat.middleware.storage.migration.migrations import migrate
 from ararat.middleware.storage.versions import VERSION
 
-NAMES = 1000
+NAMES = 300
 
 BINDING = """
 import json, random, sys

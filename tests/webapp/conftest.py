@@ -17,6 +17,7 @@ from flask import Flask
 from flask.templating import Environment
 from jinja2 import BytecodeCache
 from jinja2.bccache import Bucket
+from werkzeug.routing import Rule
 
 from ararat.middleware import BindingsUnavailable
 from ararat.middleware.bindings.model import NameCount
@@ -27,29 +28,37 @@ class _Compiled(BytecodeCache):
     """The compiled templates of all inspectors, because compiling them takes longer than most tests."""
 
     def __init__(self) -> None:
-        self.bytecode: dict[str, bytes] = {}
+        self._codes: dict[str, Any] = {}
 
     def load_bytecode(self, bucket: Bucket) -> None:
-        if bucket.key in self.bytecode:
-            bucket.bytecode_from_string(self.bytecode[bucket.key])
+        bucket.code = self._codes.get(bucket.key)
 
     def dump_bytecode(self, bucket: Bucket) -> None:
-        self.bytecode[bucket.key] = bucket.bytecode_to_string()
+        self._codes[bucket.key] = bucket.code
 
 
 @pytest.fixture(scope="session", autouse=True)
 def compiled_once() -> Iterator[None]:
-    """Share compiled templates between all applications of these tests."""
+    """Share compiled templates and routes between all applications of these tests."""
     compiled = _Compiled()
+    builders: dict[object, Callable[..., tuple[str, str]]] = {}
     make = Flask.create_jinja_environment
+    compile_builder = Rule._compile_builder
 
     def with_compiled(app: Flask) -> Environment:
         environment = make(app)
         environment.bytecode_cache = compiled
         return environment
 
+    def builder(rule: Rule, append_unknown: bool = True) -> Callable[..., tuple[str, str]]:
+        key = rule.rule, append_unknown, tuple(rule._trace), tuple((rule.defaults or {}).items())
+        if key not in builders:
+            builders[key] = compile_builder(rule, append_unknown)
+        return builders[key]
+
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Flask, "create_jinja_environment", with_compiled)
+        patch.setattr(Rule, "_compile_builder", builder)
         yield
 
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from sqlalchemy import insert, inspect
+from sqlalchemy.dialects import registry
 from sqlalchemy.exc import DBAPIError
+from sqlalchemy.schema import CreateIndex, CreateTable
 
 from ...errors import BindingError
 from ..protocols import Database
@@ -31,10 +35,25 @@ def create_tables(database: Database) -> None:
                     "foreign-database",
                     f"{database} has the table {min(tables)} of another program; use an empty database",
                 )
-            schema.metadata.create_all(connection)
+            for statement in _table_statements(database.dialect_name):
+                connection.exec_driver_sql(statement)
             search_indexes.create(connection)
             triggers.create(connection, triggers.triggers(database.dialect_name))
             settings = first_settings()
             connection.execute(insert(schema.meta), [{"name": name, "value": settings[name]} for name in settings])
     except DBAPIError as error:
         raise database.unavailable(driver_cause(error)) from error
+
+
+@cache
+def _table_statements(dialect_name: str) -> list[str]:
+    """Return the statements for all tables and their indexes.
+
+    ``MetaData.create_all`` takes four times as long, because it compiles each statement again and looks for each table.
+    """
+    dialect = registry.load(dialect_name)()
+    return [
+        str(element.compile(dialect=dialect))
+        for table in schema.metadata.sorted_tables
+        for element in (CreateTable(table), *map(CreateIndex, sorted(table.indexes, key=lambda index: str(index.name))))
+    ]

@@ -170,10 +170,17 @@ def test_a_file_is_read_again_when_it_changes(
     ("options", "cause"),
     [
         pytest.param(["--bindings", "names.csv"], "names.csv, line 3: lines 2 and 3 are both for", id="a bad line"),
-        pytest.param(["--database", "names.csv"], "names.csv, line 3: lines 2 and 3 are both for", id="in --database"),
-        pytest.param(["--bindings", "none.csv"], "No such file", id="no table"),
+        pytest.param(
+            ["--database", "names.csv"],
+            "names.csv, line 3: lines 2 and 3 are both for",
+            id="in --database",
+            marks=pytest.mark.long,
+        ),
+        pytest.param(["--bindings", "none.csv"], "No such file", id="no table", marks=pytest.mark.long),
         pytest.param(["--database", "none.sqlite"], "run: ararat init --database sqlite:", id="no database"),
-        pytest.param(["--database", "none/b.sqlite", "--create"], "No such file", id="no folder"),
+        pytest.param(
+            ["--database", "none/b.sqlite", "--create"], "No such file", id="no folder", marks=pytest.mark.long
+        ),
     ],
 )
 def test_serve_starts_without_bindings(

@@ -26,7 +26,8 @@ if __name__ == "__main__":
 DECODING = "wsgiref"
 
 
-@pytest.fixture(params=["gunicorn", "ararat serve", "waitress", DECODING])
+# `ararat serve` runs waitress.
+@pytest.fixture(params=["gunicorn", "ararat serve", pytest.param("waitress", marks=pytest.mark.long), DECODING])
 def server(request, tmp_path, serve_ararat, wsgi_server, start_server) -> Any:
     """A server process with the API; ``server.send(method, target, body)`` sends a request with a token."""
     database = f"sqlite:///{tmp_path}/bindings.sqlite"
