@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import count, product
@@ -17,7 +17,7 @@ from ararat.middleware.bindings import listing
 from ararat.middleware.bindings.collection import Bindings
 from ararat.middleware.bindings.listing import Selection, select
 from ararat.middleware.bindings.model import rfc3339
-from ararat.middleware.bindings.open_bindings import open_bindings
+from ararat.middleware.bindings.open_bindings import bindings_at, open_bindings
 from ararat.middleware.errors import BindingError
 from ararat.middleware.storage import listing as storage_listing
 from ararat.middleware.storage.store import DatabaseStore
@@ -36,23 +36,31 @@ NAMES: list[tuple[str, str | None, dict[str, Any]]] = [
 ]
 
 
-@pytest.fixture(params=["database", "file"])
-def filled(
-    request: pytest.FixtureRequest, database: str, open_store: Callable[..., Bindings], tmp_path: Path
-) -> Bindings:
-    """Bindings with NAMES, of which one is withdrawn and one reserved. Each change is a day later."""
+@pytest.fixture(scope="module", params=["sqlite", "postgresql", "file"])
+def filled(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bindings]:
+    """Bindings with NAMES, of which one is withdrawn and one reserved. Each change is a day later.
+
+    All tests of this module share them, so no test changes them.
+    """
     days = count()
-    bindings = open_store(database, clock=lambda: START + timedelta(days=next(days)))
-    for name, target, arguments in NAMES:
-        bindings.bind(name, target, **arguments)
-    bindings.withdraw("ark:12345/b1", reason="lost", actor="Ada")
-    bindings.reserve("ark:12345/r1")
-    if request.param == "database":
-        return bindings
-    path = tmp_path / "names.jsonl"
-    with path.open("wb") as file:
-        export_table(bindings, file, format="jsonl")
-    return open_store(path)
+    folder = tmp_path_factory.mktemp("filled")
+    is_postgresql = request.param == "postgresql"
+    database = request.getfixturevalue("cluster").new_schema() if is_postgresql else f"sqlite:///{folder}/names.sqlite"
+    with bindings_at(database, create=True, clock=lambda: START + timedelta(days=next(days))) as bindings:
+        bindings.open()
+        for name, target, arguments in NAMES:
+            bindings.bind(name, target, **arguments)
+        bindings.withdraw("ark:12345/b1", reason="lost", actor="Ada")
+        bindings.reserve("ark:12345/r1")
+        if request.param != "file":
+            yield bindings
+            return
+        path = folder / "names.jsonl"
+        with path.open("wb") as file:
+            export_table(bindings, file, format="jsonl")
+    with bindings_at(path) as bindings:
+        bindings.open()
+        yield bindings
 
 
 def rows_of(bindings: Bindings, statement: str, parameters: Sequence[Any] = ()) -> str:
@@ -173,16 +181,16 @@ def test_conditions_that_cannot_match_are_refused(conditions: dict[str, Any], co
 
 @pytest.mark.parametrize("after", ["", "x", "WzFd" * 2, "\u05d0", "W1tbW1tb", "e30"])
 @pytest.mark.parametrize("conditions", [{}, {"target": "a.example"}, {"changed_since": START}, {"text": "map"}])
-def test_a_cursor_of_another_list_is_refused(bindings: Bindings, after: str, conditions: dict[str, Any]) -> None:
+def test_a_cursor_of_another_list_is_refused(filled: Bindings, after: str, conditions: dict[str, Any]) -> None:
     with pytest.raises(BindingError) as refused:
-        bindings.list_names(select(**conditions), after=after)
+        filled.list_names(select(**conditions), after=after)
     assert refused.value.code == "list-after"
 
 
 @pytest.mark.parametrize("limit", [0, 1001, -1])
-def test_a_page_has_1_to_1000_names(bindings: Bindings, limit: int) -> None:
+def test_a_page_has_1_to_1000_names(filled: Bindings, limit: int) -> None:
     with pytest.raises(BindingError) as refused:
-        bindings.list_names(limit=limit)
+        filled.list_names(limit=limit)
     assert refused.value.code == "list-limit"
 
 
