@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,8 @@ from playwright.sync_api import Browser, Page
 from ararat.middleware import Bindings, open_bindings
 from ararat.middleware.bindings.bulk.relocation import relocate_prefix
 from ararat.webapp.accounts.store import Accounts
+from ararat.webapp.links.model import Link, State
+from ararat.webapp.links.store import Links
 
 TITLES = (
     "Plan of the city of Yerevan",
@@ -22,6 +26,8 @@ TITLES = (
     "A title with a very long text " + "about the mountain and the river " * 20,
     'Report 7: x < y & "z"',
 )
+LONG = "ark:12345/x5" + "verylongname" * 15 + "/c1.pdf"
+STATES: tuple[State, ...] = ("dead", "moved", "refused")
 
 
 @dataclass
@@ -33,45 +39,83 @@ class Server:
     open_page: Callable[..., Page]
 
 
+@dataclass
+class Running:
+    """The server of all tests. ``kept`` is its database before any test."""
+
+    origin: str
+    file: Path
+    kept: sqlite3.Connection
+    bindings: Bindings
+
+
 def fill(bindings: Bindings) -> None:
-    """Bind names with hostile and long texts, and make some changes."""
+    """Bind names with hostile and long texts, make some changes, and record traces."""
     for number in range(60):
         title = TITLES[number % len(TITLES)]
         options = {"resource": f"R{number}", "metadata": {"what": title, "who": "A. Petrosyan"}, "actor": "jane"}
         bindings.bind(f"ark:12345/x5n{number:02}", f"https://old.example/show?id={number}", **options)
-    long = "ark:12345/x5" + "verylongname" * 15 + "/c1.pdf"
-    bindings.bind(long, "https://old.example/" + "folder/" * 30 + "x.pdf", actor="ada")
+    bindings.bind(LONG, "https://old.example/" + "folder/" * 30 + "x.pdf", actor="ada")
     bindings.reserve("ark:12345/q7draft", actor="jane")
     bindings.withdraw("ark:12345/x5n03", reason="Merged", actor="ada")
     relocate_prefix(bindings, "https://old.example/show?id=1", "https://new.example/1", actor="ada")
+    bindings.set_prefix("12345/x5", what="\u0645\u062e\u0637\u0648\u0637\u0629", statement="We keep names.")
+    now = bindings.now()
+    for number, state in enumerate((*STATES, *STATES)):
+        name = f"ark:12345/x5n{20 + number}" if number else LONG
+        found = bindings.lookup(name)
+        assert found
+        assert found.target
+        link = Link(
+            identifier=name,
+            key=name,
+            target=found.target,
+            state=state,
+            status=404,
+            url="https://moved.example/" if state == "moved" else None,
+            code="dead",
+            sentence="The target answered 404.",
+            since=now,
+            traced=now,
+        )
+        Links(bindings).record([link])
+
+
+@pytest.fixture(scope="session")
+def running(serve_ararat: Callable[..., Any], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """One server for all tests of the desk, with the accounts ada (administrator), jane (curator) and rita (reader)."""
+    file = tmp_path_factory.mktemp("desk") / "desk.sqlite"
+    with open_bindings(file, create=True) as bindings:
+        fill(bindings)
+        for name, role in (("ada", "administrator"), ("jane", "curator"), ("rita", "reader")):
+            Accounts(bindings).add(name, role, ["ark:12345/x5"] if role == "curator" else [])
+        kept = sqlite3.connect(":memory:")
+        with closing(sqlite3.connect(file)) as source:
+            source.backup(kept)
+        origin = serve_ararat("--no-trace-elsewhere", "--database", str(file)).origin
+        yield Running(origin, file, kept, bindings)
+        kept.close()
 
 
 @pytest.fixture
-def served(serve_ararat: Callable[..., Any], tmp_path: Path, browser: Browser, page_watch: Any) -> Iterator[Server]:
-    """A desk with the accounts ada (administrator), jane (curator of ark:12345/x5) and rita (reader)."""
-    database = tmp_path / "desk.sqlite"
-    with open_bindings(database, create=True) as bindings:
-        fill(bindings)
-        accounts = Accounts(bindings)
-        for name, role, prefixes in (
-            ("ada", "administrator", []),
-            ("jane", "curator", ["ark:12345/x5"]),
-            ("rita", "reader", []),
-        ):
-            accounts.add(name, role, prefixes)
-        origin = serve_ararat("--no-trace-elsewhere", "--database", str(database)).origin
-        page_watch.origins.add(origin)
+def served(running: Running, browser: Browser, page_watch: Any) -> Iterator[Server]:
+    """The server with its database as it was before any test."""
+    with closing(sqlite3.connect(running.file, timeout=20)) as target:
+        target.execute("PRAGMA synchronous = OFF")
+        running.kept.backup(target)
+    accounts, origin = Accounts(running.bindings), running.origin
+    page_watch.origins.add(origin)
 
-        def open_page(name: str, **options: Any) -> Page:
-            account = accounts.get(name)
-            assert account
-            context = browser.new_context(base_url=origin, **options)
-            contexts.append(context)
-            page_watch.watch(context)
-            context.add_cookies([{"name": "ararat", "value": accounts.start_session(account), "url": origin}])
-            return context.new_page()
+    def open_page(name: str, **options: Any) -> Page:
+        account = accounts.get(name)
+        assert account
+        context = browser.new_context(base_url=origin, **options)
+        contexts.append(context)
+        page_watch.watch(context)
+        context.add_cookies([{"name": "ararat", "value": accounts.start_session(account), "url": origin}])
+        return context.new_page()
 
-        contexts: list[Any] = []
-        yield Server(origin, bindings, open_page)
-        for context in contexts:
-            context.close()
+    contexts: list[Any] = []
+    yield Server(origin, running.bindings, open_page)
+    for context in contexts:
+        context.close()

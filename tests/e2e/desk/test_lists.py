@@ -4,12 +4,7 @@ from __future__ import annotations
 
 import re
 
-import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
-
-PAGES = ("/desk", "/desk/names", "/desk/names?q=old.ex&state=live&owner=jane", "/desk/names?q=zzzz&created_since=soon")
-CHANGES = ("/desk/changes", "/desk/changes/1", "/desk/changes/1/undo", "/desk/audit", "/desk/nowhere")
 
 
 def test_search_shows_names_while_the_user_types(served):
@@ -76,46 +71,6 @@ def test_export_downloads_the_list(served):
         page.get_by_role("link", name="CSV").click()
     assert download.value.suggested_filename == "names.csv"
     assert "ark:12345/x5n03" in download.value.path().read_text("utf-8")
-
-
-@pytest.mark.timeout(180)
-def test_axe_finds_no_problems(served, page_watch):
-    page_watch.expect("404")
-    page_watch.expect("does not conform to the required format")
-    page = served.open_page("ada")
-    for address in (*PAGES, *CHANGES):
-        page.goto(address)
-        for summary in page.locator("details > summary").all():
-            summary.click()
-        page.evaluate("document.querySelectorAll('tbody tr:nth-child(n + 9)').forEach(row => row.remove())")
-        found = Axe().run(page)
-        assert found.violations_count == 0, f"{address}: {found.generate_report()}"
-        page.emulate_media(color_scheme="dark")
-        found = Axe().run(page, options={"runOnly": ["color-contrast"]})
-        assert found.violations_count == 0, f"{address}: {found.generate_report()}"
-        page.emulate_media(color_scheme="light")
-
-
-def test_pages_fit_a_narrow_screen_and_have_one_heading(served, page_watch):
-    page_watch.expect("404")
-    page_watch.expect("does not conform to the required format")
-    page = served.open_page("ada", viewport={"width": 320, "height": 640})
-    for address in (*PAGES, *CHANGES):
-        page.goto(address)
-        assert page.evaluate("document.documentElement.scrollWidth") == 320, address
-        expect(page.locator("h1")).to_have_count(1)
-
-
-def test_forced_colours_keep_what_colours_mean(served):
-    page = served.open_page("ada", forced_colors="active")
-    page.goto("/desk")
-    for bar in page.locator(".plot rect, .months rect").all()[:3]:
-        fill, canvas = bar.evaluate(
-            "one => [getComputedStyle(one).fill, getComputedStyle(document.body).backgroundColor]"
-        )
-        assert fill != canvas
-    current = page.locator(".sections [aria-current]")
-    assert "underline" in current.evaluate("one => getComputedStyle(one).textDecorationLine")
 
 
 def test_right_to_left_titles_stay_in_their_cells(served):

@@ -1,0 +1,133 @@
+"""All pages of the desk: axe, narrow windows, dark theme, forced colours, and one heading.
+
+axe scans each page once. The other themes have the same structure, so only their contrast is scanned.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from .conftest import LONG, Server
+
+NAME = "ark:12345/x5n01"
+PAGES = (
+    "/desk",
+    "/desk/names?q=old.ex&state=live&owner=jane",
+    "/desk/changes/1/undo",
+    "/desk/links?state=moved",
+    f"/desk/name?name={LONG}",
+    f"/desk/name/metadata?name={NAME}",
+    f"/desk/name/target?name={NAME}",
+    "/desk/new?text=ark:/12345/x5-n01",
+    "/desk/moves",
+    "/desk/accounts/jane",
+    "/desk/prefixes/record?prefix=ark:12345/x5",
+)
+"""One page of each kind. Each part of the other pages is on one of them."""
+OTHERS = (
+    "/desk/names",
+    "/desk/names?q=zzzz&created_since=soon",
+    "/desk/changes",
+    "/desk/changes/1",
+    "/desk/audit",
+    "/desk/nowhere",
+    "/desk/links?state=dead",
+    "/desk/name?name=ark:12345/x5n03",
+    f"/desk/name/withdraw?name={NAME}",
+    "/desk/new?text=https://old.example/new",
+    "/desk/tokens",
+    "/desk/accounts",
+    "/desk/prefixes",
+    "/desk/prefixes/edit?prefix=ark:12345/x5",
+)
+
+
+def scan(page: Page, **options: Any) -> None:
+    """Assert that axe has no findings on the current page. Most rows of a long table are alike, so a few remain."""
+    page.evaluate("document.querySelectorAll('tbody tr:nth-child(n + 4)').forEach(row => row.remove())")
+    page.evaluate("document.querySelectorAll('details').forEach(one => one.open = !one.closest('.account'))")
+    found = Axe().run(page, options=options or None)
+    assert found.violations_count == 0, f"{page.url}: {found.generate_report()}"
+
+
+def fits(page: Page) -> bool:
+    """Return whether a page has one heading, and no more than the width of a narrow window."""
+    page.set_viewport_size({"width": 320, "height": 640})
+    expect(page.locator("h1")).to_have_count(1)
+    return page.evaluate("document.documentElement.scrollWidth") == 320
+
+
+@pytest.mark.timeout(180)
+@pytest.mark.parametrize("pages", [PAGES, pytest.param(OTHERS, marks=pytest.mark.long)], ids=["some", "others"])
+def test_pages_have_no_findings(served: Server, page_watch: Any, pages: tuple[str, ...]) -> None:
+    page_watch.expect("404")
+    page_watch.expect("does not conform to the required format")
+    page = served.open_page("ada", viewport={"width": 1100, "height": 800})
+    for address in pages:
+        page.goto(address)
+        scan(page)
+
+
+def test_pages_fit_a_narrow_window_and_have_one_heading(served: Server, page_watch: Any) -> None:
+    page_watch.expect("404")
+    page_watch.expect("does not conform to the required format")
+    page = served.open_page("ada", viewport={"width": 320, "height": 640})
+    for address in (*PAGES, *OTHERS):
+        page.goto(address)
+        assert fits(page), address
+
+
+def test_results_of_forms_have_no_findings(served: Server, page_watch: Any) -> None:
+    page_watch.expect("422")
+    page_watch.expect("409")
+    page = served.open_page("ada")
+    page.goto("/desk/tokens")
+    page.get_by_label("Label").fill("x" * 100)
+    page.get_by_role("button", name="Create").click()
+    scan(page)
+    page.goto("/desk/new")
+    page.get_by_role("button", name="Record").click()
+    expect(page.get_by_text("Correct this field")).to_be_visible()
+    scan(page)
+    page.goto("/desk/prefixes/edit?prefix=ark:12345/x5")
+    served.bindings.set_prefix("12345/x5", what="Maps and plans of the valley")
+    page.get_by_label("Contact").fill("x" * 200)
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("The record was changed in the meantime")
+    scan(page)
+    assert fits(page)
+
+
+@pytest.mark.timeout(180)
+@pytest.mark.parametrize(
+    "pages", [pytest.param(PAGES[3:6], id="some"), pytest.param((*PAGES, *OTHERS), id="all", marks=pytest.mark.long)]
+)
+def test_dark_pages_have_enough_contrast(served: Server, page_watch: Any, pages: tuple[str, ...]) -> None:
+    page_watch.expect("404")
+    page_watch.expect("does not conform to the required format")
+    page = served.open_page("ada", color_scheme="dark")
+    for address in pages:
+        page.goto(address)
+        scan(page, runOnly=["color-contrast"])
+
+
+def test_forced_colours_keep_what_colours_mean(served: Server) -> None:
+    page = served.open_page("ada", forced_colors="active")
+    page.goto("/desk")
+    for bar in page.locator(".plot rect, .months rect").all()[:3]:
+        fill, canvas = bar.evaluate(
+            "one => [getComputedStyle(one).fill, getComputedStyle(document.body).backgroundColor]"
+        )
+        assert fill != canvas
+    current = page.locator(".sections [aria-current]")
+    assert "underline" in current.evaluate("one => getComputedStyle(one).textDecorationLine")
+    page.goto("/desk/links?state=moved")
+    tab = page.locator(".tabs [aria-current]")
+    assert "underline" in tab.evaluate("one => getComputedStyle(one).textDecorationLine")
+    page.goto("/desk/name?name=ark:12345/x5n10")
+    removed = page.locator("del").first
+    assert "line-through" in removed.evaluate("one => getComputedStyle(one).textDecorationLine")

@@ -1,0 +1,84 @@
+"""One name and new names in a browser: with the keyboard, and without JavaScript."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from playwright.sync_api import expect
+
+from .conftest import Server
+
+NAME = "ark:12345/x5n01"
+
+
+def test_curator_edits_a_title_with_the_keyboard(served: Server) -> None:
+    page = served.open_page("jane")
+    page.goto(f"/desk/name?name={NAME}")
+    page.get_by_role("link", name="Edit metadata").press("Enter")
+    title = page.get_by_label("What: title")
+    title.focus()
+    page.keyboard.press("ControlOrMeta+A")
+    page.keyboard.type("Plan of Gyumri")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("status")).to_be_focused()
+    expect(page.locator(".timeline ins").first).to_have_text("Plan of Gyumri")
+    found = served.bindings.lookup(NAME)
+    assert found
+    assert found.metadata["erc.what"] == "Plan of Gyumri"
+
+
+def test_curator_withdraws_and_restores_without_javascript(served: Server) -> None:
+    page = served.open_page("jane", java_script_enabled=False, viewport={"width": 320, "height": 640})
+    page.goto(f"/desk/name?name={NAME}")
+    page.get_by_role("link", name="Withdraw").click()
+    page.get_by_label("Reason").fill("Merged")
+    page.get_by_label("Successor").fill("ark:12345/x5n02")
+    page.get_by_role("button", name="Withdraw").click()
+    expect(page.get_by_role("link", name="ark:12345/x5n02")).to_be_visible()
+    page.get_by_role("button", name="Restore").click()
+    expect(page.locator(".lead .badge")).to_contain_text("live")
+
+
+def test_conflict_shows_both_versions(served: Server, page_watch: Any) -> None:
+    page_watch.expect("409")
+    page = served.open_page("jane")
+    page.goto(f"/desk/name/metadata?name={NAME}")
+    served.bindings.bind(NAME, "https://old.example/show?id=1", metadata={"who": "B. Other"}, resource="R1")
+    page.get_by_label("What: title").fill("Mine")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("region", name="Recorded at")).to_contain_text("B. Other")
+    expect(page.get_by_role("region", name="Your version")).to_contain_text("Mine")
+    page.get_by_role("button", name="Save my version").click()
+    found = served.bindings.lookup(NAME)
+    assert found
+    assert (found.metadata["erc.what"], found.metadata["erc.who"]) == ("Mine", "B. Other")
+
+
+def test_typed_names_are_checked_at_once(served: Server) -> None:
+    page = served.open_page("jane")
+    page.goto("/desk/new")
+    text = page.get_by_label("Identifier or address")
+    text.press_sequentially("ark:/12345/x5-n01", delay=5)
+    expect(page.locator("#check")).to_contain_text("Both spellings have the same normal form")
+    text.fill("ark:12345/y1")
+    expect(page.locator("#check")).to_contain_text("Your account cannot change names with this beginning")
+    text.fill("https://old.example/new?id=7")
+    shoulder = page.get_by_label("Mint the new name below")
+    expect(shoulder).to_have_value("ark:12345/x5")
+    shoulder.focus()
+    page.keyboard.press("Tab")
+    expect(page.get_by_label("Target").last).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("status")).to_contain_text("The name is public.")
+    expect(page.get_by_text("https://old.example/new?id=7").first).to_be_visible()
+
+
+def test_curator_mints_names_without_javascript(served: Server) -> None:
+    page = served.open_page("jane", java_script_enabled=False)
+    page.goto("/desk/new")
+    page.get_by_label("Number of names").fill("10")
+    page.get_by_role("button", name="Mint").click()
+    expect(page.get_by_role("heading", name="10 new names")).to_be_visible()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download as CSV").click()
+    assert len(download.value.path().read_text("utf-8").splitlines()) == 11
