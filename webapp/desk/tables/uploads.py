@@ -36,6 +36,8 @@ _TOO_LARGE = (
 
 UPLOAD_LIMITS["desk.upload_table"] = MAX_BYTES + _FORM_OVERHEAD, _TOO_LARGE
 
+_LABELS = {"updated": "changed", "claimed": "changed", "relocated": "moved"}
+
 Look = Literal["plain", "good", "warn", "bad"]
 
 
@@ -139,7 +141,7 @@ def state_of(upload: Upload, job: Job | None) -> State:
     if not job.is_finished:
         return State(label="preview is prepared" if is_preview else "import runs", look="plain", is_running=True)
     if job.state == "done":
-        return State(label="preview", look="plain") if is_preview else State(label="imported", look="good")
+        return State(label="preview is ready", look="plain") if is_preview else State(label="imported", look="good")
     return State(label="not readable" if is_preview else "not imported", look="bad")
 
 
@@ -175,11 +177,16 @@ def _page(errors: Mapping[str, Problem]) -> str:
 def _entry(upload: Upload, account: str) -> Entry:
     job = job_of(upload)
     result = (job and job.result) or {}
+    counts: dict[str, int] = {}
+    stated: dict[str, int] = result.get("counts", {})
+    for outcome, number in stated.items():
+        label = _LABELS.get(outcome, outcome)
+        counts[label] = counts.get(label, 0) + number
     return Entry(
         upload=upload,
         account=account,
         state=state_of(upload, job),
-        counts=result.get("counts", {}),
+        counts=counts,
         refusals=result.get("refusals", 0),
         operation=result.get("operation") if result.get("written") else None,
     )

@@ -5,16 +5,40 @@ from __future__ import annotations
 import io
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 
-from tests.webapp.desk.conftest import Browser, Desk, ada, desk, jane, make_desk, rita
-
-__all__ = ["ada", "desk", "jane", "make_desk", "rita"]
+from tests.webapp.desk.conftest import Browser, Desk, open_desk
 
 Upload = Callable[..., str]
 Preview = Callable[..., tuple[str, str]]
+
+
+@pytest.fixture(scope="package")
+def opened(
+    tmp_path_factory: pytest.TempPathFactory, keep_copy: Callable[..., Callable[[], None]]
+) -> Iterator[tuple[Desk, Callable[[], None]]]:
+    """One desk for all tests of this folder, and a function that undoes the changes of a test."""
+    folder = tmp_path_factory.mktemp("tables")
+    desk = open_desk(folder)
+    yield desk, keep_copy(folder / "bindings.sqlite")
+    desk.bindings.close()
+
+
+@pytest.fixture
+def desk(opened: tuple[Desk, Callable[[], None]]) -> Desk:
+    desk, restore = opened
+    wait_for(lambda: desk.app.extensions["ararat_imports"].worker._thread is None)
+    restore()
+    return desk
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < deadline, "the condition is not met"
+        time.sleep(0.005)
 
 
 @pytest.fixture
@@ -39,12 +63,16 @@ def fields(page: str) -> dict[str, str]:
     return found
 
 
+def counts(page: str) -> dict[str, int]:
+    """Return the number of rows by the label of each part."""
+    return {label: int(number) for label, number in re.findall(r">(\w+) <span>([0-9]+)</span></a>", page)}
+
+
 def finished(desk: Desk, browser: Browser, path: str) -> str:
     """Return the page of an upload as soon as its job has ended."""
-    deadline = time.monotonic() + 20
-    while 'id="progress"' in (page := browser.get(path).text):
-        assert time.monotonic() < deadline, "the job does not end"
-        time.sleep(0.01)
+    wait_for(lambda: not desk.app.extensions["ararat_imports"].jobs.unfinished())
+    page = browser.get(path).text
+    assert 'id="progress"' not in page
     return page
 
 

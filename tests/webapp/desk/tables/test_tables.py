@@ -14,15 +14,9 @@ from ararat.webapp.desk.blueprint import UPLOAD_LIMITS
 from ararat.webapp.uploads.store import LIFETIME
 
 from ..conftest import Browser, Desk
-from .conftest import fields, finished
+from .conftest import counts, fields, finished
 
 TABLE = "ARK,URL,Title\nark:/12345/x5-a,https://example.org/a,Caf\u00e9\nark:12345/x5b,https://example.org/b,\n"
-
-
-def counts(page: str) -> dict[str, int]:
-    """Return the number of rows by the label of each part."""
-    found = dict(part.split(" <span>") for part in page.split("<li><a ")[1:] if " <span>" in part)
-    return {key.rpartition(">")[2]: int(value.partition("<")[0].replace(",", "")) for key, value in found.items()}
 
 
 def test_a_table_is_uploaded_previewed_and_imported(desk: Desk, jane: Browser, preview: Any, import_all: Any) -> None:

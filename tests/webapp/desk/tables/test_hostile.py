@@ -1,0 +1,174 @@
+"""Hostile and damaged files: no response is an error of the server."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import Callable
+from datetime import date
+from typing import Any
+
+import pytest
+from openpyxl import Workbook
+
+from ararat.webapp.uploads import workbook
+
+from ..conftest import Browser, Desk
+from .conftest import counts, fields, finished
+
+
+def xlsx(*rows: tuple[Any, ...]) -> bytes:
+    """Return a workbook with these rows."""
+    book = Workbook()
+    for row in rows:
+        book.worksheets[0].append(row)
+    saved = io.BytesIO()
+    book.save(saved)
+    return saved.getvalue()
+
+
+def with_member(content: bytes, name: str, change: Callable[[bytes], bytes]) -> bytes:
+    """Return a workbook with another document."""
+    saved = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(content)) as old, zipfile.ZipFile(saved, "w", zipfile.ZIP_DEFLATED) as new:
+        for each in old.namelist():
+            new.writestr(each, change(old.read(each)) if each == name else old.read(each))
+    return saved.getvalue()
+
+
+STRING = b't="inlineStr"><is><t>ARK</t></is>'
+SHEET = "xl/worksheets/sheet1.xml"
+HEADER = b"identifier,target,what\n"
+GOOD = xlsx(("ARK", "URL"), ("ark:12345/x5a", "https://example.org/a"))
+
+
+def entities(document: bytes) -> bytes:
+    declared = "".join(f'<!ENTITY e{n} "{f"&e{n - 1};" * 10 if n else "x"}">' for n in range(10))
+    doctype = f"<!DOCTYPE x [{declared}]>".encode()
+    start = document.index(b"?>") + 2 if document.startswith(b"<?xml") else 0
+    return document[:start] + doctype + document[start:].replace(b"<t>ARK</t>", b"<t>&e9;</t>")
+
+
+FILES = {
+    "nul": HEADER + b"ark:12345/x5a,https://example.org/\0,a\n",
+    "utf-16 without mark": (HEADER + b"ark:12345/x5a,/a,b\n").decode().encode("utf-16-le"),
+    "broken utf-16": b"\xff\xfe" + HEADER + b"x",
+    "large cell": HEADER + b"ark:12345/x5a,/a," + b"x" * 400_000 + b"\n",
+    "10,000 columns": b",".join([b"identifier"] * 10_000) + b"\n",
+    "10,000 fields": HEADER + b"," * 10_000 + b"a\n",
+    "unclosed quote": HEADER + b'ark:12345/x5a,"https://example.org/,b\n' * 100,
+    "quote in the header": b'identifier,"target\n',
+    "only quotes": b'"""""',
+    "only separators": b",,,,\n;;;\n",
+    "carriage returns": HEADER.replace(b"\n", b"\r") + b"ark:12345/x5a,/a,b\r",
+    "octets": bytes(range(1, 256)) * 20,
+    "deep JSON": b"[" * 100_000,
+    "binary": b"\x7fELF" + bytes(range(256)),
+}
+JSON_LINES = {
+    "lone surrogate": b'{"identifier": "ark:12345/x5a\\ud800", "target": "/a", "what\\udfff": "x"}\n',
+    "nul in JSON": b'{"identifier": "ark:12345/x5a", "target": "/a\\u0000", "\\u0000": "x"}\n',
+    "deep": b'{"identifier":' + b"[" * 50_000 + b"\n",
+    "not text": b'{"identifier": {"a": 1}}\n',
+    "twice": b'{"identifier": "a", "identifier": "b"}\n',
+    "many keys": json.dumps({f"k{number}": "x" for number in range(500)}).encode(),
+}
+WORKBOOKS = {
+    "not an archive": b"PK\x03\x04" + b"x" * 1000,
+    "an archive of something else": with_member(GOOD, "[Content_Types].xml", lambda _: b"<x/>"),
+    "entities": with_member(GOOD, SHEET, entities),
+    "bomb": with_member(GOOD, "docProps/app.xml", lambda _: b" " * (workbook.MAX_UNPACKED + 1)),
+    "rows without end": with_member(GOOD, SHEET, lambda text: text.replace(b'<row r="2"', b'<row r="999999999999"')),
+    "wrong cell": with_member(GOOD, SHEET, lambda text: text.replace(b'r="A2"', b'r="ZZZZZZ2"')),
+    "wrong string": with_member(GOOD, SHEET, lambda text: text.replace(STRING, b't="s"><v>99</v>')),
+    "error of a formula": xlsx(("ARK", "URL"), ("ark:12345/x5a", "#REF!")),
+    "200 columns": xlsx(tuple(f"c{number}" for number in range(201))),
+    "old workbook": b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(1000),
+    "OpenDocument": b"PK\x03\x04" + bytes(26) + b"mimetypeapplication/vnd.oasis.opendocument.spreadsheet",
+}
+
+
+def visit(desk: Desk, browser: Browser, content: bytes, name: str) -> None:
+    """Upload a file, select its columns in several encodings, and look at each page."""
+    sent = browser.post("/desk/tables", {"file": (io.BytesIO(content), name)})
+    assert sent.status_code in (303, 422)
+    if sent.status_code == 422:
+        assert 'id="file-error"' in sent.text
+        return
+    path = sent.location.removesuffix("/columns")
+    for encoding in ("utf-8", "utf-16", "windows-1252"):
+        page = browser.get(f"{path}/columns")
+        assert page.status_code == 200
+        form = {**fields(page.text), "column-0": "identifier", "column-1": "target", "column-2": "what"}
+        answer = browser.post(f"{path}/columns", form)
+        assert answer.status_code in (303, 422)
+        if answer.location == path:
+            finished(desk, browser, path)
+            assert browser.get(path).status_code == 200
+            assert browser.get(f"{path}/report.csv").status_code == 200
+        browser.post(f"{path}/columns", {"encoding": encoding, "separator": ";", "read": "1"})
+
+
+@pytest.mark.parametrize("content", FILES.values(), ids=FILES)
+def test_a_hostile_text_file_is_explained(desk: Desk, jane: Browser, content: bytes) -> None:
+    visit(desk, jane, content, "names.csv")
+
+
+@pytest.mark.parametrize("content", JSON_LINES.values(), ids=JSON_LINES)
+def test_hostile_json_lines_are_explained(desk: Desk, jane: Browser, content: bytes) -> None:
+    visit(desk, jane, content, "names.jsonl")
+
+
+@pytest.mark.parametrize("content", WORKBOOKS.values(), ids=WORKBOOKS)
+def test_a_hostile_workbook_is_refused(jane: Browser, content: bytes) -> None:
+    refused = jane.post("/desk/tables", {"file": (io.BytesIO(content), "names.xlsx")})
+    assert refused.status_code == 422
+    assert 'id="file-error"' in refused.text
+
+
+def test_an_archive_that_is_read_again_and_again_is_refused(jane: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workbook._Archive, "_left", 20_000)
+    refused = jane.post("/desk/tables", {"file": (io.BytesIO(GOOD), "names.xlsx")})
+    assert "when it is unpacked" in refused.text
+
+
+@pytest.mark.parametrize(
+    "name", ["../../etc/passwd", "C:\\names\\a.csv", "<script>.csv", "\u202egpj.csv", "a" * 5000 + ".csv"]
+)
+def test_the_name_of_a_file_is_shown_safely(jane: Browser, upload: Any, name: str) -> None:
+    upload(jane, HEADER + b"ark:12345/x5a,/a,b\n", name)
+    page = jane.get("/desk/tables").text
+    assert "<script>.csv" not in page
+    assert "\u202e" not in page
+    assert "etc/passwd" not in page
+
+
+def test_a_workbook_is_imported(desk: Desk, jane: Browser, preview: Any, import_all: Any) -> None:
+    content = xlsx(
+        ("ARK", "URL", "Title", "When", "Passthrough"),
+        (),
+        ("ark:/12345/x5-a", "https://example.org/a", "Two\nlines", date(2019, 5, 1), True),
+        ("ark:12345/x5b", "https://example.org/b", 1984.0, 1.5, None),
+        (None, None, None),
+        ("ark:12345/y1", "https://example.org/y"),
+    )
+    path, page = preview(jane, content, "names.xlsx", **{"column-2": "dc.title", "column-4": "passthrough"})
+    assert counts(page) == {"Added": 2, "Changed": 0, "Moved": 0, "Refused": 1, "Warnings": 0, "Unchanged": 0}
+    assert 'data-label="Line">6<' in page
+    import_all(jane, path)
+    first, second = (desk.bindings.lookup(f"ark:12345/x5{letter}") for letter in "ab")
+    assert first
+    assert second
+    assert dict(first.metadata) == {"dc.title": "Two\nlines", "erc.when": "2019-05-01"}
+    assert first.passthrough
+    assert dict(second.metadata) == {"dc.title": "1984", "erc.when": "1.5"}
+
+
+def test_formulas_of_a_text_file_are_texts(desk: Desk, jane: Browser, preview: Any, import_all: Any) -> None:
+    path, _ = preview(jane, b"ARK;URL;Title\r\nark:12345/x5a;https://example.org/a;=cmd|' /C calc'!A0\r\n")
+    import_all(jane, path)
+    found = desk.bindings.lookup("ark:12345/x5a")
+    assert found
+    assert found.metadata["erc.what"] == "=cmd|' /C calc'!A0"
+    assert "'=cmd" in jane.get(f"{path}/report.csv").text
