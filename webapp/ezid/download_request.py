@@ -14,7 +14,7 @@ from urllib.parse import parse_qsl
 from ...middleware.bindings import validation
 from ...middleware.bindings.listing import Selection
 from ...middleware.bindings.model import Status
-from ...middleware.tabular.sources.record import read_time
+from ...middleware.tabular.sources.record import read_instant
 from .answers import bad_request
 from .download_formats import Compression, Format
 
@@ -169,7 +169,7 @@ def _several(given: Mapping[str, list[str]], name: str, values: Mapping[str, obj
 
 
 def _time(given: Mapping[str, list[str]], name: str) -> datetime:
-    time = read_time(given[name][0])
+    time = read_instant(given[name][0])
     if time is None:
         raise bad_request(f"the form field {name} is not a time; expected Unix seconds or YYYY-MM-DDTHH:MM:SSZ")
     return time

@@ -87,6 +87,16 @@ def read_time(text: str) -> datetime | None:
     >>> read_time("2015-06-30 16:12:59.25+02").isoformat(), read_time("yesterday"), read_time("99999999999999")
     ('2015-06-30T14:12:59.250000+00:00', None, None)
     """
+    time = read_instant(text)
+    return time if time and _FIRST_YEAR <= time.year < _LAST_YEAR else None
+
+
+def read_instant(text: str) -> datetime | None:
+    """Parse a time as :func:`read_time`, of any year.
+
+    >>> read_instant("0").year, read_instant("99999999999999")
+    (1970, None)
+    """
     text = text.strip()
     try:
         if text.isascii() and text.isdecimal() and len(text) <= 12:
@@ -96,7 +106,7 @@ def read_time(text: str) -> datetime | None:
             time = time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
     except (ValueError, OverflowError, OSError):
         return None
-    return time if _FIRST_YEAR <= time.year < _LAST_YEAR else None
+    return time
 
 
 _FIRST_YEAR, _LAST_YEAR = 1990, 2100

@@ -108,6 +108,7 @@ def test_xml_has_documents_as_child_elements(fetched: Callable[..., bytes], name
         pytest.param([("permanence", "test")], set(), id="tests"),
         pytest.param([("permanence", "real"), ("status", "public")], {"public"}, id="real"),
         pytest.param([("createdAfter", "2000-01-01T00:00:00Z"), ("status", "public")], {"public"}, id="after"),
+        pytest.param([("createdAfter", "0"), ("status", "public")], {"public"}, id="after 1970"),
         pytest.param([("createdBefore", "946684800")], set(), id="before"),
         pytest.param([("updatedAfter", "4000000000")], set(), id="updated after"),
         pytest.param(
