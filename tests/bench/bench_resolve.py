@@ -24,8 +24,14 @@ SELECT = """
 import sqlite3, threading
 HEADERS = [
     ("Content-Length", "0"),
-    ("Cache-Control", "max-age=300"),
+    ("Cache-Control", "max-age=300, stale-if-error=86400, stale-while-revalidate=60"),
     ("Link", '</ark:12345/x00000001?info>; rel="describedby"'),
+    (
+        "Link",
+        '</ark:12345/x00000001>; rel="cite-as", '
+        '</ark:12345/x00000001?info&format=jsonld>; rel="describedby"; type="application/ld+json", '
+        '</ark:12345/x00000001?info&format=linkset>; rel="linkset"; type="application/linkset+json"',
+    ),
     ("X-Content-Type-Options", "nosniff"),
     ("Referrer-Policy", "no-referrer"),
     ("Access-Control-Allow-Origin", "*"),

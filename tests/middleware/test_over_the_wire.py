@@ -122,7 +122,7 @@ def test_all_workers_use_the_same_bindings(server):
 def test_passthrough_appends_the_rest_to_the_target(server):
     answer = server.get("/ark:/12345/bo-ok/a%2Fb/c.en")
     assert (answer.status, answer.header("Location")) == (302, "https://target.test/book/a%2Fb/c.en?v=1#top")
-    assert answer.header("Link") == '<https://r.example/ark:12345/book/a%2Fb/c.en?info>; rel="describedby"'
+    assert '<https://r.example/ark:12345/book/a%2Fb/c.en?info>; rel="describedby"' in answer.all("Link")
     description = server.get("/ark:12345/book/a%2Fb/c.en?info", accept="application/json").json()
     assert (description["through"], description["metadata"]) == (
         "ark:12345/book",

@@ -216,8 +216,10 @@ def test_a_served_name_is_answered_by_the_site_at_its_path(store):
     assert seen["wsgi.input"] is environ["wsgi.input"]
     assert environ["PATH_INFO"] == "/ark:/12345/pa-ge"
     assert body is site.body
-    link = "Link", '<https://r.example/ark:12345/page?info>; rel="describedby"'
-    assert started == [("200 OK", [("Content-Type", "text/plain"), link])]
+    ((status, (content_type, *links)),) = started
+    assert (status, content_type) == ("200 OK", ("Content-Type", "text/plain"))
+    assert links[0] == ("Link", '<https://r.example/ark:12345/page?info>; rel="describedby"')
+    assert [name for name, _ in links] == ["Link", "Link"]
 
 
 def test_a_served_name_is_described_by_the_resolver_and_not_by_the_site(store):
