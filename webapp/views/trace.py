@@ -49,7 +49,7 @@ _UNASKED = (
     "For the sake of the sites involved, a trace only starts when you press the button here."
 )
 STATES = {"direct": "resource", "related": "related resource", "metadata": "metadata"}
-"""The label of each :data:`~ararat.webapp.tracing.hop.State`."""
+"""The label of each :data:`~.events.State`."""
 
 
 @dataclass(frozen=True, slots=True)

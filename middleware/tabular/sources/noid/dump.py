@@ -6,7 +6,7 @@ Three forms are read, and the first lines decide which one a file has:
 - lines ``id|element|value``,
 - blocks of ANVL, which begin with ``:: id``, ``id: id`` or ``# id: id``.
 
-A key that begins with ``:/`` belongs to the minter (:mod:`noid_minter`).
+A key that begins with ``:/`` belongs to the minter (:mod:`minter`).
 
 Source: Berkeley DB, db_dump, "Output format"; NOID, "noid dbinfo"; egg, "dump".
 """
