@@ -1,7 +1,8 @@
 """OAI-PMH 2.0: all public names for harvesters, in simple Dublin Core. A withdrawn name is a deleted record.
 
 The identifier of an item is the name, and its datestamp is the time of the last change. A list is in the order of these
-times, so a name that changes during a harvest moves to the end of the list, and the harvester gets its new state.
+times, so a name that changes during a harvest moves to the end of the list, and the harvester gets its new state. A
+list of a whole set is in the order of the names: its pages are ranges of the keys, also in a set with few names.
 
 Source: https://www.openarchives.org/OAI/openarchivesprotocol.html
 """
@@ -16,7 +17,7 @@ from urllib.parse import parse_qsl, urlsplit
 from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
 from werkzeug.wsgi import get_input_stream
 
-from ..bindings.listing import Selection
+from ..bindings.listing import Page, Selection
 from ..bindings.model import Binding
 from ..branding.model import NO_BRANDING, Branding, contact_address
 from ..errors import BindingError
@@ -121,7 +122,7 @@ class OaiPmh:
                 return self._list(verb, arguments)
 
     def _identity(self) -> dict[str, Any]:
-        page = self._bindings.list_names(self._selection(), limit=10)
+        page = self._bindings.list_names(self._selection(by_change=True), limit=10)
         earliest = utc_seconds(page.names[0].changed) if page.names else _EPOCH
         branding = self._bindings.branding().over(self._branding)
         address = contact_address(branding.contact or "") or ""
@@ -151,24 +152,35 @@ class OaiPmh:
                 raise OaiError("noSetHierarchy", "this repository has no sets")
             if (prefix := sets.prefix(wanted.set)) is None:
                 raise OaiError("noRecordsMatch", "the set does not exist")
-        selection = self._selection(prefix=prefix, changed_since=wanted.since, changed_before=wanted.before)
-        limit = RECORDS if verb == "ListRecords" else HEADERS
-        page = self._bindings.list_names(selection, after=after, limit=limit)
-        while page.next is not None and not page.names:
-            # All names of the page are unreadable.
-            page = self._bindings.list_names(selection, after=page.next, limit=limit)
+        selection = self._selection(
+            prefix=prefix,
+            changed_since=wanted.since,
+            changed_before=wanted.before,
+            by_change=prefix is None or wanted.since is not None or wanted.before is not None,
+        )
+        page = self._page(selection, after, RECORDS if verb == "ListRecords" else HEADERS)
         if not page.names:
             raise OaiError("noRecordsMatch", "no name matches")
         following = None if page.next is None else oai_tokens.encode(verb, arguments, page.next)
         records = [self._record(name, sets) for name in page.names]
         return {"records": records, "token": following, "is_part": token is not None or following is not None}
 
+    def _page(self, selection: Selection, after: str | None, limit: int) -> Page:
+        """Return the first page behind a position that has a readable name, or an empty page at the end."""
+        try:
+            page = self._bindings.list_names(selection, after=after, limit=limit)
+            while page.next is not None and not page.names:
+                page = self._bindings.list_names(selection, after=page.next, limit=limit)
+        except BindingError:
+            raise oai_tokens.wrong_token() from None
+        return page
+
     def _all_sets(self) -> Sets:
         records = self._bindings.store.prefixes()
         return Sets(record for record in records if record.prefix.startswith(self._beginnings))
 
     def _selection(self, **conditions: Any) -> Selection:
-        return Selection(beginnings=self._beginnings, public=True, by_change=True, **conditions)
+        return Selection(beginnings=self._beginnings, public=True, **conditions)
 
     def _name(self, identifier: str) -> Binding:
         """Return the public name with an identifier in any spelling."""

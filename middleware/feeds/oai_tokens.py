@@ -57,16 +57,23 @@ def decode(verb: Verb, token: str) -> Resumed:
             raise ValueError
         _, checked = oai_arguments.read([("verb", verb), *arguments.items()])
     except (ValueError, TypeError, AttributeError, RecursionError, binascii.Error, OaiError):
-        message = "the token is not one of this list; begin the list again"
-        raise OaiError("badResumptionToken", message) from None
+        raise wrong_token() from None
     return Resumed(checked, after)
 
 
+def wrong_token() -> OaiError:
+    """Return the error for a token that does not continue a list."""
+    return OaiError("badResumptionToken", "the token is not one of this list; begin the list again")
+
+
 def _is_position(after: str) -> bool:
-    try:
-        return all(str(value).isascii() and str(value).isprintable() for value in position(after, (str, str)))
-    except BindingError:
-        return False
+    """Return whether a text is the position of a name, without or with the time of its change."""
+    for kinds in ((str,), (str, str)):
+        try:
+            return all(str(value).isascii() and str(value).isprintable() for value in position(after, kinds))
+        except BindingError:
+            continue
+    return False
 
 
 def _digest(content: bytes) -> bytes:

@@ -126,12 +126,9 @@ class Lists:
         SQLite has no statistics, so it would read the whole row of each name with a word or target, also if few of
         these names have the state. Return None if many names have it, because a page is soon full then.
         """
-        if not self._is_sqlite or read is None or not (selection.prefix or selection.status not in (None, "live")):
+        if not self._is_sqlite or not _are_few(read, selection):
             return None
         conditions, parameters = _conditions(Selection(prefix=selection.prefix, status=selection.status))
-        text = f"SELECT count(*) FROM (SELECT 1 FROM bindings{_where(conditions)} LIMIT ?)"  # noqa: S608
-        if read(text, [*parameters, _FEW + 1])[0][0] > _FEW:
-            return None
         others, values = _conditions(replace(selection, prefix=None, status=None))
         # The plus sign: SQLite would search the index again for each of these names.
         return [f"+{column} IN ({select}{_where(conditions)})", *others], [*parameters, *values]
@@ -156,6 +153,9 @@ class Lists:
             yield _Query("bindings", conditions, parameters, ("bindings.key",))
         else:
             column = f"bindings.{order}"
+            if self._is_sqlite and not _are_few(read, selection):
+                # The plus sign keeps SQLite from reading the index of the keys: it would sort all names of a prefix.
+                conditions = [each.replace("bindings.key", "+bindings.key") for each in conditions]
             if after is not None:
                 time, key = position(after, (str, str))
                 _continue_behind(conditions, parameters, column, (str(time), str(key)), selection.newest_first)
@@ -227,6 +227,15 @@ class Lists:
     def marked(self, text: str) -> str:
         """Return a statement with "?" replaced by the parameter mark of the driver."""
         return text if self._is_sqlite else text.replace("?", "%s")
+
+
+def _are_few(read: Read | None, selection: Selection) -> bool:
+    """Return whether SQLite has few names with the prefix and state. Without these conditions there are many."""
+    if read is None or not (selection.prefix or selection.status not in (None, "live")):
+        return False
+    conditions, parameters = _conditions(Selection(prefix=selection.prefix, status=selection.status))
+    text = f"SELECT count(*) FROM (SELECT 1 FROM bindings{_where(conditions)} LIMIT ?)"  # noqa: S608
+    return read(text, [*parameters, _FEW + 1])[0][0] <= _FEW
 
 
 def _conditions(selection: Selection) -> tuple[list[str], list[object]]:

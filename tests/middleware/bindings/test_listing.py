@@ -337,6 +337,7 @@ def test_a_page_by_changes_is_a_range_of_the_index(bindings: Bindings, newest_fi
     if limited:
         day = timedelta(days=1)
         selection = replace(selection, changed_since=START - day, changed_before=START + day)
+        selection = replace(selection, prefix="ark:12345/", beginnings=("ark:12345/", "urn:"))
     after = listing.cursor(time, "ark:12345/01500")
     [(statement, parameters)] = store.lists.explained(selection, after, 100)
     plan = rows_of(bindings, f"{'EXPLAIN QUERY PLAN' if is_sqlite else 'EXPLAIN'} {statement}", parameters)
@@ -345,6 +346,17 @@ def test_a_page_by_changes_is_a_range_of_the_index(bindings: Bindings, newest_fi
     assert "Sort" not in plan
     bound = f"{'<' if newest_first else '>'}(?,?)" if is_sqlite else f"{'<' if newest_first else '>'} ROW("
     assert bound in plan.partition("Filter")[0]
+
+
+def test_changes_below_a_prefix_are_not_sorted(tmp_path: Path) -> None:
+    # Without statistics, SQLite would read the index of the keys and sort all names of the prefix for each page.
+    with open_bindings(tmp_path / "names.sqlite", create=True) as bindings:
+        store = bindings.store
+        assert isinstance(store, DatabaseStore)
+        [(statement, parameters)] = store.lists.explained(replace(PUBLIC, prefix="ark:12345/"), None, 100)
+        plan = rows_of(bindings, f"EXPLAIN QUERY PLAN {statement}", parameters)
+    assert "bindings_changed" in plan
+    assert "TEMP B-TREE" not in plan
 
 
 def test_cursor_before_the_prefix_begins_at_the_prefix(bindings: Bindings) -> None:

@@ -13,8 +13,10 @@ from lxml import etree  # type: ignore[attr-defined]
 from werkzeug.test import Client, create_environ, run_wsgi_app
 
 from ararat.middleware import Bindings
+from ararat.middleware.bindings.listing import cursor
 from ararat.middleware.branding.model import Branding
 from ararat.middleware.feeds import oai_pmh
+from ararat.middleware.feeds.oai_tokens import encode
 
 from .conftest import PREFIX
 
@@ -166,9 +168,30 @@ def test_sets_are_prefixes_with_records(ticking, repository):
     fill(ticking)
     assert repository.found("ListSets", "o:set/o:setSpec") == ["12345", "12345:x5"]
     assert repository.found("ListSets", "o:set/o:setName") == ["Names that begin with ark:12345/", "Maps"]
-    assert repository.names(set_="12345") == ["ark:12345/x5a", "ark:12345/c"]
+    assert repository.names(set_="12345") == ["ark:12345/c", "ark:12345/x5a"]
     assert repository.names(set_="12345:x5") == ["ark:12345/x5a"]
     assert repository.error({"verb": "ListRecords", **OF_OAI_DC, "set": "67890"}) == "noRecordsMatch"
+
+
+def test_a_whole_set_is_listed_by_name(ticking, as_file, feed_of, monkeypatch):
+    monkeypatch.setattr(oai_pmh, "RECORDS", 2)
+    names = [f"ark:12345/x5{letter}" for letter in "dacbe"]
+    for name in (*names, "ark:12345/z"):
+        ticking.bind(name, "/x")
+    ticking.set_prefix("ark:12345/x5", what="Maps")
+    for bindings in (ticking, as_file(ticking)):
+        repository = Repository(feed_of(bindings, oai=PATH))
+        parts = list(repository.parts("ListRecords", set_="12345:x5"))
+        assert [name for part in parts for name, _, _ in part] == sorted(names)
+        assert list(map(len, parts)) == [2, 2, 1]
+        assert repository.names("ListRecords", set_="12345:x5", from_="2026-01-31") == names
+
+
+def test_a_token_with_the_position_of_another_order_is_refused(ticking, repository):
+    fill(ticking)
+    for arguments, after in (({"set": "12345:x5"}, cursor("a", "b")), ({}, cursor("a"))):
+        token = encode("ListRecords", {**OF_OAI_DC, **arguments}, after)
+        assert repository.error({"verb": "ListRecords", "resumptionToken": token}) == "badResumptionToken"
 
 
 def test_a_repository_without_prefix_records_has_no_sets(ticking, repository):

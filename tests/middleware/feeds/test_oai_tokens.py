@@ -61,7 +61,7 @@ def test_any_octets_are_refused(octets):
     None, 1, [], {}, ["ListRecords", ARGUMENTS], ["ListRecords", ARGUMENTS, None], ["ListRecords", ARGUMENTS, ""],
     ["ListRecords", None, AFTER], ["ListRecords", {}, AFTER], ["ListRecords", {**ARGUMENTS, "x": "1"}, AFTER],
     ["ListRecords", {**ARGUMENTS, "from": "x"}, AFTER], ["ListRecords", {**ARGUMENTS, "from": 1}, AFTER],
-    ["ListRecords", {"resumptionToken": "x", **ARGUMENTS}, AFTER], ["ListRecords", ARGUMENTS, cursor("a")],
+    ["ListRecords", {"resumptionToken": "x", **ARGUMENTS}, AFTER], ["ListRecords", ARGUMENTS, cursor("a\0")],
     ["ListRecords", ARGUMENTS, cursor("a\0", "b")], ["ListRecords", ARGUMENTS, cursor("a", "\u00e9")],
     ["ListRecords", ARGUMENTS, cursor("a", 1)], ["ListSets", ARGUMENTS, AFTER],
 ])  # fmt: skip
