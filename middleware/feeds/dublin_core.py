@@ -1,34 +1,19 @@
 """The description of a name in simple Dublin Core, for the format ``oai_dc`` of OAI-PMH.
 
-Each element comes from the recorded metadata: from ``dc.title`` and ``dcterms.title``, or, if neither is recorded, from
-the element of ERC or DataCite with the same meaning. A value that only has a code, such as ``(:unav)``, is omitted.
+An element comes from ``dc`` and ``dcterms`` (``dc.title``). If neither is recorded, it comes from the bibliographic
+reference of the name, as in the other formats (:mod:`~ararat.middleware.views.formats.reference`). A value that only
+has a code, such as ``(:unav)``, is omitted.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ..bindings.model import Binding
+from ..views.formats.reference import reference
 
-# The other elements with the same meaning. EZID maps them in this way, too.
-_ELEMENTS: Mapping[str, tuple[str, ...]] = {
-    "title": ("erc.what", "datacite.title"),
-    "creator": ("erc.who", "datacite.creator"),
-    "subject": (),
-    "description": ("dcterms.abstract",),
-    "publisher": ("datacite.publisher",),
-    "contributor": (),
-    "date": ("erc.when", "dcterms.issued", "datacite.publicationyear"),
-    "type": ("datacite.resourcetype",),
-    "format": (),
-    "source": (),
-    "language": (),
-    "relation": (),
-    "coverage": (),
-    "rights": ("dcterms.license",),
-}
 _CODE = re.compile(r"\(:[a-z]+\)\s*")
 
 
@@ -41,15 +26,34 @@ class Element(NamedTuple):
 
 def elements(name: Binding, address: str) -> Iterator[Element]:
     """Yield the elements of a live name in order. ``address`` is its URL at this resolver."""
-    for element, others in _ELEMENTS.items():
-        own = [f"{namespace}.{element}" for namespace in ("dc", "dcterms")]
-        found = [value for each in own if (value := _value(name, each))]
-        found = found or [value for each in others if (value := _value(name, each))][:1]
-        yield from (Element(element, value) for value in dict.fromkeys(found))
+    for element, values in _by_reference(name, address).items():
+        own = [value for namespace in ("dc", "dcterms") if (value := _value(name, f"{namespace}.{element}"))]
+        yield from (Element(element, value) for value in dict.fromkeys(own or values) if value)
     yield Element("identifier", address)
     yield Element("identifier", name.identifier)
     if other := _value(name, "dc.identifier"):
         yield Element("identifier", other)
+
+
+def _by_reference(name: Binding, address: str) -> Mapping[str, Sequence[str | None]]:
+    """Return the values of all elements but ``identifier`` in the reference of the name."""
+    found = reference(name.identifier, address, name.metadata)
+    return {
+        "title": [found.title],
+        "creator": found.creators,
+        "subject": found.subjects,
+        "description": [found.description],
+        "publisher": [found.publisher],
+        "contributor": [],
+        "date": [found.date],
+        "type": [_value(name, "datacite.resourcetype") or (found.type and found.type.datacite)],
+        "format": [],
+        "source": [],
+        "language": [found.language],
+        "relation": [],
+        "coverage": [],
+        "rights": [found.licence],
+    }
 
 
 def _value(name: Binding, element: str) -> str | None:

@@ -6,6 +6,14 @@ import pytest
 
 from ararat.middleware.feeds.dublin_core import elements
 
+LICENCE = "https://creativecommons.org/publicdomain/zero/1.0/"
+SCHEMA = f'{{"@type": "Dataset", "name": "Map", "author": "Ada", "license": "{LICENCE}"}}'
+DATACITE = (
+    '<resource xmlns="http://datacite.org/schema/kernel-4"><creators><creator><creatorName>Ada</creatorName></creator>'
+    "</creators><titles><title>Map</title></titles><publisher>Noah</publisher>"
+    "<publicationYear>1905</publicationYear></resource>"
+)
+
 
 @pytest.mark.parametrize(
     ("metadata", "expected"),
@@ -17,6 +25,10 @@ from ararat.middleware.feeds.dublin_core import elements
         ({"dc.title": "A", "dcterms.title": "A"}, [("title", "A")]),
         ({"who": "(:unkn)", "datacite.creator": "Ada"}, [("creator", "Ada")]),
         ({"what": "(:unav)"}, []),
+        ({"who": "Ada; Noah"}, [("creator", "Ada"), ("creator", "Noah")]),
+        ({"dc.creator": "Ada; Noah"}, [("creator", "Ada; Noah")]),
+        ({"schema": SCHEMA}, [("title", "Map"), ("creator", "Ada"), ("type", "Dataset"), ("rights", LICENCE)]),
+        ({"datacite": DATACITE}, [("title", "Map"), ("creator", "Ada"), ("publisher", "Noah"), ("date", "1905")]),
         ({"when": "(:tba) in 2030"}, [("date", "in 2030")]),
         ({"dc.subject": "maps", "dc.rights": "free"}, [("subject", "maps"), ("rights", "free")]),
         ({"dc.identifier": "INV 1"}, [("identifier", "INV 1")]),
