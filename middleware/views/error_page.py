@@ -112,8 +112,14 @@ class Explanation:
 
     @property
     def links(self) -> tuple[Hint, ...]:
-        """The hints on the page below the identifier. A tombstone has the successor already."""
-        return tuple(hint for hint in self.hints if self.tombstone is None or hint.member != "successor")
+        """The hints on the page below the identifier. The successor is in a tombstone, and the prefix in its record."""
+        elsewhere = ("prefix",) if self.tombstone is None else ("prefix", "successor")
+        return tuple(hint for hint in self.hints if hint.member not in elsewhere)
+
+    @property
+    def record_address(self) -> str | None:
+        """The address of the record; None without one."""
+        return next((hint.href for hint in self.hints if hint.member == "prefix"), None)
 
     @property
     def contact(self) -> str | None:
@@ -235,7 +241,7 @@ def _hints(resolution: Resolution, problem: Problem, root: str, inspector: str |
             yield Hint("container", HINTS["container"], f"{root}/{container}", container)
     if resolution.record is not None:
         prefix = resolution.record.prefix
-        yield Hint("prefix", HINTS["prefix"], f"{root}/{prefix}", prefix)
+        yield Hint("prefix", "The group of identifiers that it begins with", f"{root}/{prefix}", prefix)
     if len(given) > ECHOED:
         return
     if resolution.status == 400 and (meant := suggestion(given, problem)):

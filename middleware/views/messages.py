@@ -124,7 +124,6 @@ HINTS = {
     "description": translatable("Its description"),
     "withdrawn": translatable("The description of the withdrawn item"),
     "container": translatable("The nearest item above it"),
-    "prefix": translatable("The group of identifiers that it begins with"),
     "successor": translatable("Its successor"),
     "suggestion": translatable("Possible correction"),
     "inspect": translatable("Examine it in the inspector"),

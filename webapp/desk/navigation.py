@@ -33,7 +33,7 @@ _PAGES = (
     _Page("Moves", "desk.moves", _CHANGING),
     _Page("Links", "desk.links"),
     _Page("Changes", "desk.changes", also="desk.audit"),
-    _Page("Prefixes", "desk.prefixes"),
+    _Page("Prefixes", "desk.prefixes", also="desk.branding"),
     _Page("Accounts", "desk.accounts", ("administrator",)),
 )
 

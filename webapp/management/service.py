@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from .branding import BrandingOperations
 from .bulk import BulkOperations
 from .history import HistoryOperations
 from .names import NameOperations
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from ...middleware.storage.writing.transaction import Transaction
 
 
-class Management(NameOperations, BulkOperations, PrefixOperations, HistoryOperations):
+class Management(NameOperations, BulkOperations, PrefixOperations, BrandingOperations, HistoryOperations):
     """The operations on the names of a site, with the permissions of the caller.
 
     The first argument of each method is the caller, None for a client without an account. Only :meth:`show` accepts

@@ -14,6 +14,8 @@ from playwright.sync_api import Browser, Page
 
 from ararat.middleware import Bindings, open_bindings
 from ararat.middleware.bindings.bulk.relocation import relocate_prefix
+from ararat.middleware.branding.logos import data_url
+from ararat.middleware.branding.model import Branding
 from ararat.webapp.accounts.store import Accounts
 from ararat.webapp.links.model import Link, State
 from ararat.webapp.links.store import Links
@@ -49,6 +51,10 @@ class Running:
     bindings: Bindings
 
 
+# A GIF of one pixel.
+LOGO = bytes.fromhex("47494638396101000100800000ffffff00000021f90400000000002c00000000010001000002024401003b")
+
+
 def fill(bindings: Bindings) -> None:
     """Bind names with hostile and long texts, make some changes, and record traces."""
     for number in range(60):
@@ -60,6 +66,8 @@ def fill(bindings: Bindings) -> None:
     bindings.withdraw("ark:12345/x5n03", reason="Merged", actor="ada")
     relocate_prefix(bindings, "https://old.example/show?id=1", "https://new.example/1", actor="ada")
     bindings.set_prefix("12345/x5", what="\u0645\u062e\u0637\u0648\u0637\u0629", statement="We keep names.")
+    for institution in (TITLES[0], "x" * 200):
+        bindings.set_branding(Branding(institution=institution, logo=data_url(LOGO), contact="y" * 400), actor="ada")
     now = bindings.now()
     for number, state in enumerate((*STATES, *STATES)):
         name = f"ark:12345/x5n{20 + number}" if number else LONG

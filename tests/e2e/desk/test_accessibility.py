@@ -26,6 +26,7 @@ PAGES = (
     "/desk/moves",
     "/desk/accounts/jane",
     "/desk/prefixes/record?prefix=ark:12345/x5",
+    "/desk/branding",
 )
 """One page of each kind. Each part of the other pages is on one of them."""
 OTHERS = (

@@ -128,6 +128,8 @@ def test_forged_fields_do_not_change_an_answer(server, servers, name, forgeries)
     for target in ("/ark:12345/cat", "/ark:12345/doc?info"):
         plain = without_date(server.exchange(PLAIN.format(target).encode()))
         for forged, value in forgeries:
+            if forged == "Accept-Language" and target.endswith("?info"):
+                continue  # a page is in the language of the visitor
             fields = {"Host": "site.test"} | {forged: value}
             head = "".join(f"{field}: {said}\r\n" for field, said in fields.items())
             sent = server.exchange(f"GET {target} HTTP/1.1\r\n{head}Connection: close\r\n\r\n".encode("latin-1"))

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
+from ararat.middleware.branding.model import Branding
 from ararat.webapp.accounts.model import Caller
 from ararat.webapp.desk.administration.account_changes import CHANGES
 from ararat.webapp.links.model import Link
@@ -138,6 +139,10 @@ CASES = (
     page("/prefixes/edit", ADMINISTRATORS, f"/prefixes/edit?prefix={GRANTED}"),
     form("/prefixes/edit", ADMINISTRATORS, prefix="ark:12345/x7", what="Maps"),
     form("/prefixes/remove", ADMINISTRATORS, prefix="ark:12345/x8", etag="{etag}"),
+    page("/branding", ADMINISTRATORS),
+    form("/branding", ADMINISTRATORS, institution="The Library", revision="1"),
+    form("/branding/preview", ADMINISTRATORS, institution="The Library"),
+    form("/branding/restore", ADMINISTRATORS, version="1", revision="1"),
 )
 NOT_A_PAGE = "/desk/<path:rest>"
 """The rule that answers 404 to each other path."""
@@ -177,6 +182,7 @@ def fill(desk: Desk) -> None:
     bindings.withdraw(WITHDRAWN)
     bindings.set_prefix(GRANTED, what="Maps")
     bindings.set_prefix("ark:12345/x8", what="Prints")
+    bindings.set_branding(Branding(institution="A library"))
     ada, jane = accounts.get("ada"), accounts.get("jane")
     assert ada
     assert jane
@@ -250,7 +256,8 @@ def snapshot(desk: Desk) -> tuple[Any, ...]:
         for account in desk.accounts.list()
         for token in desk.accounts.tokens(account.name)
     ]
-    return names, desk.bindings.prefixes(), desk.bindings.rules(), desk.accounts.list(), revoked
+    branding = desk.bindings.branding_history()
+    return names, desk.bindings.prefixes(), desk.bindings.rules(), branding, desk.accounts.list(), revoked
 
 
 def test_each_rule_is_in_the_table(desk: Desk) -> None:

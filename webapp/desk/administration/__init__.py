@@ -1,5 +1,5 @@
-"""The pages for administration: tokens, accounts, and the records of NAANs and shoulders."""
+"""The pages for administration: tokens, accounts, branding, and the records of NAANs and shoulders."""
 
-from . import accounts, prefix_changes, prefixes, tokens
+from . import accounts, branding, prefix_changes, prefixes, tokens
 
-__all__ = ["accounts", "prefix_changes", "prefixes", "tokens"]
+__all__ = ["accounts", "branding", "prefix_changes", "prefixes", "tokens"]

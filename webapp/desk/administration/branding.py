@@ -1,0 +1,229 @@
+"""The page of the branding of the public pages: a form with a preview, and the earlier versions. Only for
+administrators.
+
+The form has the revision that the page showed. If another account saved a version meanwhile, nothing is written, and
+the page shows the recorded version beside the form.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from http import HTTPStatus
+from typing import Final
+
+from flask import Response, abort, render_template, request
+from werkzeug.wrappers import Response as AnyResponse
+
+from ....middleware.branding import logos
+from ....middleware.branding import model as branding
+from ....middleware.branding.model import NO_BRANDING, Branding
+from ....middleware.branding.stored import Version
+from ....middleware.errors import BindingError
+from ....middleware.resolution.refusals import refuse
+from ....middleware.views import templates
+from ....middleware.views.error_page import explain
+from ....middleware.views.languages import ENGLISH, LANGUAGES
+from ....middleware.views.presentation import Presentation
+from ...config import site
+from ...management import Stale
+from ...management.permissions import require_administrator
+from ...security import CONTENT_SECURITY_POLICY
+from .. import messages
+from ..blueprint import blueprint, caller, management, see_other
+from ..forms import Problem
+from ..names.history import Difference
+
+LABELS: Final[dict[branding.Field, str]] = {
+    "institution": "Institution",
+    "logo": "Logo",
+    "contact": "Contact",
+    "colour": "Colour",
+    "statement": "Statement",
+}
+"""The fields of a branding with their labels."""
+
+MAX_SHOWN = 20
+"""The maximum number of versions on the page."""
+
+LANGUAGE_NAMES: Final = (
+    ("en", "English"),
+    ("de", "Deutsch"),
+    ("fr", "Fran\u00e7ais"),
+    ("es", "Espa\u00f1ol"),
+    ("it", "Italiano"),
+    ("nl", "Nederlands"),
+    ("pt", "Portugu\u00eas"),
+    ("pl", "Polski"),
+    ("cs", "\u010ce\u0161tina"),
+    ("ar", "\u0627\u0644\u0639\u0631\u0628\u064a\u0629"),
+    ("he", "\u05e2\u05d1\u05e8\u05d9\u05ea"),
+    ("ja", "\u65e5\u672c\u8a9e"),
+    ("zh", "\u4e2d\u6587"),
+)
+"""The languages of the preview with their own names."""
+
+_EXAMPLE = "ark:12345/x6np1"
+_DATA = "data:"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Change:
+    """A version in the history: who saved it and when, and the values that differ from the version before it."""
+
+    revision: int
+    actor: str | None
+    when: datetime
+    differences: list[Difference]
+
+
+@blueprint.get("/branding", endpoint="branding")
+def page() -> Response:
+    """Show the form with the recorded values, and the earlier versions."""
+    versions = management().brandings(caller())
+    return _page(versions, versions[0].branding if versions else NO_BRANDING)
+
+
+@blueprint.post("/branding", endpoint="save_branding")
+def save() -> AnyResponse:
+    """Save the branding of the form. An empty field deletes its value."""
+    values, problems = _read()
+    if problems:
+        return _page(management().brandings(caller()), values, problems)
+    try:
+        management().set_branding(caller(), Branding(**values), revision=_number("revision"))
+    except Stale:
+        return _page(management().brandings(caller()), values, is_stale=True)
+    messages.put("The branding is saved. The public pages show it after about a second.")
+    return see_other("desk.branding")
+
+
+@blueprint.post("/branding/preview", endpoint="preview_branding")
+def preview() -> AnyResponse:
+    """Show a public page with the branding of the form, in the chosen language. Nothing is saved."""
+    require_administrator(caller())
+    values, problems = _read()
+    if problems:
+        return _page(management().brandings(caller()), values, problems)
+    root, language = site().prefix or request.script_root, request.form.get("language", ENGLISH)
+    shown = Presentation(
+        language=language if language in LANGUAGES else ENGLISH, branding=Branding(**values), root=root
+    )
+    response = Response(explain(refuse(_EXAMPLE, "not-bound"), root, None).as_html(shown), mimetype="text/html")
+    response.headers["Content-Security-Policy"] = templates.content_security_policy(shown)
+    return response
+
+
+@blueprint.post("/branding/restore", endpoint="restore_branding")
+def restore() -> AnyResponse:
+    """Save the values of an earlier version again."""
+    wanted, versions = _number("version"), management().bindings.branding_history()
+    found = next((each for each in versions if each.revision == wanted), None)
+    if found is None:
+        require_administrator(caller())
+        abort(HTTPStatus.NOT_FOUND)
+    try:
+        management().set_branding(caller(), found.branding, revision=_number("revision"))
+    except Stale:
+        return _page(versions, found.branding, is_stale=True)
+    messages.put(f"The values of version {found.revision} are saved again.")
+    return see_other("desk.branding")
+
+
+def differences(before: Branding, after: Branding) -> list[Difference]:
+    """Return the fields that differ, with the values for a reader.
+
+    >>> differences(Branding(), Branding(institution="A library"))
+    [Difference(field='Institution', before='', after='A library')]
+    """
+    old, new = before.as_dict(), after.as_dict()
+    return [
+        Difference(field=label, before=_shown(old[field]), after=_shown(new[field]))
+        for field, label in LABELS.items()
+        if old[field] != new[field]
+    ]
+
+
+def _shown(value: str | None) -> str:
+    """Return a value for a reader: of an image its format and size."""
+    if value is None or not value.startswith(_DATA):
+        return value or ""
+    media_type, _, content = value.removeprefix(_DATA).partition(";base64,")
+    return f"{media_type}, {len(content) * 3 // 4:,} bytes"
+
+
+def _read() -> tuple[dict[branding.Field, str | None], dict[str, Problem]]:
+    """Return the values of the form in their stored form, and the problems of its fields.
+
+    The value of a field with a problem is as it was entered.
+    """
+    values: dict[branding.Field, str | None] = {}
+    problems: dict[str, Problem] = {}
+    for field in branding.FIELDS:
+        values[field] = " ".join(request.form.get(field, "").split())
+        try:
+            if field == "logo":
+                values[field] = _logo(values[field] or "")
+            values[field] = branding.check_field(field, values[field])
+        except BindingError as error:
+            problems[field] = Problem.of(error)
+    return values, problems
+
+
+def _logo(path: str) -> str:
+    """Return the logo of the form: the uploaded image, the path, or the recorded image that stays."""
+    image = request.files.get("image")
+    if image is not None and image.filename:
+        return logos.data_url(image.stream.read(logos.MAX_BYTES + 1))
+    return path or (request.form.get("kept", "") if "keep" in request.form else "")
+
+
+def _number(field: str) -> int:
+    text = request.form.get(field, "")
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else -1
+
+
+def _page(
+    versions: list[Version],
+    values: Branding | dict[branding.Field, str | None],
+    problems: dict[str, Problem] | None = None,
+    *,
+    is_stale: bool = False,
+) -> Response:
+    given = values.as_dict() if isinstance(values, Branding) else values
+    recorded = versions[0] if versions else None
+    # The recorded version that the form did not show, against the values of the form.
+    conflict = differences(recorded.branding, Branding(**given)) if is_stale and recorded else []
+    before = [*(each.branding for each in versions[1:]), NO_BRANDING]
+    changes = [
+        Change(
+            revision=each.revision,
+            actor=each.actor,
+            when=each.changed,
+            differences=differences(earlier, each.branding),
+        )
+        for each, earlier in zip(versions, before, strict=False)
+    ]
+    logo = given.get("logo") or ""
+    page = render_template(
+        "desk/branding.html",
+        values={field: text or "" for field, text in given.items()},
+        image=logo if logo.startswith(_DATA) else "",
+        image_words=_shown(logo),
+        revision=recorded.revision if recorded else 0,
+        recorded=recorded,
+        is_stale=is_stale,
+        conflict=conflict,
+        changes=changes[:MAX_SHOWN],
+        languages=LANGUAGE_NAMES,
+        language=request.form.get("language", ENGLISH),
+        errors=problems or {},
+        labels=LABELS,
+        most_bytes=logos.MAX_BYTES,
+    )
+    status = HTTPStatus.CONFLICT if is_stale else HTTPStatus.UNPROCESSABLE_ENTITY if problems else HTTPStatus.OK
+    response = Response(page, status)
+    # The page shows the recorded image, which is in a data URL.
+    allowed = CONTENT_SECURITY_POLICY.replace("img-src 'self'", "img-src 'self' data:")
+    response.headers["Content-Security-Policy"] = allowed
+    return response
