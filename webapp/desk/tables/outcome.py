@@ -19,6 +19,7 @@ from ...uploads.model import PARTS, Part, Upload
 from .. import messages
 from ..blueprint import blueprint, caller, management, see_other
 from ..exports import csv_file
+from ..forms import sentence
 from .uploads import error_of, job_of, known_upload, state_of, uploads
 
 if TYPE_CHECKING:
@@ -77,6 +78,7 @@ def page(number: int) -> AnyResponse | str:
         labels=_LABELS,
         rows=[row for _, row in rows[:_PAGE]],
         fix=fix,
+        sentence=sentence,
         has_moves="bound-otherwise" in {noted["code"] for noted in result.get("refused", ())},
         operation=_operation(result.get("operation") if result.get("written") else None),
         first=url("desk.table", number=number, part=part) if after else None,
