@@ -29,18 +29,21 @@ def describedby(fields: Iterable[str]) -> list[str]:
     """Return the targets of the links with the relation describedby, as written and in order.
 
     ``fields`` are the values of the ``Link`` fields. A link with an ``anchor`` describes another resource and is
-    omitted (RFC 8288, section 3.2). Never raises.
+    omitted (RFC 8288, section 3.2). Links to formats for programs are omitted if there is a link to a page. Never
+    raises.
 
-    >>> describedby(['<?info>; rel="alternate describedby", </css>; rel=preload'])
+    >>> describedby(['<?info>; rel="alternate describedby", </css>; rel=preload', '</j>; rel=describedby; type=a/b'])
     ['?info']
     """
-    found = []
+    found, pages = [], []
     for number, (target, parameters) in enumerate(_links(fields)):
         if number == MAX_LINKS:
             break
         if "anchor" not in parameters and "describedby" in parameters.get("rel", "").lower().split():
             found.append(target)
-    return found
+            if parameters.get("type", "text/html").lower() == "text/html":
+                pages.append(target)
+    return pages or found
 
 
 def _links(fields: Iterable[str]) -> Iterator[tuple[str, dict[str, str]]]:

@@ -28,6 +28,11 @@ from ararat.webapp.tracing.client.link_header import MAX_LINKS, describedby
         pytest.param(["nonsense, <a>; rel=describedby"], ["a"], id="nonsense-before"),
         pytest.param(["<a; rel=describedby"], [], id="never-closed"),
         pytest.param(['<a>; rel="describedby'], ["a"], id="string-never-closed"),
+        pytest.param(
+            ['<a>; rel=describedby; type="text/html", <b>; rel=describedby; type="a/b"'], ["a"], id="page-first"
+        ),
+        pytest.param(["<b>; rel=describedby; type=a/b", "<a>; rel=describedby"], ["a"], id="page-last"),
+        pytest.param(["<b>; rel=describedby; type=a/b, <c>; rel=describedby; type=c/d"], ["b", "c"], id="no-page"),
         pytest.param([""], [], id="empty"),
         pytest.param([], [], id="none"),
     ],
