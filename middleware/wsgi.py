@@ -31,10 +31,11 @@ from .bindings.prefixes import NO_RECORDS
 from .branding.model import NO_BRANDING, Branding
 from .custom_scheme import OwnScheme
 from .errors import BindingsUnavailable
+from .http.answer import Answer, last_resort
 from .http.handover import Handover
 from .http.request import Request
 from .http.request_target import Target, recover, reserved_labels
-from .http.responses import Answer, Answers, last_resort
+from .http.responses import Answers
 from .http.rfc2169 import parse_service_request
 from .resolution import check_characters
 from .resolution.refusals import refuse

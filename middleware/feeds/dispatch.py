@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 
 from ..bindings.collection import Bindings
 from ..errors import BindingsUnavailable
+from ..http.answer import last_resort
 from ..http.request import Request
 from ..http.request_target import recover
-from ..http.responses import RETRY_AFTER, Answers, last_resort
+from ..http.responses import RETRY_AFTER, Answers
 from .atom import AtomFeed
 from .feed import Feed, FeedAnswer, refusal
 from .oai_pmh import OaiPmh

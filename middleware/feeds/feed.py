@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 from typing import NamedTuple, Protocol
 from urllib.parse import parse_qsl
 
+from ..http.answer import Headers
 from ..http.conditional import validators
 from ..http.request import Request
-from ..http.responses import Headers
 
 
 class FeedAnswer(NamedTuple):

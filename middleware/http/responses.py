@@ -7,9 +7,8 @@ conditional request for a description can also get 304.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from http import HTTPStatus
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Protocol
 
 from ..branding.model import NO_BRANDING, Branding
 from ..resolution.refusals import refuse
@@ -24,7 +23,8 @@ from ..views.prefix import describe_prefix
 from ..views.presentation import Presentation
 from ..views.redirection import Redirection
 from . import rfc2169
-from .conditional import Conditions, validators
+from .answer import Answer, Headers
+from .conditional import validators
 from .formats import BY_INFLECTION, Format
 from .handover import Handover, hand_over
 from .links import describedby, links_of_resolution
@@ -32,9 +32,7 @@ from .negotiation import preferred
 from .request import Request
 
 if TYPE_CHECKING:
-    from _typeshed.wsgi import StartResponse
-
-Headers = list[tuple[str, str]]
+    pass
 
 METHODS = "GET, HEAD, OPTIONS"
 RETRY_AFTER = "10"
@@ -46,8 +44,6 @@ _EXPOSED = ("Access-Control-Expose-Headers", "Link, Location")
 _OF_REDIRECT = frozenset({"Location", "Content-Length", "Cache-Control", "Vary"})
 
 _NOT_INDEXED = ("X-Robots-Tag", "noindex")
-
-_STATUS_LINES = {status.value: f"{status.value} {status.phrase}" for status in HTTPStatus}
 
 # How many seconds clients can cache a refusal. It is short, because an identifier can be bound at any time.
 _REFUSAL_SECONDS = {404: 60, 410: 60}
@@ -71,26 +67,6 @@ class View(Page, Protocol):
     def as_json(self) -> bytes: ...
 
     def as_text(self) -> bytes: ...
-
-
-class Answer(NamedTuple):
-    """The status, header fields and body of a response to the client."""
-
-    status: int
-    headers: Headers
-    body: bytes
-
-    def start(self, start_response: StartResponse, *, head: bool = False) -> Iterable[bytes]:
-        """Call ``start_response`` and return the body for the server. With ``head``, the body is empty (HEAD)."""
-        start_response(_STATUS_LINES[self.status], self.headers)
-        return (self.body,) if self.body and not head else ()
-
-    def under(self, conditions: Conditions) -> Answer:
-        """Return 304 if the client already has this response of 200 (:class:`.Conditions`), else this response."""
-        if not conditions.met(dict(self.headers)):
-            return self
-        # RFC 9110, section 15.4.5: 304 has the caching fields of 200, but not the fields of the content.
-        return Answer(304, [field for field in self.headers if not field[0].startswith("Content-")], b"")
 
 
 def no_branding() -> Branding:
@@ -311,18 +287,6 @@ def _accepted_format(request: Request, formats: tuple[Format, ...]) -> Format:
     # The media types before the other ones, so that a wildcard selects the first format.
     ordered = [form.media_type for form in formats] + [name for form in formats for name in form.others]
     return names[preferred(request.accepted.media_types, tuple(ordered))]
-
-
-def last_resort() -> Answer:
-    """Return a response of 500 that uses no template and no setting. It is sent if rendering an error page fails."""
-    body = b"The resolver failed because of an error in its program (internal-error).\n"
-    headers = [
-        ("Content-Type", "text/plain; charset=utf-8"),
-        ("Content-Length", str(len(body))),
-        ("Cache-Control", "no-store"),
-        ("X-Content-Type-Options", "nosniff"),
-    ]
-    return Answer(500, headers, body)
 
 
 def _always(settings: Settings) -> Headers:

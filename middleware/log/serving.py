@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING
 from werkzeug.exceptions import RequestedRangeNotSatisfiable
 from werkzeug.wrappers import Response
 
+from ..http.answer import Answer, Headers, last_resort
 from ..http.conditional import validators
 from ..http.request import Request
 from ..http.request_target import recover
-from ..http.responses import METHODS, RETRY_AFTER, Answer, Answers, Headers, last_resort
+from ..http.responses import METHODS, RETRY_AFTER, Answers
 from .folder import CHECKPOINT
 from .tiles import Tile
 

@@ -12,8 +12,8 @@ import pytest
 from ararat.middleware import BindingSource
 from ararat.middleware.bindings import metadata
 from ararat.middleware.bindings.model import Binding
+from ararat.middleware.http.answer import Answer
 from ararat.middleware.http.handover import Handover
-from ararat.middleware.http.responses import Answer
 
 
 class Held(BindingSource):

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from werkzeug.test import Client, create_environ, run_wsgi_app
 
 from ararat.middleware import ResolverMiddleware
+from ararat.middleware.http.answer import last_resort
 from ararat.middleware.http.formats import FORMATS
-from ararat.middleware.http.responses import last_resort, preferred
+from ararat.middleware.http.negotiation import preferred
 
 
 @pytest.fixture
