@@ -84,6 +84,10 @@ class BindingSource(Protocol):
         """Return whether the check character of an unbound identifier is wrong, so it probably has a typing error."""
         return False
 
+    def correction(self, identifier: Ark | Urn, /) -> str | None:
+        """Return the key of the only live name that an unbound identifier probably means, or None."""
+        return None
+
     def branding(self) -> Branding:
         """Return the recorded branding of the public pages. Its values replace those of the settings."""
         return NO_BRANDING
@@ -281,13 +285,13 @@ class ResolverMiddleware:
         return refuse(given, code, message)
 
     def _with_hint(self, resolution: Resolution) -> Resolution:
-        """Return the refusal of an unknown name with a hint at a typing error, if its check character is wrong."""
+        """Return the refusal of an unknown name with a hint at a typing error, and with the name that it means."""
         problem, identifier = resolution.problem, resolution.identifier
         if problem is None or identifier is None or problem.code != "not-bound":
             return resolution
-        if not self.bindings.is_mistyped(identifier):
-            return resolution
-        return replace(resolution, problem=replace(problem, message=check_characters.MESSAGE))
+        if self.bindings.is_mistyped(identifier):
+            problem = replace(problem, message=check_characters.MESSAGE)
+        return replace(resolution, problem=problem, correction=self.bindings.correction(identifier))
 
     def _fetch_and_note(self, keys: Iterable[str]) -> Mapping[str, Binding]:
         found = self.bindings.fetch(keys)

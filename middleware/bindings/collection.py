@@ -29,6 +29,7 @@ from ..branding.model import Branding
 from ..branding.stored import Version, history_of
 from ..errors import BindingError, BindingsUnavailable, Collision, Stale
 from ..resolution.check_characters import is_mistyped
+from ..resolution.corrections import corrections
 from ..resolution.rule_cache import RuleCache
 from ..resolution.rules import Rule, RuleEvent, RuleMatch
 from ..storage.reopening import Opening
@@ -576,6 +577,14 @@ class Bindings:
     def is_mistyped(self, identifier: Ark | Urn) -> bool:
         """Return whether the check character of an ARK is wrong, compared with the names that were minted here."""
         return isinstance(identifier, Ark) and is_mistyped(identifier.basic, self._rule_cache.patterns())
+
+    def correction(self, identifier: Ark | Urn) -> str | None:
+        """Return the only live name that is a probable correction of an unbound ARK (:mod:`corrections`), or None."""
+        if isinstance(identifier, Urn):
+            return None
+        names = corrections(identifier.basic, self._rule_cache.patterns())
+        live = [name for name, binding in self.fetch(names).items() if binding.is_live] if names else []
+        return live[0] if len(live) == 1 else None
 
     def close(self) -> None:
         """Close the store. Later uses raise :class:`BindingsUnavailable`."""

@@ -38,6 +38,7 @@ class Resolution:
     ``successor``   the name or URL that replaces the identifier, if it or a name above it is withdrawn
     ``record``      the record of a NAAN or shoulder, for the outcome "prefix"; of an unknown identifier that of the
                     longest NAAN or shoulder that it begins with
+    ``correction``  the bound name that an unknown identifier probably means
     ``inherited``   the statement of persistence that the name inherits from the record of a prefix, for a description
     ``seconds``     the duration in seconds; set only for ``on_resolve``
     """
@@ -56,6 +57,7 @@ class Resolution:
     rule: str | None = None
     successor: str | None = None
     record: PrefixRecord | None = None
+    correction: str | None = None
     inherited: Inherited | None = None
     seconds: float | None = None
 

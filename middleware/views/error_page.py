@@ -231,6 +231,8 @@ def _hints(resolution: Resolution, problem: Problem, root: str, inspector: str |
     if resolution.successor is not None:
         address = successor_address(resolution.successor, root)
         yield Hint("successor", HINTS["successor"], address, resolution.successor)
+    if resolution.correction is not None:
+        yield Hint("suggestion", HINTS["suggestion"], f"{root}/{resolution.correction}", resolution.correction)
     if resolution.binding is not None:
         yield Hint("description", HINTS["description"], f"{root}/{key}?info", f"{key}?info")
     if (container := resolution.container) is not None:
