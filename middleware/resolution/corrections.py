@@ -16,7 +16,7 @@ from ...identifiers.ark.grammar import BETANUMERIC
 from ..bindings.patterns import Pattern
 from .check_characters import is_mistyped
 
-MAX_LENGTH = 40
+MAX_LENGTH = 32
 """The maximum number of characters of a name whose corrections are computed. Their number grows with the length."""
 
 _LOOK_ALIKES = str.maketrans("oli", "011")
@@ -31,7 +31,7 @@ def corrections(key: str, patterns: Sequence[Pattern]) -> list[str]:
     ['ark:13030/xf93gt2q']
     >>> found = corrections("ark:13030/xf93tg2q", [Pattern("13030", "xf9", 4, "noid")])
     >>> "ark:13030/xf93gt2q" in found, len(found)
-    (True, 8)
+    (True, 9)
     """
     naan, _, rest = key.removeprefix("ark:").partition("/")
     if not 0 < len(rest) <= MAX_LENGTH or not rest.isascii():
