@@ -57,6 +57,7 @@ _SECTIONS = {
     },
     "The log": {
         "log": ("log.log", "Publish a log that proves that names are not re-assigned."),
+        "redact": ("log.redact", "Remove personal values from the history of an identifier."),
     },
     "Sites": {
         "account": ("accounts.account", "Manage the accounts of people and programs."),

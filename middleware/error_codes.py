@@ -153,7 +153,7 @@ ERROR_CODES: dict[str, ErrorCode] = _catalogue(
     (
         "list-action",
         "this action is not in the history of names",
-        "bound, updated, relocated, withdrawn, restored, reserved or deleted",
+        "bound, updated, relocated, withdrawn, restored, redacted, reserved or deleted",
     ),
     ("list-after", "the position in the list is not valid", "the value that the page before returned, or no value"),
     ("list-limit", "the number of names on a page is not valid", "a number from 1 to 1,000"),
@@ -278,6 +278,7 @@ ERROR_CODES: dict[str, ErrorCode] = _catalogue(
         "the database differs from an entry of the log",
         "the rows as they were published; run ararat verify, or restore a backup",
     ),
+    ("revision-unknown", "the name does not have this change", "the number of a change that ararat history shows"),
     ("log-event", "a change of a name cannot be an entry of the log", "values that Ararat writes; run ararat verify"),
     # Targets
     ("target-missing", "the binding has no target", "an http or https address, or a path of this site"),

@@ -35,7 +35,7 @@ from .model import KINDS, NOTHING, REDIRECTS, SCOPES, Action, Binding, Kind, Sco
 from .names import Name, assignable, spelling_of
 
 Outcome = Literal[
-    "bound", "unchanged", "updated", "claimed", "relocated", "withdrawn", "restored", "reserved", "deleted"
+    "bound", "unchanged", "updated", "claimed", "relocated", "withdrawn", "restored", "redacted", "reserved", "deleted"
 ]
 
 PLACE = ("target", "kind", "passthrough", "scope", "alternates")

@@ -16,7 +16,7 @@ the name, or a page of the site itself.
 Status = Literal["reserved", "live", "withdrawn"]
 """A reserved name is not public. It can be deleted. A live or withdrawn name is public for all time (decision I-05)."""
 Scope = Literal["name", "subtree"]
-Action = Literal["bound", "updated", "relocated", "withdrawn", "restored", "reserved", "deleted"]
+Action = Literal["bound", "updated", "relocated", "withdrawn", "restored", "redacted", "reserved", "deleted"]
 
 KINDS: tuple[Kind, ...] = get_args(Kind)
 STATUSES: tuple[Status, ...] = get_args(Status)

@@ -51,6 +51,10 @@ _RECORDED = f"""
 SELECT l.entry, l.salt, l.hash, s.salt, {_EVENT} FROM log_entries l LEFT JOIN events e ON e.id = l.event
 LEFT JOIN log_salts s ON s.key = e.key WHERE l.entry >= {{mark}} AND l.entry < {{mark}} ORDER BY l.entry
 """
+_LOGGED = f"""
+SELECT l.entry, l.salt, s.salt, {_EVENT} FROM events e JOIN log_entries l ON l.event = e.id
+LEFT JOIN log_salts s ON s.key = e.key WHERE e.key = {{mark}} ORDER BY l.entry
+"""
 # An event of PostgreSQL can have a lower number than one that was committed before it. After this lock, all
 # transactions that have a number are committed.
 _LOCK = "LOCK TABLE events IN SHARE MODE NOWAIT"
@@ -196,6 +200,22 @@ class Sequencer:
                     transaction.connection.exec_driver_sql(f"INSERT INTO {table} VALUES ({marks})", values)
         self._after = found[-1].id
         return entries
+
+
+class LoggedEvent(NamedTuple):
+    """An event with the number of its entry, the salts of the event and of the name, and its row."""
+
+    number: int
+    salt: bytes
+    name_salt: bytes | None
+    event: Event
+
+
+def logged_events(transaction: Transaction, key: str) -> list[LoggedEvent]:
+    """Return the events of a name that have an entry, by number. ``key`` is the key in the tables."""
+    mark = "?" if transaction.dialect_name == "sqlite" else "%s"
+    rows = transaction.connection.exec_driver_sql(_LOGGED.format(mark=mark), (key,))
+    return [LoggedEvent(number, salt, name_salt, Event(*event)) for number, salt, name_salt, *event in rows]
 
 
 def new_events(transaction: Transaction, searched: int) -> int:

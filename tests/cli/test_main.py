@@ -52,6 +52,7 @@ COMMANDS = [
     "rounds",
     "migrate",
     "log",
+    "redact",
     "account",
     "serve",
     "doctor",

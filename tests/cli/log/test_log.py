@@ -124,3 +124,15 @@ def test_wrong_use_is_explained(bound, tmp_path, monkeypatch, arguments, code, m
     assert done.exit_code == code
     assert message in re.sub(r"\s+", " ", done.stderr)
     assert not (tmp_path / "log").exists()
+
+
+def test_redact_removes_personal_values(bound, run):
+    assert run("publish").exit_code == 0
+    done = bound("redact", "ark:12345/doc", "--actor", "officer")
+    assert (done.exit_code, done.stdout) == (0, "Redacted 1 change; 1 in the log. The redaction is change 2.\n")
+    history = bound("history", "ark:12345/doc").stdout
+    assert "first" not in history
+    assert "redacted" in history
+    assert run("publish").stdout == "1 entry added. The log has 2 entries.\n"
+    assert bound("redact", "ark:12345/doc", "--revision", "9").exit_code == 2
+    assert bound("redact", "ark:12345/other").exit_code == 1

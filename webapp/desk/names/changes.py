@@ -34,6 +34,7 @@ _DONE = {
     "reserved": "The name is reserved.",
     "withdrawn": "The name is withdrawn. Its public page is a tombstone.",
     "restored": "The name is live again.",
+    "redacted": "The personal values are removed.",
     "deleted": "The reserved name is deleted. It is never minted again.",
 }
 

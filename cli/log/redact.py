@@ -1,0 +1,50 @@
+"""The command ``redact``: remove personal values from the history of an identifier."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from ..bindings.stores import open_store
+from ..errors import DONE, read_name, write
+from ..options import actor_option, database_option
+from ..output import Sheet
+
+
+@click.command("redact", short_help="Remove personal values from the history of an identifier.")
+@click.argument("identifier", metavar="ID")
+@click.option(
+    "--revision",
+    "revisions",
+    metavar="N",
+    type=click.IntRange(1),
+    multiple=True,
+    help="Redact only this change of `ararat history`. Can be repeated.  [default: all, and the binding]",
+)
+@click.option("--resource", is_flag=True, help="Replace the resource, too. It is the same in all changes.")
+@actor_option
+@database_option
+def redact_command(identifier: str, revisions: tuple[int, ...], resource: bool, actor: str, database: str) -> int:
+    """Remove the metadata, the reason, the actor and the source of all changes of the identifier ID.
+
+    Removed values cannot be restored. Target, kind, status and times stay. Entries and proofs of the log stay valid.
+    The redaction is a change itself, with the actor of --actor.
+
+    Backups and exports can contain the values. Delete them there yourself.
+
+    Exit code: 0 done, 1 not bound, 2 refused, 69 no database.
+
+    \b
+      ararat redact ark:12345/x6np1
+      ararat redact ark:12345/x6np1 --revision 2
+    """
+    from ...middleware.log.redaction import redact
+
+    name = read_name(identifier)
+    with open_store(database) as bindings:
+        done = redact(bindings, name, revisions=revisions, resource=resource, actor=actor)
+    changes = f"{done.events:,} {'change' if done.events == 1 else 'changes'}"
+    result = f"Redacted {changes}; {done.logged:,} in the log. The redaction is change {done.revision:,}."
+    write(Sheet.of(sys.stdout).prose(result))
+    return DONE
