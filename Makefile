@@ -58,7 +58,7 @@ long: .venv/servers.stamp browser fronts ## run the long tests, also behind serv
 conformance: .venv/test.stamp ## list the requirements with their tests; fail if one has neither a test nor a reason
 	@$(BIN)/python tests/conformance/conftest.py
 
-pictures: .venv/test.stamp browser ## take screenshots of all pages into pictures/; ARGS=--readme updates those of the README
+pictures: .venv/test.stamp browser ## take screenshots of all pages into pictures/; ARGS=--readme or --desk updates those of docs
 	@$(BIN)/python tests/e2e/pictures.py $(ARGS)
 
 registries: .venv/run.stamp ## update the bundled registries: make registries FILES='naan_records.json uri-schemes.xml'

@@ -89,7 +89,7 @@ def wheel(dist: Path) -> Path:
 @pytest.fixture(scope="module")
 def package(tree: list[str]) -> set[str]:
     """The files of the tree that are the package."""
-    handbook = {name for name in tree if name.startswith("docs/") and name.endswith((".md", ".svg"))}
+    handbook = {name for name in tree if name.startswith("docs/") and name.endswith((".md", ".svg", ".webp"))}
     return {
         f"ararat/{name}"
         for name in tree

@@ -2,21 +2,28 @@
 
 As a script, start `ararat serve` with the demo at the first free port from 8000. Each state is taken in a wide light, a
 wide dark and a narrow window (320 pixels). With `--readme`, also take the two pictures of the README. Arguments select
-states by the beginning of their names: `make pictures ARGS='trace policy'`.
+states by the beginning of their names: `make pictures ARGS='trace policy'`. With `--desk`, only take the pictures of
+docs/desk.md.
 """
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import re
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Literal
 
 from conftest import find_browser, flags
+from desk import tasks
 from playwright.sync_api import Browser, Page, sync_playwright
+
+from ararat.middleware import open_bindings
+from ararat.webapp.accounts.store import Accounts
 
 Scheme = Literal["light", "dark"]
 SCHEMES: tuple[Scheme, ...] = ("light", "dark")
@@ -112,9 +119,9 @@ STATES: dict[str, Callable[[Page], None]] = {
 
 
 @contextlib.contextmanager
-def served() -> Iterator[str]:
-    """Yield the origin of an `ararat serve` with the demo, and stop it afterwards."""
-    command = [Path(sys.executable).with_name("ararat"), "serve"]
+def served(*options: str) -> Iterator[str]:
+    """Yield the origin of an `ararat serve`, by default with the demo, and stop it afterwards."""
+    command = [Path(sys.executable).with_name("ararat"), "serve", *options]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as server:
         try:
             lines = iter(server.stdout or ())
@@ -176,7 +183,42 @@ def take_for_readme(browser: Browser, origin: str) -> Iterator[Path]:
         yield path
 
 
+def take_for_desk(browser: Browser) -> Iterator[Path]:
+    """Take a picture of each task of docs/desk.md, as WebP: such a file has half the size of a PNG."""
+    for name, task in tasks.TASKS.items():
+        path = ROOT / "docs" / f"desk-{name}.webp"
+        with tempfile.TemporaryDirectory() as folder, open_bindings(f"{folder}/desk.sqlite", create=True) as bindings:
+            tasks.fill(bindings)
+            accounts = Accounts(bindings)
+            account = accounts.get(task.account)
+            assert account
+            with (
+                served("--no-trace-elsewhere", "--database", f"{folder}/desk.sqlite") as origin,
+                browser.new_context(base_url=origin, viewport={"width": 1080, "height": 660}) as context,
+            ):
+                context.add_cookies([{"name": "ararat", "value": accounts.start_session(account), "url": origin}])
+                page = context.new_page()
+                page.goto("/desk")
+                task.steps(tasks.Hand(page, lambda page, path=path: path.write_bytes(as_webp(page))))
+        yield path
+
+
+def as_webp(page: Page) -> bytes:
+    """Return the visible part of a page as WebP, without the blinking cursor."""
+    page.wait_for_load_state("networkidle")
+    page.evaluate("document.activeElement?.blur()")
+    options = {"format": "webp", "quality": 70}
+    return base64.b64decode(page.context.new_cdp_session(page).send("Page.captureScreenshot", options)["data"])
+
+
 if __name__ == "__main__":
+    if "--desk" in sys.argv[1:]:
+        with sync_playwright() as playwright:
+            started = playwright.chromium.launch(executable_path=find_browser(playwright), args=flags())
+            for taken in take_for_desk(started):
+                print(taken.relative_to(ROOT))
+            started.close()
+        sys.exit()
     PICTURES.mkdir(exist_ok=True)
     with served() as at_origin, sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=find_browser(playwright), args=flags())

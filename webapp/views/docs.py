@@ -29,6 +29,7 @@ FIRST = "index"
 
 # A link to another file in the folder, with an optional anchor.
 _NEIGHBOUR = re.compile(r"([a-z0-9-]+)\.md(#[a-z0-9-]+)?")
+_KINDS = {".svg": "image/svg+xml", ".webp": "image/webp"}
 _NO_WORD = re.compile(r"[^a-z0-9 -]")
 
 
@@ -51,7 +52,7 @@ def page(name: str) -> Response:
     Raises :class:`.Refused` with the status 404 if the folder has no such file.
     """
     if name in pictures():
-        return send_from_directory(FOLDER, name, mimetype="image/svg+xml", max_age=86_400)
+        return send_from_directory(FOLDER, name, mimetype=_KINDS[Path(name).suffix], max_age=86_400)
     if name not in names():
         raise Refused(404, "not-found", "This page does not exist in the documentation.")
     shown = _page(name, url("docs.contents"))
@@ -66,8 +67,8 @@ def names() -> frozenset[str]:
 
 @cache
 def pictures() -> frozenset[str]:
-    """Return the names of the SVG files in ``docs/``, with ``.svg``."""
-    return frozenset(path.name for path in FOLDER.glob("*.svg"))
+    """Return the names of the SVG and WebP files in ``docs/``, with their endings."""
+    return frozenset(path.name for path in FOLDER.iterdir() if path.suffix in _KINDS)
 
 
 @lru_cache(maxsize=64)

@@ -78,3 +78,13 @@ def test_equal_headings_have_different_ids():
     assert [
         f'id="{place}"' in rendered("# A b\n\n## A b\n\n## A b", "/").body for place in ("a-b", "a-b-1", "a-b-2")
     ] == [True] * 3
+
+
+def test_the_pictures_of_a_page_are_served(client, read_page):
+    page = read_page(client.get("/docs/desk").text)
+    pictures = [each.attributes["src"] for each in page.all("img") if each.attributes["src"].endswith(".webp")]
+    assert len(pictures) == 12
+    response = client.get(pictures[0], buffered=True)
+    assert response.content_type == "image/webp"
+    assert response.data[8:12] == b"WEBP"
+    assert client.get("/docs/inspector-light.png").status_code == 404
