@@ -57,6 +57,7 @@ _SECTIONS = {
     },
     "The log": {
         "log": ("log.log", "Publish a log that proves that names are not re-assigned."),
+        "verify-name": ("log.verify_name", "Verify a proof that a change of an identifier is in a log."),
         "redact": ("log.redact", "Remove personal values from the history of an identifier."),
     },
     "Sites": {
@@ -87,7 +88,7 @@ class Commands(click.Group):
         if cmd_name not in _COMMANDS:
             return None
         module = importlib.import_module(f".{_COMMANDS[cmd_name][0]}", __package__)
-        return getattr(module, f"{cmd_name}_command")
+        return getattr(module, f"{cmd_name.replace('-', '_')}_command")
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         widest = max(map(len, _COMMANDS))

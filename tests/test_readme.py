@@ -164,7 +164,7 @@ def test_problems_page_lists_every_code():
 
 def test_commands_page_lists_every_command():
     table = PAGES["commands.md"].split("\n## ")[0]
-    assert re.findall(r"^\| `([a-z]+)` \|", table, re.MULTILINE) == main.list_commands(Context(main))
+    assert re.findall(r"^\| `([a-z-]+)` \|", table, re.MULTILINE) == main.list_commands(Context(main))
 
 
 # Frameworks ----------------------------------------------------------------------------------------------------------

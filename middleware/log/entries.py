@@ -30,6 +30,7 @@ from hashlib import sha256
 from ...identifiers.text import display
 from .errors import LogError
 from .keys import decode
+from .tree import MAX_SIZE
 
 VERSION = "ararat-event/v1"
 SALT_BYTES = 16
@@ -86,6 +87,8 @@ class Entry:
         if found is None:
             raise LogError(f"the entry {display.escape(content[:60].decode('latin-1'))} is not {VERSION}")
         key, revision, action, time, thing, state, before = (value.decode() for value in found.groups())
+        if int(revision) > MAX_SIZE or (before != "-" and int(before) > MAX_SIZE):
+            raise LogError(f"the entry of {display.escape(key[:100])} has a number above {MAX_SIZE:,}")
         try:
             moment = datetime.fromisoformat(time)
             hashes = [None if text == "-" else decode(text) for text in (thing, state)]

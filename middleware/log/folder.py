@@ -17,7 +17,8 @@ from pathlib import Path
 from ...identifiers.text import display
 from ..errors import BindingError
 from .errors import LogError
-from .tiles import Tile
+from .notes import MAX_BYTES
+from .tiles import MAX_BUNDLE_BYTES, Tile
 
 CHECKPOINT = "checkpoint"
 _WRITERS = 8
@@ -37,14 +38,16 @@ class LogFolder:
     def checkpoint(self) -> bytes | None:
         """Return the published checkpoint, or None if the folder has none."""
         try:
-            return (self.path / CHECKPOINT).read_bytes()
+            with (self.path / CHECKPOINT).open("rb") as stream:
+                return stream.read(MAX_BYTES + 1)
         except FileNotFoundError:
             return None
 
     def read(self, tile: Tile) -> bytes:
         """Return the content of a tile. Raises :class:`LogError` if the file does not exist or cannot be read."""
         try:
-            return (self.path / tile.path).read_bytes()
+            with (self.path / tile.path).open("rb") as stream:
+                return stream.read(MAX_BUNDLE_BYTES + 1)  # the file of another program can have any length
         except OSError as error:
             raise LogError(f"{self.path / tile.path} cannot be read: {error.strerror}") from None
 

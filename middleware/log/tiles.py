@@ -30,6 +30,9 @@ MAX_INDEX = 2**63 - 1
 MAX_ENTRY_BYTES = 2**16 - 1
 """The maximum length of an entry: a tile states it with two bytes."""
 
+MAX_BUNDLE_BYTES = WIDTH * (2 + MAX_ENTRY_BYTES)
+"""The maximum length of a tile of entries."""
+
 # path    = "tile/" level "/" *( "x" 3DIGIT "/" ) 3DIGIT [ ".p/" width ]
 # level   = "entries" / 1*2DIGIT       ; 0 to 63, without a leading zero
 # width   = 1*3DIGIT                   ; 1 to 255, without a leading zero

@@ -52,6 +52,7 @@ COMMANDS = [
     "rounds",
     "migrate",
     "log",
+    "verify-name",
     "redact",
     "account",
     "serve",
@@ -116,7 +117,7 @@ def test_help_lists_every_command_in_sections(ararat: Callable[..., Result]) -> 
     shown = ararat("--help")
     assert shown.exit_code == 0
     listed = shown.stdout.partition("Identifiers:")[2]
-    assert re.findall(r"^  ([a-z]+)  ", listed, re.MULTILINE) == COMMANDS
+    assert re.findall(r"^  ([a-z-]+)  ", listed, re.MULTILINE) == COMMANDS
     # Each command has one line: the others are titles and empty lines.
     assert len([line for line in listed.splitlines() if line.startswith("  ")]) == len(COMMANDS)
 

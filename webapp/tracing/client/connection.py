@@ -25,7 +25,10 @@ from .deadline import Deadline
 log = logging.getLogger(__name__)
 
 RESPONSE_BYTES = 65_536
-"""The number of bytes of a response that are read: interim responses, the header, and the beginning of the body."""
+"""The number of bytes of a response that are read: interim responses, the header, and the beginning of the body.
+
+A caller that needs a longer body sets another number in its :class:`Connection`.
+"""
 
 T = TypeVar("T")
 
@@ -85,7 +88,7 @@ class Connection:
         """Wait for data and return the bytes received, or b"" at the end of the connection."""
         if self.bytes_left == 0:
             raise HopFailed("too-large", f"the header of the response is longer than {RESPONSE_BYTES // 1024} kB")
-        received = self._when_ready(selectors.EVENT_READ, self.sock.recv, self.bytes_left)
+        received = self._when_ready(selectors.EVENT_READ, self.sock.recv, min(self.bytes_left, RESPONSE_BYTES))
         self.bytes_left -= len(received)
         return received
 

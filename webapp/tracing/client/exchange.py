@@ -20,21 +20,34 @@ _LINGER_SECONDS = 1.0
 
 
 class Exchange:
-    """One HTTP request without a body, and its response. The constructor sends the request.
+    """One HTTP request and its response. The constructor sends the request.
 
     The target of ``url`` is sent unchanged. ``fields`` are header fields besides Host, Accept-Encoding and Connection.
+    ``content`` is the body of the request, or None for a request without a body.
     All methods raise :class:`~.hop.HopFailed`: "protocol" if the response is not HTTP, and the codes of the connection.
     """
 
-    def __init__(self, connection: Connection, method: str, url: WebURL, fields: Iterable[tuple[str, str]]) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        method: str,
+        url: WebURL,
+        fields: Iterable[tuple[str, str]],
+        content: bytes | None = None,
+    ) -> None:
         self._connection = connection
+        self._unread = connection.bytes_left
         # The connection reads fewer bytes than h11 could keep.
         self._http = h11.Connection(h11.CLIENT, max_incomplete_event_size=RESPONSE_BYTES)
         self._is_head = method == "HEAD"
         # Without a content coding nothing must be decoded.
         fields = [("Host", url.authority), *fields, ("Accept-Encoding", "identity"), ("Connection", "close")]
+        events: list[h11.Event] = [h11.EndOfMessage()]
+        if content is not None:
+            fields.append(("Content-Length", str(len(content))))
+            events.insert(0, h11.Data(data=content))
         request = h11.Request(method=method, target=url.target, headers=fields)
-        connection.write((self._http.send(request) or b"") + (self._http.send(h11.EndOfMessage()) or b""))
+        connection.write(b"".join([self._http.send(event) or b"" for event in (request, *events)]))
 
     def header(self) -> HopResponse:
         """Read and return the status line and the header fields of the response. Skip interim responses (1xx)."""
@@ -53,13 +66,14 @@ class Exchange:
         """Read and return the body, up to the size limit of the connection. Bytes after a response to HEAD are
         returned, too.
         """
-        body = b""
+        parts: list[bytes] = []
         try:
             while isinstance(event := self._next_event(), h11.Data):
-                body += event.data
+                parts.append(bytes(event.data))
         except HopFailed as failed:
             if failed.code != "too-large":
                 raise
+        body = b"".join(parts)
         return body + self._http.trailing_data[0] + self._rest() if self._is_head else body
 
     def _next_event(self) -> object:
@@ -72,7 +86,7 @@ class Exchange:
             if event is not h11.NEED_DATA:
                 return event
             received = self._connection.read()
-            if not received and self._connection.bytes_left == RESPONSE_BYTES:
+            if not received and self._connection.bytes_left == self._unread:
                 raise HopFailed("dropped")
             self._http.receive_data(received)
 

@@ -1,0 +1,130 @@
+"""Read the files of a log from a web server, and send requests to witnesses.
+
+Private addresses are refused unless the operator allows them, redirects are not followed, and every wait and every
+length is limited.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection
+from contextlib import closing
+from pathlib import Path
+from typing import NamedTuple
+
+import click
+
+from ...identifiers.text import display
+from ...middleware.log.errors import LogError
+from ...middleware.log.folder import CHECKPOINT
+from ...middleware.log.notes import MAX_BYTES
+from ...middleware.log.tiles import ENTRIES, MAX_BUNDLE_BYTES, WIDTH, Tile
+from ...middleware.log.tree import HASH_BYTES
+from ...webapp.tracing.client import url as weburl
+from ...webapp.tracing.client.connection import RESPONSE_BYTES
+from ...webapp.tracing.client.deadline import Deadline
+from ...webapp.tracing.client.exchange import Exchange
+from ...webapp.tracing.client.guard import GuardedClient
+from ...webapp.tracing.hop import HopFailed
+from ..errors import NO_INPUT, UNAVAILABLE, Refused
+from ..output import words
+
+SECONDS = 30.0
+"""Time limit of one request."""
+
+_FIELDS = (("User-Agent", "ararat-log"), ("Accept", "*/*"), ("Cache-Control", "no-cache"))
+
+
+class Reply(NamedTuple):
+    """The status, the media type and the body of a response."""
+
+    status: int
+    media_type: str
+    body: bytes
+
+
+class Client:
+    """Sends requests to public addresses, and to the ``networks`` in CIDR notation.
+
+    Raises click.BadParameter for a text that is not a network.
+    """
+
+    def __init__(self, networks: Collection[str] = ()) -> None:
+        try:
+            self._client = GuardedClient(networks=networks)
+        except ValueError as error:
+            raise click.BadParameter(str(error), param_hint="--allow-network") from None
+
+    def request(self, url: str, content: bytes | None = None, *, limit: int = MAX_BYTES) -> Reply:
+        """Send GET, or POST with ``content``, and return the response with a body of at most ``limit`` bytes.
+
+        Raises :class:`LogError` for an invalid URL or a longer body, and :class:`HopFailed` without a response.
+        """
+        try:
+            parsed = weburl.parse(url)
+        except weburl.BadURL as error:
+            raise LogError(f"{display.escape(url[:200])} is not the URL of a file: {error}") from None
+        method = "GET" if content is None else "POST"
+        with closing(self._client.connect(parsed, Deadline(time.monotonic() + SECONDS, what="this request"))) as peer:
+            # The header has its own limit, so that it does not take from the body.
+            peer.bytes_left = limit + RESPONSE_BYTES
+            exchange = Exchange(peer, method, parsed, _FIELDS, content)
+            header = exchange.header()
+            body = exchange.body()
+        if len(body) > limit or not peer.bytes_left:
+            raise LogError(f"{display.escape(url[:200])} is longer than {limit:,} bytes")
+        types = [value for name, value in header.headers if name.lower() == "content-type"]
+        return Reply(header.status, "".join(types).partition(";")[0].strip().lower(), body)
+
+    def get(self, url: str, *, limit: int = MAX_BYTES) -> bytes:
+        """Return the content of a URL.
+
+        Raises :class:`LogError` for another status than 200, and :class:`Refused` with the exit code 69 without a
+        response.
+        """
+        try:
+            reply = self.request(url, limit=limit)
+        except HopFailed as failed:
+            fix = "check the network, or allow a private one with --allow-network"
+            raise Refused(f"{words(url)} cannot be read: {failed}", ("Fix", fix), exit_code=UNAVAILABLE) from None
+        if reply.status != 200:
+            raise LogError(f"{display.escape(url[:200])} answers {reply.status}")
+        return reply.body
+
+
+class RemoteLog:
+    """The files of a log below a URL."""
+
+    def __init__(self, address: str, client: Client) -> None:
+        self._address = address.rstrip("/")
+        self._client = client
+
+    def checkpoint(self) -> bytes:
+        """Return the checkpoint. Raises :class:`Refused` if it cannot be read."""
+        url = f"{self._address}/{CHECKPOINT}"
+        try:
+            return self._client.get(url)
+        except LogError as error:
+            fix = "give the URL of the folder that contains the file checkpoint"
+            raise Refused(str(error), ("Fix", fix), exit_code=UNAVAILABLE) from None
+
+    def read(self, tile: Tile) -> bytes:
+        """Return the content of a tile. Raises :class:`LogError` if the server does not have it."""
+        limit = MAX_BUNDLE_BYTES if tile.level == ENTRIES else WIDTH * HASH_BYTES
+        return self._client.get(f"{self._address}/{tile.path}", limit=limit)
+
+
+def is_url(text: str) -> bool:
+    return text.lower().startswith(("http://", "https://"))
+
+
+def read_file(path: str, limit: int) -> bytes:
+    """Return the content of a file, or one byte more than ``limit`` of a longer one.
+
+    Raises :class:`Refused` with the exit code 66 if the file cannot be read.
+    """
+    try:
+        with Path(path).open("rb") as stream:
+            return stream.read(limit + 1)
+    except OSError as error:
+        raise Refused(f"{words(path)} cannot be read: {error.strerror or error}", exit_code=NO_INPUT) from None

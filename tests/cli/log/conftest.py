@@ -1,0 +1,72 @@
+"""Fixtures of the tests of the commands for logs: a published log, and a server for its files."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+
+from ararat.middleware.log.checkpoints import read_checkpoint
+from ararat.middleware.log.folder import LogFolder
+from ararat.middleware.log.keys import VerifierKey
+from ararat.middleware.log.proofs import Proof
+from ararat.middleware.log.tiles import ENTRIES, entries_of, hash_reader, tile_at
+from ararat.middleware.log.tree import inclusion_proof
+
+ORIGIN = "example.org/log"
+
+
+class PublishedLog:
+    """A log that `ararat log` has published: `folder` and `vkey`."""
+
+    def __init__(self, folder: Path, vkey: str, run: Callable[..., Result]) -> None:
+        self.folder, self.vkey, self.run = folder, vkey, run
+
+    def publish(self, *arguments: str) -> Result:
+        return self.run("log", "publish", "--dir", str(self.folder), *arguments)
+
+    def proof(self, index: int) -> bytes:
+        files = LogFolder(self.folder)
+        content = files.checkpoint() or b""
+        size = read_checkpoint(content, VerifierKey.of_text(self.vkey))[0].size
+        tile = tile_at(ENTRIES, index // 256, size)
+        entry = entries_of(tile, files.read(tile))[index % 256]
+        hashes = inclusion_proof(index, size, hash_reader(size, files.read))
+        return bytes(Proof(index=index, hashes=tuple(hashes), checkpoint=content, extra=entry))
+
+
+@pytest.fixture
+def published(bound: Callable[..., Result], tmp_path: Path) -> PublishedLog:
+    """The log of a database with the name ark:12345/doc, with one entry."""
+    folder = tmp_path / "public"
+    done = bound("log", "init", "--origin", ORIGIN, "--dir", str(folder))
+    log = PublishedLog(folder, done.stdout.splitlines()[0], bound)
+    assert log.publish().exit_code == 0
+    return log
+
+
+class _Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+@pytest.fixture
+def serve_folder() -> Iterator[Callable[[Path], str]]:
+    """serve_folder(path) serves a folder on the loopback address, and returns its URL."""
+    servers: list[ThreadingHTTPServer] = []
+
+    def serve(path: Path) -> str:
+        server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(path)))
+        servers.append(server)
+        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+        return f"http://127.0.0.1:{server.server_port}"
+
+    yield serve
+    for server in servers:
+        server.shutdown()
+        server.server_close()
