@@ -247,18 +247,14 @@ def test_a_killed_publication_loses_nothing(larger_log, tmp_path):
     log.publish()
     published = 305
     for number in range(40):
-        process = subprocess.Popen(
-            [sys.executable, "-c", PUBLISH, str(tmp_path / "copy"), str(number * 1000)],
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        assert process.stdout is not None
-        process.stdout.readline()
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(0.2 + number * 0.007)
-        process.send_signal(signal.SIGKILL)
-        printed = process.stdout.read().splitlines()
-        process.wait()
+        command = [sys.executable, "-c", PUBLISH, str(tmp_path / "copy"), str(number * 1000)]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+            assert process.stdout is not None
+            process.stdout.readline()
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(0.2 + number * 0.007)
+            process.send_signal(signal.SIGKILL)
+            printed = process.stdout.read().splitlines()
         published = max([published, *map(int, printed)])
         old = log.checkpoint()
         assert old.size >= published
