@@ -80,29 +80,30 @@ def test_an_image_is_uploaded_kept_and_replaced(desk: Desk, ada: Browser):
     assert recorded(desk).logo is None
 
 
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [
-        ("institution", "a\0b"),
-        ("institution", "x" * 201),
-        ("contact", "x" * 401),
-        ("statement", "x" * 1001),
-        ("colour", "red"),
-        ("colour", "#fff;}body{display:none"),
-        ("logo", "https://evil.example/logo.png"),
-        ("logo", "javascript:alert(1)"),
-        ("logo", "data:image/svg+xml;base64,PHN2Zz4="),
-        ("image", b"<svg onload=alert(1)>"),
-        ("image", PNG + bytes(MAX_BYTES)),
-    ],
+WRONG: tuple[tuple[str, Any], ...] = (
+    ("institution", "a\0b"),
+    ("institution", "x" * 201),
+    ("contact", "x" * 401),
+    ("statement", "x" * 1001),
+    ("colour", "red"),
+    ("colour", "#fff;}body{display:none"),
+    ("logo", "https://evil.example/logo.png"),
+    ("logo", "javascript:alert(1)"),
+    ("logo", "data:image/svg+xml;base64,PHN2Zz4="),
+    ("image", b"<svg onload=alert(1)>"),
+    ("image", PNG + bytes(MAX_BYTES)),
 )
-@pytest.mark.parametrize("path", ["/desk/branding", "/desk/branding/preview"])
-def test_a_wrong_field_is_explained(desk: Desk, ada: Browser, path: str, field: str, value: Any):
-    given = image(value) if isinstance(value, bytes) else value
-    refused = ada.post(path, {**FORM, field: given}, content_type="multipart/form-data")
-    assert refused.status_code == 422
-    assert f'id="{"logo" if field == "image" else field}-error"' in refused.text
-    assert "<svg onload" not in refused.text
+
+
+def test_a_wrong_field_is_explained(desk: Desk, ada: Browser):
+    # One desk for all values, because nothing is written.
+    for path in ("/desk/branding", "/desk/branding/preview"):
+        for field, value in WRONG:
+            given = image(value) if isinstance(value, bytes) else value
+            refused = ada.post(path, {**FORM, field: given}, content_type="multipart/form-data")
+            assert refused.status_code == 422, field
+            assert f'id="{"logo" if field == "image" else field}-error"' in refused.text
+            assert "<svg onload" not in refused.text
     assert desk.bindings.branding_history() == []
 
 
@@ -118,9 +119,9 @@ def test_concurrent_edits_show_both_versions(desk: Desk, ada: Browser):
     assert save(ada, revision="1").status_code == 303
 
 
-@pytest.mark.parametrize("revision", ["", "x", "-1", "\u0661", "9" * 30])
-def test_a_form_without_a_revision_is_a_conflict(desk: Desk, ada: Browser, revision: str):
-    assert save(ada, revision=revision).status_code == 409
+def test_a_form_without_a_revision_is_a_conflict(desk: Desk, ada: Browser):
+    for revision in ("", "x", "-1", "\u0661", "9" * 30):
+        assert save(ada, revision=revision).status_code == 409
     assert desk.bindings.branding_history() == []
 
 
@@ -151,14 +152,14 @@ def test_the_preview_is_a_public_page_and_saves_nothing(desk: Desk, ada: Browser
         assert '<html lang="en"' in ada.post("/desk/branding/preview", {**FORM, "language": language}).text
 
 
-@pytest.mark.parametrize("text", ["<b>\u202e", '"><script>', "\u0627\u0644<script>", "{{ 7*7 }}"])
-def test_hostile_texts_are_isolated(ada: Browser, text: str):
-    save(ada, institution=text, contact=text, statement=text)
-    preview = ada.post("/desk/branding/preview", {**FORM, "institution": text, "statement": text}).text
-    page = ada.get("/desk/branding").text
-    for found in (page, preview):
-        assert "\u202e" not in found
-        assert (text in found) == (text == "{{ 7*7 }}")
+def test_hostile_texts_are_isolated(ada: Browser):
+    for revision, text in enumerate(("<b>\u202e", '"><script>', "\u0627\u0644<script>", "{{ 7*7 }}")):
+        assert save(ada, institution=text, contact=text, statement=text, revision=str(revision)).status_code == 303
+        preview = ada.post("/desk/branding/preview", {**FORM, "institution": text, "statement": text}).text
+        page = ada.get("/desk/branding").text
+        for found in (page, preview):
+            assert "\u202e" not in found
+            assert (text in found) == (text == "{{ 7*7 }}")
 
 
 @pytest.mark.parametrize("account", ["jane", "rita"])
