@@ -15,7 +15,7 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from ...middleware.bindings.bulk.plan import BulkResult
 from ...middleware.errors import BindingError
-from ..config import site
+from ..config import site, url
 from ..management import Forbidden
 from ..management.permissions import require_curator
 from ..trace_jobs import acquire_slot, fetcher
@@ -79,7 +79,9 @@ def send() -> AnyResponse:
             problems[field] = Problem.of(error)
     if result is not None and result.written:
         messages.put(
-            f"{result.changed:,} target{'' if result.changed == 1 else 's'} moved. Operation {result.operation}.",
+            f"{result.changed:,} target{'' if result.changed == 1 else 's'} moved.",
+            label=f"Show operation {result.operation}",
+            path=url("desk.operation", number=result.operation),
         )
         return see_other("desk.moves")
     status = HTTPStatus.UNPROCESSABLE_ENTITY if problems or (result and result.refusals) else HTTPStatus.OK

@@ -40,7 +40,9 @@ def test_a_preview_changes_nothing_and_a_button_moves(bound: Desk, jane: Browser
     moved = jane.post("/desk/moves", {**MOVE, "apply": "1"})
     assert moved.status_code == 303
     assert targets(bound) == [f"https://new.example/{number}" for number in range(3)] + ["https://other.example/"]
-    assert "3 targets moved. Operation 1." in jane.get(moved.location).text
+    page = jane.get(moved.location).text
+    assert "3 targets moved." in page
+    assert '<a href="/desk/changes/1">Show operation 1</a>' in page
 
 
 def test_names_can_be_limited(bound: Desk, jane: Browser) -> None:
