@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Protocol
 
 from . import tree
 from .errors import LogError
-from .folder import LogFolder
 from .tiles import ENTRIES, WIDTH, Tile, bundle_of, entries_of, hash_reader, hashes_of, last_tiles
 from .tree import leaf_hash, subtree_hash
+
+
+class TileStore(Protocol):
+    """The place of the tiles of a tree, such as :class:`.folder.LogFolder`."""
+
+    def read(self, tile: Tile) -> bytes: ...
+
+    def write(self, tile: Tile, content: bytes) -> None: ...
+
+    def flush(self) -> None: ...
 
 
 class GrowingTree:
@@ -17,7 +27,7 @@ class GrowingTree:
     ``size`` is the number of entries. Full tiles are written at once, partial tiles by :meth:`finish`.
     """
 
-    def __init__(self, folder: LogFolder, size: int) -> None:
+    def __init__(self, folder: TileStore, size: int) -> None:
         """Read the right edge of a tree of ``size`` entries.
 
         Raises :class:`LogError` if a tile is missing, or if entries and hashes differ.

@@ -53,6 +53,7 @@ COMMANDS = [
     "migrate",
     "log",
     "verify-name",
+    "monitor",
     "redact",
     "account",
     "serve",

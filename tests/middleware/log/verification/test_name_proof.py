@@ -68,13 +68,13 @@ def test_a_hash_of_the_tree_is_not_an_entry(long_log):
             verify_name("ark:12345/x7", bytes(changed), log.policy)
 
 
-def test_each_changed_byte_of_a_proof_is_detected(long_log):
-    """Change, remove or insert one byte at each place in the proof, or cut the proof there."""
+def test_changed_bytes_of_a_proof_is_detected(long_log):
+    """Change, remove or insert a byte in the proof, or cut the proof, at each third place."""
     log = long_log()
     proof = log.proof(7)
     verify_name("ark:12345/x7", proof, log.policy)
     random_ = random.Random(22)  # noqa: S311 - a repeatable test
-    for place in range(len(proof)):
+    for place in range(0, len(proof), 3):
         byte = bytes([random_.randrange(256)])
         mutants = {
             proof[:place] + byte + proof[place + 1 :],

@@ -1,0 +1,152 @@
+"""The command ``monitor``: replay a log, and report what is wrong in it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from .. import streams
+from ..errors import DONE, NO, Refused, write
+from ..options import network_option, show_progress
+from ..output import Sheet, words
+from .remote import Client, RemoteLog, is_url, read_file
+from .trust import policy_file_option, trusted, vkey_option
+
+if TYPE_CHECKING:
+    from ...middleware.log.verification.last_seen import LastSeen
+    from ...middleware.log.verification.monitor import Monitor, Source
+
+_MOST = 1_000
+"""The number of problems that are printed."""
+
+_STEP = 2_560
+
+
+@click.command("monitor", short_help="Check all entries of a log, and report problems.")
+@click.argument("place", metavar="URL|DIR")
+@click.option(
+    "--state",
+    "state_file",
+    metavar="FILE",
+    help="Compare with the checkpoint in FILE, and replace it if the log contains it. A missing FILE is created.",
+)
+@policy_file_option
+@vkey_option
+@network_option
+@click.option("--json", "as_json", is_flag=True, help="Print each problem as a line of JSON, then a summary.")
+def monitor_command(
+    place: str,
+    state_file: str | None,
+    policy_file: str | None,
+    vkey: str | None,
+    networks: tuple[str, ...],
+    as_json: bool,
+) -> int:
+    """Read all entries of the log at URL or in DIR, compute each hash again, and print each problem with its place.
+
+    Problems are: a name with a second resource, missing or repeated changes, a wrong previous entry, a change after a
+    withdrawal, files that are missing or damaged or differ from the signed checkpoint, and a missing quorum. With
+    --state also: a log that lost entries, or shows another history than at the last visit.
+
+    Run this command regularly, on another machine than that of the log. Give the log to trust with --policy or --vkey,
+    or FILE of an earlier run.
+
+    Exit code: 0 no problem, 1 problems, 2 FILE or the policy is not valid, 66 a file cannot be read, 69 no response.
+
+    \b
+      ararat monitor https://example.org/log --policy trusted.policy --state example.seen
+    """
+    from ...middleware.log.verification.monitor import Monitor
+    from ...middleware.log.verification.policy import Party, Policy
+
+    last = _last_seen(state_file)
+    policy = trusted(policy_file, vkey)
+    if policy is None and last is None:
+        raise click.UsageError(
+            "give the trusted log with --policy or --vkey, or the file of an earlier run with --state"
+        )
+    policy = policy or Policy(logs=[Party(key=last.key)] if last else [])
+    has_progress = sys.stderr.isatty()
+    monitor = Monitor(_source(place, networks), policy, last, _progress if has_progress else lambda number: None)
+    count = 0
+    for found in monitor.findings():
+        count += 1
+        if has_progress:
+            sys.stderr.write("\r\x1b[K")
+        if as_json:
+            streams.dump({"finding": found.as_dict()})
+        elif count <= _MOST:
+            write(Sheet.of(sys.stdout).prose(f"{found.place}: {found.message} ({found.code})", style="error"))
+    if has_progress:
+        sys.stderr.write("\r\x1b[K")
+    if state_file is not None and monitor.is_consistent and monitor.seen is not None:
+        try:
+            with streams.replaced(state_file) as stream:
+                stream.write(bytes(monitor.seen))
+        except OSError as error:
+            what = f"{words(state_file)} cannot be written: {error.strerror or error}"
+            raise Refused(what, ("Fix", "give --state the path of a file that you can write")) from None
+    if as_json:
+        streams.dump(_summary(monitor, count))
+    else:
+        _print(monitor, count)
+    return NO if count else DONE
+
+
+def _print(monitor: Monitor, count: int) -> None:
+    sheet = Sheet.of(sys.stdout)
+    if count > _MOST:
+        write(sheet.prose(f"and {count - _MOST:,} more problems; --json prints all", style="error"))
+    entries = f"{monitor.entries:,} {'entry' if monitor.entries == 1 else 'entries'}"
+    names = f"{monitor.names:,} {'name' if monitor.names == 1 else 'names'}"
+    problems = f"{count:,} {'problem' if count == 1 else 'problems'}"
+    if monitor.seen is None:
+        write(sheet.prose(f"{problems}. No entry was read.", style="error"))
+        return
+    origin = words(monitor.seen.key.name)
+    if count:
+        write(sheet.prose(f"{problems} in the log {origin}: {entries} of {names} were read.", style="error"))
+    else:
+        write(sheet.prose(f"No problem in the log {origin}: {entries} of {names} were read.", style="good"))
+
+
+def _summary(monitor: Monitor, count: int) -> dict[str, object]:
+    seen = monitor.seen
+    return {
+        "log": seen.key.name if seen else None,
+        "entries": monitor.entries,
+        "names": monitor.names,
+        "problems": count,
+        "consistent": monitor.is_consistent,
+        "checkpoint": seen.note.decode() if seen else None,
+    }
+
+
+def _progress(number: int) -> None:
+    if number % _STEP == 0:
+        show_progress(number, "entries")
+
+
+def _last_seen(state_file: str | None) -> LastSeen | None:
+    from ...middleware.log.errors import LogError
+    from ...middleware.log.verification.last_seen import MAX_BYTES, LastSeen
+
+    if state_file is None or not Path(state_file).exists():
+        return None
+    try:
+        return LastSeen.of_bytes(read_file(state_file, MAX_BYTES))
+    except LogError as error:
+        fix = "give the file that an earlier run has written; without it, the histories cannot be compared"
+        raise Refused(f"{words(state_file)}: {error}", ("Fix", fix)) from None
+
+
+def _source(place: str, networks: tuple[str, ...]) -> Source:
+    if is_url(place):
+        return RemoteLog(place, Client(networks))
+    from ...middleware.log.folder import CHECKPOINT, LogFolder
+
+    read_file(str(Path(place) / CHECKPOINT), 0)  # a wrong path is not a fault of the log
+    return LogFolder(Path(place))
