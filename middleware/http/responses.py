@@ -8,7 +8,7 @@ conditional request for a description can also get 304.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from ..branding.model import NO_BRANDING, Branding
 from ..resolution.refusals import refuse
@@ -30,9 +30,6 @@ from .handover import Handover, hand_over
 from .links import describedby, links_of_resolution
 from .negotiation import preferred
 from .request import Request
-
-if TYPE_CHECKING:
-    pass
 
 METHODS = "GET, HEAD, OPTIONS"
 RETRY_AFTER = "10"
@@ -223,7 +220,10 @@ class Answers:
         if resolution.binding is not None:
             headers.append(("Link", describedby(f"{root}/{resolution.key}?info")))
         if view.tombstone is not None:
-            headers.append(("Link", view.tombstone.signposts.field()))
+            # Relative links need the address of the name as request target. That of a service is another address.
+            is_relative = request.service is None
+            links = view.tombstone.signposts.field() if is_relative else links_of_resolution(resolution, root)[1]
+            headers.append(("Link", links))
         if resolution.successor is not None:
             address = successor_address(resolution.successor, root)
             headers.append(("Link", f'<{address}>; rel="successor-version"'))

@@ -45,7 +45,7 @@ def client(held, binding):
         start_response("200 OK", [("Content-Type", "text/html"), ("Link", "</css>; rel=preload")])
         return [b"page"]
 
-    return Client(ResolverMiddleware(site, store, prefix=PREFIX))
+    return Client(ResolverMiddleware(site, store, prefix=PREFIX, services="/uri-res"))
 
 
 def signposts(client, path, **headers):
@@ -125,6 +125,15 @@ def test_unknown_links_are_omitted(client):
         set(),
         set(),
     )
+
+
+@pytest.mark.parametrize("service", ["N2L", "N2Ls", "N2C"])
+def test_links_of_a_service_lead_to_the_name(client, service):
+    _, links = signposts(client, f"/uri-res/{service}?ark:12345/gone")
+    name = f"{PREFIX}/ark:12345/gone"
+    assert target(links.citeAs) == name
+    assert targets(links.describedBy) == {f"{name}?info", f"{name}?info&format=jsonld"}
+    assert targets(links.linksets) == {f"{name}?info&format=linkset"}
 
 
 def test_a_tombstone_links_to_its_successor(client):
