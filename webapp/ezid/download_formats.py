@@ -14,9 +14,8 @@ import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, Literal, NamedTuple
-from xml.sax.saxutils import escape, quoteattr
 
-from ...identifiers.text import anvl
+from ...identifiers.text import anvl, xml_text
 from ...middleware.bindings import datacite_and_schema_checks
 from ...middleware.errors import BindingError
 from . import citations
@@ -27,8 +26,6 @@ SUFFIXES: Final[Mapping[Format, str]] = {"anvl": "txt", "csv": "csv", "xml": "xm
 
 _LINE_ENDS = re.compile("\r\n?|\n")
 _XML_DECLARATION = re.compile(r"\s*<\?xml\s[^>]*\?>\s*")
-# XML 1.0, section 2.2: two noncharacters are not characters of XML. Metadata has no control characters.
-_NOT_XML = re.compile("[\ufffe\uffff]")
 _PIECE = 1 << 16
 
 
@@ -76,9 +73,10 @@ def _xml(records: Iterable[Described]) -> Iterator[str]:
     yield '<?xml version="1.0" encoding="UTF-8"?>\n<records>\n'
     for identifier, elements in records:
         content = "".join(
-            f"<element name={_attribute(name)}>{_value(name, value)}</element>" for name, value in elements.items()
+            f"<element name={xml_text.attribute(name)}>{_value(name, value)}</element>"
+            for name, value in elements.items()
         )
-        yield f"<record identifier={_attribute(identifier)}>{content}</record>\n"
+        yield f"<record identifier={xml_text.attribute(identifier)}>{content}</record>\n"
     yield "</records>\n"
 
 
@@ -90,12 +88,7 @@ def _value(name: str, value: str) -> str:
             pass
         else:
             return _XML_DECLARATION.sub("", value, count=1)
-    # A parser of XML replaces a carriage return that is not a reference.
-    return escape(_NOT_XML.sub("\ufffd", value), {"\r": "&#13;"})
-
-
-def _attribute(text: str) -> str:
-    return quoteattr(_NOT_XML.sub("\ufffd", text))
+    return xml_text.content(value)
 
 
 def compressed(pieces: Iterable[str], compression: Compression, name: str) -> Iterator[bytes]:

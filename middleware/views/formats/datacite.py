@@ -7,10 +7,9 @@ A record needs a title, a creator and a year. Without them the name has no DataC
 from __future__ import annotations
 
 import json
-import re
 from typing import Any
-from xml.sax.saxutils import escape, quoteattr
 
+from ....identifiers.text import xml_text
 from ...bindings.datacite_and_schema_checks import check_datacite
 from ...errors import BindingError
 from .reference import UNKNOWN, Reference
@@ -21,9 +20,6 @@ _SCHEMA = (
     'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" '
     f'xsi:schemaLocation="{NAMESPACE} http://schema.datacite.org/meta/kernel-4.5/metadata.xsd"'
 )
-
-# XML 1.0, production 2:  Char ::= #x9 | #xA | #xD | [#x20-#xD7FF] | [#xE000-#xFFFD] | [#x10000-#x10FFFF]
-_NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def is_known(reference: Reference) -> bool:
@@ -98,15 +94,10 @@ def _element(name: str, text: str | None, **attributes: str) -> str:
     """Return an element with a text; "" without a text."""
     if text is None:
         return ""
-    written = "".join(f" {key}={quoteattr(_valid(value))}" for key, value in attributes.items())
-    # A carriage return is written as a reference, because an XML parser changes it to a line feed.
-    return f"<{name}{written}>{escape(_valid(text), {chr(13): '&#13;'})}</{name}>"
+    written = "".join(f" {key}={xml_text.attribute(value)}" for key, value in attributes.items())
+    return f"<{name}{written}>{xml_text.content(text)}</{name}>"
 
 
 def _group(name: str, *elements: str) -> str:
     content = "".join(elements)
     return f"<{name}>{content}</{name}>" if content else ""
-
-
-def _valid(text: str) -> str:
-    return _NOT_IN_XML.sub("\ufffd", text)
