@@ -15,6 +15,7 @@ from ..bindings.listing import Selection
 from ..bindings.model import Binding, rfc3339
 from ..errors import BindingError
 from ..views.description import successor_address
+from ..views.formats.reference import reference
 from .feed import FeedAnswer, document, only_parameter, refusal
 from .xml import render
 
@@ -89,6 +90,6 @@ class AtomFeed:
 
     def _entry(self, name: Binding, action: str | None) -> _Entry:
         change: Change = "withdrawn" if name.is_withdrawn else "new" if action == "bound" else "changed"
-        title = name.metadata.get("erc.what") or name.metadata.get("dc.title") or name.identifier
+        title = reference(name.identifier, "", name.metadata).title or name.identifier
         successor = None if name.successor is None else successor_address(name.successor, self._prefix)
         return _Entry(name, title, rfc3339(name.changed), change, successor)

@@ -7,14 +7,11 @@ has a code, such as ``(:unav)``, is omitted.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ..bindings.model import Binding
-from ..views.formats.reference import reference
-
-_CODE = re.compile(r"\(:[a-z]+\)\s*")
+from ..views.formats.reference import reference, without_code
 
 
 class Element(NamedTuple):
@@ -57,4 +54,4 @@ def _by_reference(name: Binding, address: str) -> Mapping[str, Sequence[str | No
 
 
 def _value(name: Binding, element: str) -> str | None:
-    return _CODE.sub("", name.metadata.get(element, ""), count=1).strip() or None
+    return without_code(name.metadata.get(element, "")) or None

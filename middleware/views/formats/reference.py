@@ -159,11 +159,19 @@ class _Values:
 
 
 def _known(part: str, values: list[str]) -> Iterator[str]:
-    """Yield the values without codes and surrogates, which have no UTF-8 encoding."""
     for text in values:
         for piece in text.split(";") if part in _SEVERAL else [text]:
-            if known := _SURROGATES.sub("\ufffd", _CODE.sub("", piece.strip())).strip():
+            if known := without_code(piece):
                 yield known
+
+
+def without_code(text: str) -> str:
+    """Return a value without the code at its beginning, and without surrogates, which have no UTF-8 encoding.
+
+    >>> without_code("(:unav)"), without_code("(:tba) in 2030"), without_code("A map of (:x) places")
+    ('', 'in 2030', 'A map of (:x) places')
+    """
+    return _SURROGATES.sub("\ufffd", _CODE.sub("", text.strip())).strip()
 
 
 def schema_object(text: str | None) -> dict[str, Any]:

@@ -130,6 +130,20 @@ def test_pages_lose_no_name_while_names_change(ticking, client, monkeypatch):
     assert len(list(pages(client))) == 4
 
 
+@pytest.mark.parametrize(
+    ("metadata", "title"),
+    [
+        ({"what": "(:unav)", "dc.title": "Map"}, "Map"),
+        ({"dcterms.title": "Map"}, "Map"),
+        ({"what": "(:tba)"}, "ark:12345/x"),
+        ({}, "ark:12345/x"),
+    ],
+)
+def test_title_of_an_entry_is_that_of_the_other_formats(ticking, client, metadata, title):
+    ticking.bind("ark:12345/x", "/1", metadata=metadata)
+    assert text(read(client), "a:entry/a:title") == title
+
+
 def test_values_are_escaped_and_invalid_characters_replaced(ticking, client):
     ticking.bind("ark:12345/x", "/1", metadata={"dc.title": HOSTILE})
     assert text(read(client), "a:entry/a:title") == HOSTILE

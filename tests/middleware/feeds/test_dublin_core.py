@@ -29,6 +29,8 @@ DATACITE = (
         ({"dc.creator": "Ada; Noah"}, [("creator", "Ada; Noah")]),
         ({"schema": SCHEMA}, [("title", "Map"), ("creator", "Ada"), ("type", "Dataset"), ("rights", LICENCE)]),
         ({"datacite": DATACITE}, [("title", "Map"), ("creator", "Ada"), ("publisher", "Noah"), ("date", "1905")]),
+        ({"dc.title": "(:tba) A map of (:x) places"}, [("title", "A map of (:x) places")]),
+        ({"dc.title": "A map of (:x) places"}, [("title", "A map of (:x) places")]),
         ({"when": "(:tba) in 2030"}, [("date", "in 2030")]),
         ({"dc.subject": "maps", "dc.rights": "free"}, [("subject", "maps"), ("rights", "free")]),
         ({"dc.identifier": "INV 1"}, [("identifier", "INV 1")]),
