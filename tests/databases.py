@@ -237,15 +237,24 @@ def cluster(made_cluster: Cluster) -> Iterator[Cluster]:
 # The modules whose tests use PostgreSQL in `make long` only. They test code without SQL. The tests of the modules that
 # it calls, in middleware/storage, middleware/bindings, webapp/accounts and webapp/management, use both databases.
 SQLITE_FIRST = (
+    "middleware/bindings/checks/test_comparison.py",
+    "middleware/bindings/test_policy.py",
+    "middleware/bindings/test_prefixes.py",
+    "middleware/feeds/",
     "middleware/tabular/sources/",
     "middleware/tabular/test_formats.py",
     "middleware/tabular/test_history.py",
     "middleware/tabular/test_other_rows.py",
     "middleware/tabular/test_refused_lines.py",
+    "middleware/test_feature_pairs.py",
     "webapp/accounts/test_identify.py",
     "webapp/accounts/test_sign_in.py",
     "webapp/api/",
     "webapp/desk/",
+    "webapp/jobs/",
+    "webapp/links/",
+    "webapp/management/test_crash.py",
+    "webapp/management/test_many_at_once.py",
     "webapp/management/test_permissions.py",
 )
 

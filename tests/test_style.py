@@ -108,27 +108,25 @@ def prose(source: str) -> str:
     return "\n".join(lines)
 
 
-@pytest.mark.parametrize("name", TEXTS)
-def test_text_uses_plain_words(name):
-    assert words_to_avoid(name, (ROOT / name).read_text("utf-8")) == []
+def test_texts_use_plain_words():
+    assert [word for name in TEXTS for word in words_to_avoid(name, (ROOT / name).read_text("utf-8"))] == []
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_template_uses_plain_words(name):
-    assert words_to_avoid(name, template_prose((ROOT / name).read_text("utf-8"))) == []
+def test_templates_use_plain_words():
+    texts = ((name, template_prose((ROOT / name).read_text("utf-8"))) for name in PAGES)
+    assert [word for name, text in texts for word in words_to_avoid(name, text)] == []
 
 
-@pytest.mark.parametrize("name", MODULES)
-def test_module_uses_plain_words(name):
-    source = (ROOT / name).read_text("utf-8")
-    assert words_to_avoid(name, prose(source)) == []
-    assert OPENING.findall(source) == [], "start with a verb or a noun"
-    assert TEST_NAME.findall(source) == [], "name the test after the behaviour that it checks"
+def test_modules_use_plain_words():
+    for name in MODULES:
+        source = (ROOT / name).read_text("utf-8")
+        assert words_to_avoid(name, prose(source)) == []
+        assert OPENING.findall(source) == [], f"{name}: start with a verb or a noun"
+        assert TEST_NAME.findall(source) == [], f"{name}: name the test after the behaviour that it checks"
 
 
-@pytest.mark.parametrize("name", SOURCES)
-def test_source_uses_plain_words(name):
-    assert words_to_avoid(name, (ROOT / name).read_text("utf-8")) == []
+def test_sources_use_plain_words():
+    assert [word for name in SOURCES for word in words_to_avoid(name, (ROOT / name).read_text("utf-8"))] == []
 
 
 @pytest.mark.parametrize(

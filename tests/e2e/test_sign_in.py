@@ -36,7 +36,12 @@ def site(serve_ararat, database, page_watch) -> str:
     return server.origin
 
 
-@pytest.fixture(params=[True, False], ids=["with JavaScript", "without JavaScript"])
+@pytest.fixture(
+    params=[
+        pytest.param(True, id="with JavaScript", marks=pytest.mark.long),
+        pytest.param(False, id="without JavaScript"),
+    ]
+)
 def profile(request, browser, page_watch) -> Iterator[BrowserContext]:
     """A browser with its own cookies."""
     with browser.new_context(java_script_enabled=request.param) as context:
@@ -107,7 +112,7 @@ def test_a_page_of_another_site_cannot_send_the_forms(profile, site, start_serve
 
 
 @pytest.mark.parametrize("profile", [True], indirect=True)
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.long)])
 def test_the_pages_are_accessible(profile, site, scheme, page_watch):
     page_watch.expect("422")
     page = profile.new_page()

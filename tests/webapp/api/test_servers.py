@@ -27,7 +27,14 @@ DECODING = "wsgiref"
 
 
 # `ararat serve` runs waitress.
-@pytest.fixture(params=["gunicorn", "ararat serve", pytest.param("waitress", marks=pytest.mark.long), DECODING])
+@pytest.fixture(
+    params=[
+        pytest.param("gunicorn", marks=pytest.mark.long),
+        "ararat serve",
+        pytest.param("waitress", marks=pytest.mark.long),
+        DECODING,
+    ]
+)
 def server(request, tmp_path, serve_ararat, wsgi_server, start_server) -> Any:
     """A server process with the API; ``server.send(method, target, body)`` sends a request with a token."""
     database = f"sqlite:///{tmp_path}/bindings.sqlite"

@@ -29,7 +29,7 @@ def commands(chapter: str) -> str:
     [
         ("EZID", "ezid.txt.gz", True, 0),
         pytest.param("arklet", "arklet.sql", False, 0, marks=pytest.mark.long),
-        ("noid", "noid.dump", True, 12),
+        pytest.param("noid", "noid.dump", True, 12, marks=pytest.mark.long),
         pytest.param("N2T", "n2t.json", True, 0, marks=pytest.mark.long),
     ],
 )
