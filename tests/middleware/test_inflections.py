@@ -66,7 +66,7 @@ def test_an_unknown_inflection_is_refused_with_the_known_ones(client):
         **KNOWN,
     }
     page = client.get(asked).text
-    assert "<dt><code>?cite</code></dt><dd><bdi>A &lt;citation&gt;</bdi></dd>" in page
+    assert '<dt><code dir="ltr">?cite</code></dt><dd><bdi>A &lt;citation&gt;</bdi></dd>' in page
     assert "?form=pdf: The thing as PDF\n" in client.get(asked, headers={"Accept": "text/plain"}).text
     assert "inflections" not in client.get("/ark:12345/nope", headers={"Accept": "application/json"}).text
 
@@ -74,7 +74,7 @@ def test_an_unknown_inflection_is_refused_with_the_known_ones(client):
 def test_every_description_lists_the_inflections(client):
     asked = "/ark:12345/doc?info"
     assert client.get(asked, headers={"Accept": "application/json"}).json["inflections"] == KNOWN
-    assert "<dt><code>?form=pdf</code></dt>" in client.get(asked).text
+    assert '<dt><code dir="ltr">?form=pdf</code></dt>' in client.get(asked).text
     assert "?cite: A <citation>\n" in client.get(asked, headers={"Accept": "text/plain"}).text
 
 
