@@ -12,7 +12,9 @@ from typing import Any
 import pytest
 from openpyxl import Workbook
 
+from ararat.middleware.errors import TableError
 from ararat.webapp.uploads import workbook
+from ararat.webapp.uploads.limits import MAX_COLUMNS
 
 from ..conftest import Browser, Desk
 from .conftest import counts, fields, finished
@@ -125,6 +127,22 @@ def test_a_hostile_workbook_is_refused(jane: Browser, content: bytes) -> None:
     refused = jane.post("/desk/tables", {"file": (io.BytesIO(content), "names.xlsx")})
     assert refused.status_code == 422
     assert 'id="file-error"' in refused.text
+
+
+def test_empty_cells_far_to_the_right_are_not_converted(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = b"".join(b'<row r="%d"><c r="A%d"><v>1</v></c><c r="XFD%d"/></row>' % (n, n, n) for n in range(3, 20))
+    content = with_member(GOOD, SHEET, lambda text: text.replace(b"</sheetData>", rows + b"</sheetData>"))
+    converted: list[object] = []
+    text = workbook._text
+    monkeypatch.setattr(workbook, "_text", lambda value: converted.append(value) or text(value))
+    assert [line.fields for line in workbook.read(content, "names.xlsx")][2:] == [["1", ""]] * 17
+    assert len(converted) < 20 * MAX_COLUMNS
+
+
+@pytest.mark.parametrize("value", [0, False, "x"])
+def test_a_value_far_to_the_right_is_refused(value: object) -> None:
+    with pytest.raises(TableError, match="more than 200 columns"):
+        workbook.read(xlsx(("ARK", "URL"), ("ark:12345/x5a", *[None] * 300, value)), "names.xlsx")
 
 
 def test_an_archive_that_is_read_again_and_again_is_refused(jane: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
