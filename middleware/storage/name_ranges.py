@@ -10,7 +10,7 @@ moves few other bounds. It contains nothing of a reserved name, because the boun
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol
@@ -18,6 +18,9 @@ from zlib import crc32
 
 from ..bindings.model import Binding
 from .protocols import Row
+
+KEYS_AT_ONCE = 10_000
+"""The maximum number of keys that a statement reads. A reader waits less than a second for its result."""
 
 Read = Callable[[str, Sequence[Any]], Sequence[Row]]
 """A function that returns the rows of a query."""
@@ -58,7 +61,10 @@ class NameRanges(Protocol):
         ...
 
     def live(self, start: str, end: str, most: int) -> list[LiveName]:
-        """Return the first ``most`` live names from ``start`` to before ``end``, in the order of their keys."""
+        """Return the first live names from ``start`` to before ``end``, at most ``most``, in the order of their keys.
+
+        The list is empty only if there are no more.
+        """
         ...
 
 
@@ -81,23 +87,46 @@ class DatabaseRanges:
     def bound(self, start: str, end: str, most: int) -> str | None:
         """Return the end of a range with at most ``most`` names, as in :class:`NameRanges`."""
         # Count all names, because the index of the keys has no states.
-        last = self._key(self.nth_sql, start, end, most)
-        middle = last and self._key(self.nth_sql, start, behind(last), max(1, most // 2))
+        last = self._nth(start, end, most)
+        middle = last and self._nth(start, behind(last), max(1, most // 2))
         if last is None or middle is None:
             return None
-        low = self._key(self.first_sql, middle, end)
-        high = self._key(self.last_sql, middle, behind(last))
+        low = next(self._keys(self.first_sql, middle, end), None)
+        high = max(self._keys(self.last_sql, middle, behind(last)), default=None)
         return low if low is None or high is None else between(low, high)
 
     def state(self, start: str, end: str) -> RangeState:
         """Return the state of a range, as in :class:`NameRanges`."""
-        ((names, revisions, changed),) = self._read(self.state_sql, (start, end))
-        return RangeState(names, int(revisions), _time(changed))
+        rows = [self._read(self.state_sql, step)[0] for step in self._steps(start, end)]
+        changed = max((row[2] for row in rows if row[2] is not None), default=None)
+        return RangeState(sum(row[0] for row in rows), sum(int(row[1]) for row in rows), _time(changed))
 
     def live(self, start: str, end: str, most: int) -> list[LiveName]:
         """Return live names, as in :class:`NameRanges`."""
-        rows = self._read(self.live_sql, (start, end, most))
-        return [LiveName(key, identifier, _time(changed)) for key, identifier, changed in rows]
+        for step in self._steps(start, end):
+            if rows := self._read(self.live_sql, (*step, most)):
+                return [LiveName(key, identifier, _time(changed)) for key, identifier, changed in rows]
+        return []
+
+    def _steps(self, start: str, end: str) -> Iterator[tuple[str, str]]:
+        """Divide a range into ranges of at most :data:`KEYS_AT_ONCE` keys."""
+        while (bound := self._key(self.nth_sql, start, end, KEYS_AT_ONCE)) is not None:
+            yield start, bound
+            start = bound
+        yield start, end
+
+    def _nth(self, start: str, end: str, number: int) -> str | None:
+        """Return the key that follows ``number`` other keys of a range, or None."""
+        key: str | None = start
+        while number > 0 and key is not None:
+            step = min(number, KEYS_AT_ONCE)
+            key = self._key(self.nth_sql, key, end, step)
+            number -= step
+        return key
+
+    def _keys(self, statement: str, start: str, end: str) -> Iterator[str]:
+        """Yield the key that a statement finds in each step of a range, in order."""
+        return (key for step in self._steps(start, end) if (key := self._key(statement, *step)) is not None)
 
     def _key(self, statement: str, *parameters: object) -> str | None:
         rows = self._read(statement, parameters)

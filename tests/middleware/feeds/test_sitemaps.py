@@ -15,6 +15,7 @@ from werkzeug.test import Client
 
 from ararat.middleware import Bindings, import_table
 from ararat.middleware.feeds import sitemaps
+from ararat.middleware.storage import name_ranges
 from ararat.middleware.storage.name_ranges import behind, between
 from ararat.middleware.storage.store import DatabaseStore
 from ararat.webapp.sitemaps import LOC, addresses
@@ -59,9 +60,11 @@ def all_names(client: Client) -> list[list[str]]:
 LIVE = sorted({*NAMES, "urn:isbn:9780451450524"} - {"ark:12345/x4"})
 
 
-def test_files_together_list_each_live_name_once(bindings, client, monkeypatch):
+@pytest.mark.parametrize("keys", [1, 3, 10_000])
+def test_files_together_list_each_live_name_once(bindings, client, monkeypatch, keys):
     monkeypatch.setattr(sitemaps, "MAX_NAMES", 4)
     monkeypatch.setattr(sitemaps, "NAMES_AT_ONCE", 3)
+    monkeypatch.setattr(name_ranges, "KEYS_AT_ONCE", keys)
     fill(bindings)
     files = all_names(client)
     assert [name for file in files for name in file] == LIVE
@@ -199,6 +202,30 @@ def test_bounds_and_names_are_read_from_the_index_of_the_keys(bindings: Bindings
             assert "INDEX" in plan.upper()
             assert "TEMP B-TREE" not in plan
             assert "Sort" not in plan
+
+
+def test_a_statement_reads_a_limited_number_of_keys(bindings: Bindings, feed_of, monkeypatch):
+    # Most names are reserved, so a statement that looks for other names would read many keys.
+    keys = sorted(f"ark:12345/{number:02}" for number in range(60))
+    live = "ark:12345/00", "ark:12345/01", "ark:12345/55"
+    rows = (f"{key},{'/x,live' if key in live else ',reserved'}\n" for key in keys)
+    import_table(bindings, BytesIO("".join(("identifier,target,status\n", *rows)).encode()))
+    monkeypatch.setattr(name_ranges, "KEYS_AT_ONCE", 10)
+    monkeypatch.setattr(sitemaps, "MAX_NAMES", 25)
+    ranges, sizes = bindings.store.ranges(), []
+    assert isinstance(ranges, name_ranges.DatabaseRanges)
+    read = ranges._read
+
+    def counted(statement, parameters):
+        within = [key for key in keys if parameters[0] <= key < parameters[1]]
+        sizes.append(parameters[2] if statement == ranges.nth_sql else len(within))
+        return read(statement, parameters)
+
+    monkeypatch.setattr(ranges, "_read", counted)
+    monkeypatch.setattr(bindings.store, "ranges", lambda: ranges)
+    client = feed_of(bindings, sitemap=PATH)
+    assert all_names(client) == [["ark:12345/00", "ark:12345/01"], ["ark:12345/55"]]
+    assert max(sizes) == 10
 
 
 @given(st.lists(st.text("!/0129=~", max_size=4), min_size=2, max_size=2, unique=True))
