@@ -96,12 +96,13 @@ FORGERIES = (
     ("DNT", "1"),
     ("From", "evil@evil.test"),
 )
-"""Fields that anybody can forge, or that say who asks: by none of them may an answer be another one."""
+"""Header fields that a client can forge, or that describe the client. Only Accept-Language can change an answer:
+that of a name with alternate targets, or of a page."""
 
 
 @pytest.fixture(scope="session")
 def forgeries() -> tuple[tuple[str, str], ...]:
-    """The name and a value of each header field that no answer may depend on."""
+    """The names and values of :data:`FORGERIES`."""
     return FORGERIES
 
 

@@ -122,18 +122,25 @@ def test_head_returns_no_body(server, target):
     }
 
 
-def test_forged_fields_do_not_change_an_answer(server, servers, name, forgeries):
-    if servers.rows[name].ranges:
-        forgeries = [(field, value) for field, value in forgeries if field != "Range"]
-    for target in ("/ark:12345/cat", "/ark:12345/doc?info"):
-        plain = without_date(server.exchange(PLAIN.format(target).encode()))
-        for forged, value in forgeries:
-            if forged == "Accept-Language" and target.endswith("?info"):
-                continue  # a page is in the language of the visitor
+@pytest.mark.parametrize(("target", "negotiated"), [("/ark:12345/cat", ""), ("/ark:12345/doc?info", "Accept-Language")])
+def test_forged_fields_do_not_change_an_answer(server, servers, name, forgeries, target, negotiated):
+    permitted = {negotiated, "Range" if servers.rows[name].ranges else ""}
+    plain = without_date(server.exchange(PLAIN.format(target).encode()))
+    for forged, value in forgeries:
+        if forged not in permitted:
             fields = {"Host": "site.test"} | {forged: value}
-            head = "".join(f"{field}: {said}\r\n" for field, said in fields.items())
+            head = "".join(f"{field}: {text}\r\n" for field, text in fields.items())
             sent = server.exchange(f"GET {target} HTTP/1.1\r\n{head}Connection: close\r\n\r\n".encode("latin-1"))
             assert without_date(sent) == plain, f"{forged}: {value}"
+
+
+@pytest.mark.parametrize("field", ["ar, de;q=0.5", "fr", "*", ""])
+def test_a_page_is_in_the_language_that_the_visitor_prefers(server, field):
+    page = server.get("/ark:12345/doc?info", accept_language=field)
+    language = {"ar, de;q=0.5": "ar", "fr": "fr"}.get(field, "en")
+    assert (page.status, page.header("Content-Language")) == (200, language)
+    assert f'<html lang="{language}"' in page.text
+    assert "Accept-Language" in re.split(", ?", ", ".join(page.all("Vary")))
 
 
 def test_a_range_request_gets_the_range_or_the_whole_page(server, servers, name):
