@@ -24,6 +24,17 @@ class Problem(NamedTuple):
         return cls(sentence(error.message), error.expected)
 
 
+def number_of(text: str, most: int) -> int | None:
+    """Return the number that a text of a request has in decimal digits, at most ``most``. None for another text.
+
+    >>> number_of("12", 100), number_of("1" * 5000, 100), number_of("-1", 100), number_of("\u0661", 100)
+    (12, 100, None, None)
+    """
+    if not (text.isascii() and text.isdecimal()):
+        return None
+    return most if len(text) > len(str(most)) else min(int(text), most)
+
+
 def comparable(text: str) -> str:
     r"""Return a text of a request that each database can compare. PostgreSQL refuses a NUL, which no recorded text has.
 

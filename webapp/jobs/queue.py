@@ -34,6 +34,9 @@ LEASE_SECONDS = 30.0
 MAX_CLAIMS = 5
 """The number of times that a job is started. A job that ends its worker each time fails after that."""
 
+MAX_UNFINISHED = 10
+"""The maximum number of jobs of one account that wait or run."""
+
 _FINISHED = ("done", "failed", "cancelled")
 # The queries have no parameters except those that a call passes.
 _IS_OPEN = text("state IN ('waiting', 'running')")
@@ -93,9 +96,9 @@ class Jobs:
         """Return the jobs that wait or run, the oldest first."""
         return [_job(row) for row in self.accounts.read(_UNFINISHED)]
 
-    def count_unfinished(self, connection: Connection, account: int) -> int:
-        """Return the number of jobs of an account that wait or run, in a transaction."""
-        return connection.execute(_OF_ACCOUNT, {"account": account}).scalar_one()
+    def is_full(self, connection: Connection, account: int) -> bool:
+        """Return whether :data:`MAX_UNFINISHED` jobs of an account wait or run, in a transaction."""
+        return connection.execute(_OF_ACCOUNT, {"account": account}).scalar_one() >= MAX_UNFINISHED
 
     def data(self, number: int) -> bytes:
         """Return the data of an unfinished job."""

@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from ararat.webapp.jobs import queue
 from ararat.webapp.jobs.queue import MAX_CLAIMS, ClaimLost
 
 
@@ -90,8 +91,9 @@ def test_a_job_that_ends_its_worker_each_time_fails(jobs, add, expire):
     assert (jobs.get(number).state, jobs.get(number).result["problem"]["code"]) == ("failed", "attempts")
 
 
-def test_unfinished_jobs_are_counted_by_account(jobs, add, accounts):
-    add()
-    add()
+def test_unfinished_jobs_are_limited_by_account(jobs, add, accounts):
+    for _ in range(queue.MAX_UNFINISHED):
+        add()
+    assert [accounts.write(lambda each, n=number: jobs.is_full(each, n)) for number in (1, 2)] == [True, False]
     jobs.end(jobs.claim(), "done", {})
-    assert [accounts.write(lambda each, n=number: jobs.count_unfinished(each, n)) for number in (1, 2)] == [1, 0]
+    assert not accounts.write(lambda each: jobs.is_full(each, 1))

@@ -11,6 +11,7 @@ from ...config import url
 from ...errors import Refused
 from ...jobs.imports import KIND, Format, current_imports
 from ...jobs.model import Job
+from ...jobs.queue import MAX_UNFINISHED
 from ...management.permissions import require_curator
 from ...responses import as_json
 from .. import bodies, idempotency, parameters, representations
@@ -20,9 +21,6 @@ from . import bulk
 
 MAX_BYTES = 15 * 2**20
 """The maximum size of a table in bytes. `ararat serve` reads no larger body; `ararat import` has no limit."""
-
-MAX_UNFINISHED = 10
-"""The maximum number of imports of one account that wait or run."""
 
 MAX_NUMBER = 2**31 - 1
 """The largest number of an import."""
@@ -50,7 +48,7 @@ def start_import() -> Response:
 
     def act(one: OneRequest | None) -> Reply:
         def write(connection: Connection) -> Reply:
-            if known.jobs.count_unfinished(connection, who.account.number) >= MAX_UNFINISHED:
+            if known.jobs.is_full(connection, who.account.number):
                 sentence = f"{MAX_UNFINISHED} imports of this account wait or run, the maximum. Wait for one of them."
                 raise Refused(429, "too-many-imports", sentence, retry_after=_RETRY_SECONDS)
             job = known.add(connection, who, content, format=format, encoding=encoding, **options)

@@ -31,7 +31,7 @@ from ...management.permissions import require_administrator
 from ...security import CONTENT_SECURITY_POLICY
 from .. import messages
 from ..blueprint import blueprint, caller, management, see_other
-from ..forms import Problem
+from ..forms import Problem, number_of
 from ..names.history import Difference
 
 LABELS: Final[dict[branding.Field, str]] = {
@@ -65,6 +65,7 @@ LANGUAGE_NAMES: Final = (
 
 _EXAMPLE = "ark:12345/x6np1"
 _DATA = "data:"
+_MAX_REVISION = 10**9
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -179,8 +180,8 @@ def _logo(path: str) -> str:
 
 
 def _number(field: str) -> int:
-    text = request.form.get(field, "")
-    return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else -1
+    number = number_of(request.form.get(field, ""), _MAX_REVISION)
+    return -1 if number is None else number
 
 
 def _page(

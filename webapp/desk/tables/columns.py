@@ -8,20 +8,17 @@ from http import HTTPStatus
 from itertools import islice
 
 from flask import Response, render_template, request
-from sqlalchemy import Connection
 from werkzeug.wrappers import Response as AnyResponse
 
 from ....middleware.errors import TableError
 from ....middleware.tabular.columns import Columns
-from ...api.views.imports import MAX_UNFINISHED
 from ...jobs.imports import current_imports
 from ...uploads import columns, sheet
 from ...uploads.columns import CHOICES, GROUPS, OTHER
 from ...uploads.model import Reading, Upload
-from .. import messages
 from ..blueprint import blueprint, caller, management, see_other
 from ..forms import Problem, sentence
-from .uploads import job_of, known_upload, state_of, uploads
+from .uploads import job_of, known_upload, start_job, state_of, uploads
 
 _SAMPLE_ROWS = 20
 _SHOWN_ROWS = 5
@@ -71,28 +68,9 @@ def send(number: int) -> AnyResponse:
     reading = replace(reading, columns=selected)
     if problem or errors:
         return Response(_page(known, reading, selected, errors), HTTPStatus.UNPROCESSABLE_ENTITY)
-    jobs, who = current_imports(), caller()
-
-    def start(connection: Connection) -> str | None:
-        if jobs.jobs.count_unfinished(connection, who.account.number) >= MAX_UNFINISHED:
-            return f"{MAX_UNFINISHED} imports of your account wait or run, the maximum. Wait for one of them."
-        if not jobs.uploads.preview(connection, who, known, reading):
-            raise _Changed
-        return None
-
-    try:
-        warning = management().accounts.write(start)
-    except _Changed:
-        warning = "Another request has changed this table in the meantime. Check its columns."
-    if warning:
-        messages.put(warning, "warn")
-        return see_other("desk.table_columns", number=number)
-    jobs.worker.wake()
-    return see_other("desk.table", number=number)
-
-
-class _Changed(Exception):
-    """Another request has changed the upload. The transaction is rolled back."""
+    jobs, who = current_imports().uploads, caller()
+    is_started = start_job(lambda connection: jobs.preview(connection, who, known, reading))
+    return see_other("desk.table" if is_started else "desk.table_columns", number=number)
 
 
 def _can_change(upload: Upload) -> bool:

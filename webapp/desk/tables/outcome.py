@@ -6,21 +6,19 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from flask import Response, render_template, request
-from sqlalchemy import Connection
 from werkzeug.wrappers import Response as AnyResponse
 
 from ....identifiers import PROBLEMS
 from ....middleware.error_codes import ERROR_CODES
 from ....middleware.errors import BindingError
-from ...api.views.imports import MAX_UNFINISHED
 from ...config import url
 from ...jobs.imports import current_imports
 from ...uploads.model import PARTS, Part, Upload
 from .. import messages
 from ..blueprint import blueprint, caller, management, see_other
 from ..exports import csv_file
-from ..forms import sentence
-from .uploads import error_of, job_of, known_upload, state_of, uploads
+from ..forms import number_of, sentence
+from .uploads import CHANGED, error_of, job_of, known_upload, start_job, state_of, uploads
 
 if TYPE_CHECKING:
     from ....middleware.bindings.bulk.operations import Operation
@@ -89,35 +87,18 @@ def page(number: int) -> AnyResponse | str:
 @blueprint.post("/tables/<int:number>/import", endpoint="import_table")
 def start(number: int) -> AnyResponse:
     """Import the rows of the preview that the form shows. The field ``skip`` leaves refused rows out."""
-    known, jobs, who = known_upload(number), current_imports(), caller()
+    known, jobs, who = known_upload(number), current_imports().uploads, caller()
     job = job_of(known)
     skip = "skip" in request.form
     is_shown = job is not None and known.stage == "preview" and request.form.get("job") == str(job.number)
     if job is None or not is_shown or job.state != "done":
-        messages.put("The table was changed or imported in the meantime. Check this page.", "warn")
+        messages.put(CHANGED, "warn")
         return see_other("desk.table", number=number)
     if (job.result or {}).get("refusals") and not skip:
         messages.put("Rows are refused, so nothing was imported. Correct the file, or leave these rows out.", "bad")
         return see_other("desk.table", number=number)
-
-    def begin(connection: Connection) -> str | None:
-        if jobs.jobs.count_unfinished(connection, who.account.number) >= MAX_UNFINISHED:
-            return f"{MAX_UNFINISHED} imports of your account wait or run, the maximum. Wait for one of them."
-        if not jobs.uploads.import_rows(connection, who, known, skip_refused=skip):
-            raise _Begun
-        return None
-
-    try:
-        if warning := management().accounts.write(begin):
-            messages.put(warning, "warn")
-    except _Begun:
-        messages.put("Another request has started the import already.", "warn")
-    jobs.worker.wake()
+    start_job(lambda connection: jobs.import_rows(connection, who, known, skip_refused=skip))
     return see_other("desk.table", number=number)
-
-
-class _Begun(Exception):
-    """Another request has started a job of the upload. The transaction is rolled back."""
 
 
 @blueprint.get("/tables/<int:number>/report.csv", endpoint="table_report")
@@ -162,8 +143,7 @@ def _part() -> Part | None:
 
 
 def _after() -> int:
-    given = request.args.get("after", "")
-    return min(int(given), _MAX_AFTER) if given.isascii() and given.isdecimal() and len(given) < 12 else 0
+    return number_of(request.args.get("after", ""), _MAX_AFTER) or 0
 
 
 def _operation(number: int | None) -> Operation | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Literal
@@ -16,6 +16,7 @@ from ...config import site, url
 from ...errors import Refused
 from ...jobs.imports import current_imports
 from ...jobs.model import Job
+from ...jobs.queue import MAX_UNFINISHED
 from ...management.permissions import require_curator
 from ...tracing.limits.concurrency import Busy
 from ...uploads import sheet
@@ -24,7 +25,10 @@ from ...uploads.model import Upload
 from ...uploads.store import LIFETIME, MAX_NUMBER, Uploads
 from .. import messages
 from ..blueprint import UPLOAD_LIMITS, blueprint, caller, management, see_other
-from ..forms import Problem, sentence
+from ..forms import Problem, number_of, sentence
+
+CHANGED = "The table was changed or imported in the meantime. Check this page."
+"""The warning of a page whose request was too late."""
 
 _PAGE = 25
 _MAX_NAME = 100
@@ -128,6 +132,36 @@ def known_upload(number: int) -> Upload:
     return found
 
 
+def start_job(begin: Callable[[Connection], bool]) -> bool:
+    """Start a job of an upload in a transaction, and return whether it was started. If not, the next page has the
+    reason.
+
+    ``begin`` adds the job. It returns False if another request has changed the upload.
+    """
+    imports, account = current_imports(), caller().account.number
+
+    def write(connection: Connection) -> str | None:
+        if imports.jobs.is_full(connection, account):
+            return f"{MAX_UNFINISHED} imports of your account wait or run, the maximum. Wait for one of them."
+        if not begin(connection):
+            raise _Changed
+        return None
+
+    try:
+        warning = management().accounts.write(write)
+    except _Changed:
+        warning = CHANGED
+    if warning is not None:
+        messages.put(warning, "warn")
+        return False
+    imports.worker.wake()
+    return True
+
+
+class _Changed(Exception):
+    """Another request has changed the upload. The transaction is rolled back."""
+
+
 def job_of(upload: Upload) -> Job | None:
     """Return the last job of an upload with its current progress, or None."""
     return None if upload.job is None else current_imports().get(upload.job)
@@ -157,8 +191,8 @@ def error_of(job: Job) -> Problem | None:
 
 def _page(errors: Mapping[str, Problem]) -> str:
     who = caller()
-    before = request.args.get("before", "")
-    below = min(int(before), MAX_NUMBER) if before.isascii() and before.isdecimal() and len(before) < 12 else MAX_NUMBER
+    before = number_of(request.args.get("before", ""), MAX_NUMBER)
+    below = MAX_NUMBER if before is None else before
     found = uploads().list(None if who.is_administrator else who.account.number, below, _PAGE + 1)
     names = {each.number: each.name for each in management().accounts.list()} if who.is_administrator else {}
     return render_template(

@@ -8,6 +8,7 @@ import time
 import pytest
 
 from ararat.webapp.api.views import imports as views
+from ararat.webapp.jobs import queue
 from tests.webapp.api.conftest import accounts_of, assert_problem, imports_of
 
 CSV = "text/csv"
@@ -203,7 +204,7 @@ def test_a_repeated_request_starts_one_import(curator, rows):
 
 def test_the_number_of_imports_that_wait_is_limited(app, curator, monkeypatch, rows):
     monkeypatch.setattr(imports_of(app).worker, "wake", lambda: None)
-    for _ in range(views.MAX_UNFINISHED):
+    for _ in range(queue.MAX_UNFINISHED):
         assert send(curator).status_code == 202
     before = rows()
     refused = send(curator)

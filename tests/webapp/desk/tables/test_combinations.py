@@ -139,11 +139,22 @@ def test_another_process_carries_out_an_import_that_was_interrupted(
 def test_too_many_jobs_of_one_account_are_refused(
     desk: Desk, jane: Browser, upload: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ararat.webapp.desk.tables.columns.MAX_UNFINISHED", 0)
+    monkeypatch.setattr("ararat.webapp.jobs.queue.MAX_UNFINISHED", 0)
     path = upload(jane, "ARK,URL\nark:12345/x5a,https://example.org/a\n")
     sent = jane.post(f"{path}/columns", fields(jane.get(f"{path}/columns").text))
     assert sent.location == f"{path}/columns"
     assert "the maximum. Wait" in jane.get(sent.location).text
+
+
+def test_the_second_of_two_requests_at_the_same_time_starts_no_job(
+    desk: Desk, jane: Browser, upload: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = upload(jane, "ARK,URL\nark:12345/x5a,https://example.org/a\n")
+    monkeypatch.setattr("ararat.webapp.uploads.store.Uploads.begin", lambda *_: False)
+    sent = jane.post(f"{path}/columns", fields(jane.get(f"{path}/columns").text))
+    assert sent.location == f"{path}/columns"
+    assert "changed or imported in the meantime" in jane.get(sent.location).text
+    assert not desk.app.extensions["ararat_imports"].jobs.unfinished()
 
 
 def test_a_file_with_an_existing_name_is_another_upload(jane: Browser, upload: Any) -> None:
