@@ -1,4 +1,4 @@
-"""A resolver for ARKs and URNs in front of any WSGI site, and the bindings it resolves by.
+"""A resolver for ARKs and URNs in front of any WSGI or ASGI site, and the bindings it resolves by.
 
 >>> import tempfile
 >>> from ararat.middleware import ResolverMiddleware, open_bindings
@@ -26,6 +26,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .access_log import log_resolutions
+    from .asgi import ResolverASGIMiddleware
+    from .binding_source import BindingSource
     from .bindings.collection import Bindings
     from .bindings.minting import mint
     from .bindings.model import Binding
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
     from .errors import BindingConflict, BindingError, BindingsUnavailable, ReadOnlyBindings, Stale
     from .resolution.result import Resolution
     from .tabular.importing import import_table
-    from .wsgi import BindingSource, ResolverMiddleware
+    from .wsgi import ResolverMiddleware
 
 __all__ = [
     "Binding",
@@ -46,6 +48,7 @@ __all__ = [
     "OwnScheme",
     "ReadOnlyBindings",
     "Resolution",
+    "ResolverASGIMiddleware",
     "ResolverMiddleware",
     "Stale",
     "import_table",
@@ -62,7 +65,9 @@ _MODULES = {
     "Binding": "bindings.model",
     "OwnScheme": "custom_scheme",
     "Resolution": "resolution.result",
-    **dict.fromkeys(("BindingSource", "ResolverMiddleware"), "wsgi"),
+    "BindingSource": "binding_source",
+    "ResolverASGIMiddleware": "asgi",
+    "ResolverMiddleware": "wsgi",
     "import_table": "tabular.importing",
     "log_resolutions": "access_log",
     "mint": "bindings.minting",

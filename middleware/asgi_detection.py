@@ -1,4 +1,4 @@
-"""Detect ASGI applications, which a WSGI middleware cannot call."""
+"""Distinguish ASGI from WSGI applications, because each middleware can call only one of them."""
 
 from __future__ import annotations
 
@@ -9,10 +9,7 @@ from typing import Any
 
 from ..identifiers.text import display
 
-REMEDY = (
-    "Run `ararat serve` beside the site and let the proxy send it the requests for names (docs/proxies.md). "
-    "Or convert the application, ResolverMiddleware(a2wsgi.ASGIMiddleware(app), ...), and run it with a WSGI server."
-)
+REMEDY = "Use ResolverASGIMiddleware with the same arguments."
 """The advice for a site that is an ASGI application."""
 
 
@@ -37,6 +34,24 @@ def is_asgi(app: object) -> bool:
             return False
         called = inner if inspect.isroutine(inner) else type(inner).__call__
         return inspect.iscoroutinefunction(called) or _takes_three(app)
+    except Exception:  # noqa: BLE001 - inspecting an unknown object can raise any exception
+        return False
+
+
+def is_wsgi(app: object) -> bool:
+    """Return whether ``app`` is surely a WSGI application: it takes two arguments, but not three.
+
+    >>> is_wsgi(lambda environ, start_response: [])
+    True
+    >>> async def application(scope, receive, send): ...
+    >>> is_wsgi(application)
+    False
+    """
+    try:
+        if is_asgi(app) or not callable(app):
+            return False
+        signature = inspect.signature(app, follow_wrapped=False)
+        return _binds(signature.bind, 2) and not _binds(signature.bind, 3)
     except Exception:  # noqa: BLE001 - inspecting an unknown object can raise any exception
         return False
 

@@ -18,84 +18,26 @@ in an ``OwnScheme``, is logged with its traceback and answered with 500.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
-from pathlib import Path
-from time import perf_counter
-from typing import TYPE_CHECKING, Protocol, Unpack
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import TYPE_CHECKING, Unpack
 
-from ..identifiers import Ark, Urn
-from ..identifiers.text import display
 from .asgi_detection import REMEDY, is_asgi, named
-from .bindings.prefixes import NO_RECORDS
-from .branding.model import NO_BRANDING, Branding
-from .custom_scheme import OwnScheme
-from .errors import BindingsUnavailable
-from .http.answer import Answer, last_resort
+from .binding_source import BindingSource
 from .http.handover import Handover
 from .http.request import Request
-from .http.request_target import Target, recover, reserved_labels
-from .http.responses import Answers
-from .http.rfc2169 import parse_service_request
-from .resolution import check_characters
-from .resolution.refusals import refuse
-from .resolution.resolver import resolve
+from .http.request_target import recover
+from .http.wsgi import pass_on, request_for_name, request_for_resource, send
+from .request_handler import RequestHandler
 from .resolution.result import Resolution
 from .settings import Settings, SettingsArguments
-from .storage.reopening import AvailabilityLog
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
-    from .bindings.model import Binding
-    from .bindings.prefixes import PrefixRecords
-    from .resolution.rules import RuleMatch
+    from .http.answer import Answer
 
 _log = logging.getLogger(__name__)
-
-
-class BindingSource(Protocol):
-    """The bindings that a resolver reads. :class:`~ararat.middleware.Bindings` has these methods.
-
-    A class of a site that inherits from this one needs only ``fetch``; it then has no rules and no prefix records.
-    """
-
-    def fetch(self, keys: Iterable[str], /) -> Mapping[str, Binding]:
-        """Return the bindings of the given keys, which are normal forms of identifiers, by key.
-
-        Keys that are not bound are omitted. Raises :class:`~ararat.middleware.BindingsUnavailable` if the bindings
-        cannot be read.
-        """
-        ...
-
-    def binding_by_rule(self, identifier: Ark | Urn, /) -> RuleMatch | None:
-        """Return the binding that a rule creates for an identifier that is not bound itself. Return None if no rule
-        applies.
-
-        A rule creates targets for all unbound names of a NAAN or shoulder from a template.
-        """
-        return None
-
-    def prefix_records(self) -> PrefixRecords:
-        """Return the records of NAANs and shoulders, which describe all names that begin with them."""
-        return NO_RECORDS
-
-    def is_mistyped(self, identifier: Ark | Urn, /) -> bool:
-        """Return whether the check character of an unbound identifier is wrong, so it probably has a typing error."""
-        return False
-
-    def correction(self, identifier: Ark | Urn, /) -> str | None:
-        """Return the key of the only live name that an unbound identifier probably means, or None."""
-        return None
-
-    def branding(self) -> Branding:
-        """Return the recorded branding of the public pages. Its values replace those of the settings."""
-        return NO_BRANDING
-
-    @property
-    def failure(self) -> str | None:
-        """The reason why the bindings could not be opened, or None if they are open."""
-        return None
 
 
 class ResolverMiddleware:
@@ -179,23 +121,10 @@ class ResolverMiddleware:
         self.app = app
         self.bindings = bindings
         self.settings = Settings(**settings)
-        self._availability = AvailabilityLog(bindings.failure)
-        self._answers = Answers(self.settings, bindings.branding)
-        self._on_resolve = on_resolve
-        self._labels = reserved_labels(scheme for scheme in self.settings.schemes if isinstance(scheme, str))
-        self._own = {scheme.name: scheme for scheme in self.settings.schemes if isinstance(scheme, OwnScheme)}
-        # The positions of the colon in reserved paths. It is the same in "/ark:" and "/urn:".
-        self._colons = frozenset({4, *(len(name) + 1 for name in self._own)})
-        # Paths of services have no colon, so they need a second check. Sites without services skip it.
-        self._others: WSGIApplication = app if self.settings.services is None else self._service_or_site
-        if self.settings.feeds:
-            from .feeds.dispatch import Feeds
-
-            self._others = Feeds(self.settings, bindings, self._answers, self._availability, self._others)
-        if self.settings.log is not None and self.settings.log_folder is not None:
-            from .log.serving import LogFiles
-
-            self._others = LogFiles(self.settings.log, Path(self.settings.log_folder), self._answers, self._others)
+        self._handler = RequestHandler(self.settings, bindings, on_resolve)
+        self._colons = self._handler.colons
+        # Paths of resources have no colon, so they need a second check. Sites without resources skip it.
+        self._others: WSGIApplication = self._resource_or_site if self._handler.has_resources else app
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         # Reserved paths contain a colon, and few other paths do. Most requests for the site need no other check.
@@ -203,113 +132,38 @@ class ResolverMiddleware:
             has_colon = ":" in environ["PATH_INFO"]
         except Exception:  # noqa: BLE001 - the site handles malformed environs
             has_colon = False
-        if has_colon and (target := self._reserved(environ)) is not None:
-            return self._respond(Request(environ, target, self.settings.prefix), start_response)
+        if has_colon and (request := self._request(environ)) is not None:
+            return self._send(self._handler.answer(request), request, environ, start_response)
         return self._others(environ, start_response)
 
-    def _service_or_site(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        try:
-            services = self.settings.services or ""
-            ours = environ["PATH_INFO"].startswith(f"{services}/N2")
-            requested = parse_service_request(recover(environ), services) if ours else None
-        except Exception:  # noqa: BLE001 - the site handles malformed environs
-            requested = None
-        if requested is None:
-            return self.app(environ, start_response)
-        return self._respond(
-            Request(environ, requested.target, self.settings.prefix, requested.service), start_response
-        )
-
-    def _reserved(self, environ: WSGIEnvironment) -> Target | None:
-        """Return the request target if its path is reserved, otherwise None."""
+    def _request(self, environ: WSGIEnvironment) -> Request | None:
+        """Return the request if its path is reserved, otherwise None."""
         try:
             path = environ["PATH_INFO"]
             # Some servers leave a whole address in PATH_INFO; then the colon can be at any position.
             if path.find(":") not in self._colons and path[:1] == "/":
                 return None
             target = recover(environ)
-            return target if self._is_reserved(target) else None
+            if not self._handler.is_reserved(target):
+                return None
+            return request_for_name(environ, target, self.settings.prefix)
         except Exception:  # noqa: BLE001 - it is logged
             _log.exception("The request could not be read, so it is passed to the site")
             return None
 
-    def _is_reserved(self, target: Target) -> bool:
-        return target.path[:5] in self._labels or self._own_scheme(target) is not None
-
-    def _own_scheme(self, target: Target) -> OwnScheme | None:
-        if not self._own:
-            return None
-        # The path is ASCII, so lower() maps no other letters to those of a label.
-        label, colon, _ = target.path.partition(":")
-        return self._own.get(label[1:].lower()) if colon and label[:1] == "/" else None
-
-    def _respond(self, request: Request, start_response: StartResponse) -> Iterable[bytes]:
-        began = perf_counter()
+    def _resource_or_site(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         try:
-            if request.method == "OPTIONS":
-                return self._answers.options(request).start(start_response)
-            resolution = self._resolve(request)
-            answer = self._answers.answer(resolution, request)
-        except Exception:  # noqa: BLE001 - it is logged
-            given = request.target.identifier
-            _log.exception("The resolver failed for %s", display.escape(given[:200]))
-            resolution = refuse(given, "internal-error")
-            answer = self._failed(resolution, request)
-        self._report(resolution, answer, began)
+            respond = self._handler.resource(environ["PATH_INFO"], partial(recover, environ))
+            request = request_for_resource(environ, self.settings.prefix) if respond else None
+        except Exception:  # noqa: BLE001 - the site handles malformed environs
+            respond = request = None
+        if respond is None or request is None:
+            return self.app(environ, start_response)
+        return self._send(respond(request), request, environ, start_response)
+
+    def _send(
+        self, answer: Answer | Handover, request: Request, environ: WSGIEnvironment, start_response: StartResponse
+    ) -> Iterable[bytes]:
         if isinstance(answer, Handover):
-            return answer.to(self.app, start_response)
-        return answer.start(start_response, head=request.method == "HEAD")
-
-    def _resolve(self, request: Request) -> Resolution:
-        given, message = request.target.identifier, None
-        if request.method not in ("GET", "HEAD"):
-            # ARK-121: identifiers are resolved by GET and HEAD only.
-            code = "method-not-allowed"
-        elif request.target.dotted:
-            code = "dot-segment"
-        elif request.service is not None and not self._is_reserved(request.target):
-            # Only a request for a service can contain an identifier of another scheme.
-            code, message = "no-scheme", "it does not begin with a scheme that this resolver answers for"
-        else:
-            try:
-                if own := self._own_scheme(request.target):
-                    return own.answer(given, self.settings.max_length)
-                fetch = self._fetch_and_note if self._availability.failing else self.bindings.fetch
-                rules = self.bindings.binding_by_rule
-                records = self.bindings.prefix_records
-                return self._with_hint(resolve(given, fetch, rules, self.settings, request.accepted, records))
-            except BindingsUnavailable as error:
-                # 503, because 404 would mean that the identifier is not bound.
-                self._availability.failed(str(error))
-                code = "bindings-unavailable"
-        return refuse(given, code, message)
-
-    def _with_hint(self, resolution: Resolution) -> Resolution:
-        """Return the refusal of an unknown name with a hint at a typing error, and with the name that it means."""
-        problem, identifier = resolution.problem, resolution.identifier
-        if problem is None or identifier is None or problem.code != "not-bound":
-            return resolution
-        if self.bindings.is_mistyped(identifier):
-            problem = replace(problem, message=check_characters.MESSAGE)
-        return replace(resolution, problem=problem, correction=self.bindings.correction(identifier))
-
-    def _fetch_and_note(self, keys: Iterable[str]) -> Mapping[str, Binding]:
-        found = self.bindings.fetch(keys)
-        self._availability.succeeded()
-        return found
-
-    def _failed(self, resolution: Resolution, request: Request) -> Answer | Handover:
-        try:
-            return self._answers.answer(resolution, request)
-        except Exception:  # noqa: BLE001 - it is logged
-            _log.exception("The error page could not be rendered")
-            return last_resort()
-
-    def _report(self, resolution: Resolution, answer: Answer | Handover, began: float) -> None:
-        if self._on_resolve is None:
-            return
-        try:
-            status = resolution.status if isinstance(answer, Handover) else answer.status
-            self._on_resolve(replace(resolution, status=status, seconds=perf_counter() - began))
-        except Exception:  # noqa: BLE001 - it is logged
-            _log.exception("on_resolve raised an exception")
+            return pass_on(answer, self.app, environ, start_response)
+        return send(answer, start_response, head=request.method == "HEAD")

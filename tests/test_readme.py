@@ -20,12 +20,15 @@ from click import Context
 from click.testing import CliRunner
 from werkzeug.test import Client
 
+from ararat.cli.doctor.applications import examine
 from ararat.cli.main import main
 from ararat.identifiers import PROBLEMS
 from ararat.middleware import open_bindings
 from ararat.middleware.error_codes import ERROR_CODES, REFUSALS
 from ararat.middleware.tabular.columns import COLUMNS, proposal
 from ararat.middleware.tabular.formats import read_rows
+
+from .asgi_client import Client as AsgiClient
 
 ROOT = Path(__file__).parents[1]
 TOP = ("README.md", "CONTRIBUTING.md", "SECURITY.md")
@@ -220,6 +223,57 @@ def test_pyramid_example_resolves_and_leaves_the_site_unchanged(site):
 
 def test_example_for_other_applications_resolves_and_leaves_the_site_unchanged(site):
     assert_resolves(Client(run("frameworks.md", 3)["application"]))
+
+
+@pytest.mark.parametrize(
+    "number", [pytest.param(4, id="FastAPI"), pytest.param(5, id="Starlette"), pytest.param(7, id="Quart")]
+)
+def test_asgi_examples_resolve_and_leave_the_site_unchanged(site, number):
+    app = run("frameworks.md", number)["app"]
+    assert_resolves_by_asgi(app)
+    findings = list(examine(app))
+    assert [(finding.code, finding.state) for finding in findings] == [("resolver", "ok"), ("routes", "ok")]
+    assert findings[0].message.startswith("ResolverASGIMiddleware wraps the ")
+
+
+def test_django_example_for_asgi_works_as_pasted(site, start_server):
+    project = site / "project"
+    project.mkdir()
+    subprocess.run([sys.executable, "-m", "django", "startproject", "mysite", project], check=True, timeout=60)
+    (site / "bindings.sqlite").rename(project / "bindings.sqlite")
+    (project / "mysite" / "asgi.py").write_text(blocks("frameworks.md", "python")[6], "utf-8")
+    arguments = ["--app-dir", project, "--port", "0", "mysite.asgi:application"]
+    server = start_server([sys.executable, "-m", "uvicorn", *arguments], folder=site)
+    server.port = int(server.wait_for(r"http://127\.0\.0\.1:(\d+)"))
+    answer = server.get("/ark:/12345/x6-np1")
+    assert (answer.status, answer.header("Location")) == (302, "https://example.org/maps/17"), server.log()
+    assert server.get("/").status in (200, 400)
+    server.stop()
+
+
+def test_datasette_example_resolves_and_leaves_the_site_unchanged(site):
+    from datasette.app import Datasette
+    from datasette.plugins import pm
+
+    (site / "plugins").mkdir()
+    (site / "plugins" / "resolver.py").write_text(blocks("frameworks.md", "python")[8], "utf-8")
+    before = pm.get_plugins()
+    try:
+        assert_resolves_by_asgi(Datasette(memory=True, plugins_dir=str(site / "plugins")).app())
+    finally:
+        # Plugins are registered for the whole process.
+        for plugin in pm.get_plugins() - before:
+            pm.unregister(plugin)
+
+
+def assert_resolves_by_asgi(app: Any) -> None:
+    client = AsgiClient(app)
+    assert client.request("/hello").text == "hello"
+    answer = client.request("/ark:/12345/x6-np1")
+    assert (answer.status, answer.header("location")) == (302, "https://example.org/maps/17")
+    assert 'https://example.org/ark:12345/x6np1?info>; rel="describedby"' in answer.all("link")[0]
+    assert client.request("/ark:12345/x6np1?info").status == 200
+    assert client.request("/ark:12345/").status == 400
 
 
 def test_mounted_inspector_of_the_example_answers_next_to_the_site(site):

@@ -1,7 +1,8 @@
-"""Import a WSGI application, and check that it is wrapped in the resolver and that no route is hidden by it.
+"""Import a WSGI or ASGI application, and check that it is wrapped in the resolver and that no route is hidden by it.
 
 Middleware keeps the wrapped application in an attribute (``app``, ``wsgi_app``, ``application``), in a method or
-in a closure. The check follows them from the outside in. It can list the routes of Flask, Django and Pyramid.
+in a closure. The check follows them from the outside in. It can list the routes of Flask, Quart, Django, Pyramid,
+Starlette and FastAPI.
 """
 
 from __future__ import annotations
@@ -16,14 +17,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ...identifiers.text import display
-from ...middleware import ResolverMiddleware
-from ...middleware.asgi_detection import REMEDY, is_asgi, named
+from ...middleware import ResolverASGIMiddleware, ResolverMiddleware
+from ...middleware.asgi_detection import is_asgi, named
 from ...middleware.custom_scheme import OwnScheme
 from ...middleware.settings import SCHEMES, Settings
 from .finding import Finding, State
 
 _PLACE = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
-_INSIDE = ("wsgi_app", "app", "application", "wrapped", "__func__", "__self__")
+_Resolver = ResolverMiddleware | ResolverASGIMiddleware
+_INSIDE = ("wsgi_app", "asgi_app", "app", "application", "wrapped", "__func__", "__self__")
 _MOST = 200
 _MAX_ROUTES = 20
 # The syntax of a regular expression before its first letter.
@@ -42,7 +44,7 @@ class NotLoaded(Exception):
 
 
 class Site(NamedTuple):
-    """A WSGI application whose routes can be listed.
+    """An application whose routes can be listed.
 
     ``framework`` is the name of its framework, such as "Flask". ``resolver`` is the middleware around the application,
     or None.
@@ -50,11 +52,11 @@ class Site(NamedTuple):
 
     framework: str
     app: Any
-    resolver: ResolverMiddleware | None
+    resolver: _Resolver | None
 
 
 def load(place: str) -> Any:
-    """Import a WSGI application by its name ``MODULE:NAME``, as servers do, with the current folder on the path.
+    """Import an application by its name ``MODULE:NAME``, as servers do, with the current folder on the path.
 
     The import runs the code of the module. Raises :class:`NotLoaded` if that fails or the result cannot be called.
     """
@@ -72,7 +74,7 @@ def load(place: str) -> Any:
         reason = display.escape(str(error).partition("\n")[0][:600])
         raise NotLoaded(f"{type(error).__name__}: {reason}" if reason else type(error).__name__) from error
     if not callable(found):
-        raise NotLoaded(f"it is not a WSGI application but {named(found)}")
+        raise NotLoaded(f"it is not a WSGI or ASGI application but {named(found)}")
     return found
 
 
@@ -85,32 +87,28 @@ def examine(application: Any) -> Iterator[Finding]:
     ['error', 'warning']
     """
     sites, resolvers = _walk(application)
-    if not resolvers and is_asgi(application):
-        message = (
-            f"{named(application)} is an ASGI application. ResolverMiddleware is WSGI middleware and cannot wrap it."
-        )
-        yield Finding("app", "asgi", "error", "resolver", message, REMEDY)
-        return
     if not resolvers:
+        kind = "ResolverASGIMiddleware" if is_asgi(application) else "ResolverMiddleware"
+        inside = "" if is_asgi(application) else " For Flask: app.wsgi_app = ResolverMiddleware(app.wsgi_app, ...)."
         yield Finding(
             "app",
             "resolver",
             "error",
             "resolver",
-            f"{named(application)} is not wrapped in ResolverMiddleware.",
-            'Wrap it: application = ResolverMiddleware(application, open_bindings("bindings.sqlite"), prefix=...). '
-            "For Flask: app.wsgi_app = ResolverMiddleware(app.wsgi_app, ...).",
+            f"{named(application)} is not wrapped in {kind}.",
+            f'Wrap it: application = {kind}(application, open_bindings("bindings.sqlite"), prefix=...).{inside}',
         )
     for site in sites:
         if site.resolver is not None:
-            message = f"ResolverMiddleware wraps the {site.framework} application."
+            message = f"{type(site.resolver).__name__} wraps the {site.framework} application."
             yield Finding("app", "resolver", "ok", "resolver", message)
         elif resolvers:
-            message = f"ResolverMiddleware wraps another application, but not the {site.framework} application."
+            outer = type(resolvers[0]).__name__
+            message = f"{outer} wraps another application, but not the {site.framework} application."
             yield Finding("app", "resolver", "warning", "resolver", message)
         yield from _routes(site)
     if resolvers and not sites:
-        message = f"ResolverMiddleware wraps {named(resolvers[0].app)}."
+        message = f"{type(resolvers[0]).__name__} wraps {named(resolvers[0].app)}."
         yield Finding("app", "resolver", "ok", "resolver", message)
     if not sites:
         message = (
@@ -118,13 +116,13 @@ def examine(application: Any) -> Iterator[Finding]:
         )
         yield Finding("app", "routes", "warning", "routes", message)
     if resolvers and resolvers[0].settings.prefix is None:
-        change = 'Set ResolverMiddleware(..., prefix="https://example.org") to the public URL of the site.'
+        change = 'Set the argument prefix="https://example.org" to the public URL of the site.'
         message = "No prefix is set, so links contain no host and do not work outside of this site."
         yield Finding("app", "prefix", "warning", "prefix", message, change)
 
 
 def settings_of(application: Any) -> Settings | None:
-    """Return the settings of the resolver in a WSGI application. Of several resolvers, the outermost one counts.
+    """Return the settings of the resolver in an application. Of several resolvers, the outermost one counts.
 
     Return None if the application contains no resolver.
 
@@ -135,25 +133,25 @@ def settings_of(application: Any) -> Settings | None:
     return resolvers[0].settings if resolvers else None
 
 
-def _walk(application: Any) -> tuple[list[Site], list[ResolverMiddleware]]:
+def _walk(application: Any) -> tuple[list[Site], list[_Resolver]]:
     """Return the sites and the resolvers in an application, the outermost first."""
     sites: list[Site] = []
-    resolvers: list[ResolverMiddleware] = []
-    waiting: deque[tuple[Any, ResolverMiddleware | None]] = deque([(application, None)])
+    resolvers: list[_Resolver] = []
+    waiting: deque[tuple[Any, _Resolver | None]] = deque([(application, None)])
     seen: list[Any] = []
     while waiting and len(seen) < _MOST:
         each, resolver = waiting.popleft()
         if any(each is other for other in seen):
             continue
         seen.append(each)
-        if isinstance(each, ResolverMiddleware):
+        if isinstance(each, _Resolver):
             resolvers.append(each)
             waiting.appendleft((each.app, each))
             continue
         inside = list(_inside(each))
         if framework := _framework(each):
-            # A Flask application contains its own middleware.
-            own = next((found for found in _held(inside) if isinstance(found, ResolverMiddleware)), None)
+            # Applications of Flask, Quart and Starlette contain their own middleware.
+            own = next((found for found in _held(inside) if isinstance(found, _Resolver)), None)
             if own is not None and own not in resolvers:
                 resolvers.append(own)
             sites.append(Site(framework, each, resolver or own))
@@ -189,6 +187,9 @@ def _inside(app: Any) -> Iterator[Any]:
         found = getattr(app, name, None) if found is not None else None
         if callable(found) and not inspect.isclass(found):
             yield found
+    if _framework(app) == "Starlette":
+        # add_middleware records a class, from which the first request makes the middleware.
+        yield app.middleware_stack or app.build_middleware_stack()
     mounts = getattr(app, "mounts", None)
     if isinstance(mounts, dict):
         yield from (mounted for mounted in mounts.values() if callable(mounted))
@@ -229,7 +230,7 @@ def _routes(site: Site) -> Iterator[Finding]:
         yield Finding("app", "routes", "ok", "routes", message)
     change = "Move these routes to other paths, and bind names to them (ararat bind --kind served)."
     state: State = "error" if site.resolver else "warning"
-    fate = "is never reached:" if site.resolver else "will not be reached after ResolverMiddleware is added:"
+    fate = "is never reached:" if site.resolver else "will not be reached after the resolver is added:"
     for route in hidden[:_MAX_ROUTES]:
         message = f"The route {display.escape(route[:200])} {fate} the resolver answers for this path."
         yield Finding("app", "route-hidden", state, "routes", message, change)
@@ -240,6 +241,11 @@ def _routes(site: Site) -> Iterator[Finding]:
 
 def _of_flask(app: Any) -> Iterator[str]:
     return (rule.rule for rule in app.url_map.iter_rules())
+
+
+def _of_starlette(app: Any) -> Iterator[str]:
+    # Other kinds of routes, such as hosts, have no path.
+    return (route.path for route in app.routes if isinstance(getattr(route, "path", None), str))
 
 
 def _of_django(app: Any) -> Iterator[str]:
@@ -272,11 +278,15 @@ def _of_pyramid(app: Any) -> Iterator[str]:
 
 _CLASSES = {
     "Flask": ("flask", "Flask"),
-    "Django": ("django.core.handlers.wsgi", "WSGIHandler"),
+    "Quart": ("quart", "Quart"),
+    "Starlette": ("starlette.applications", "Starlette"),
+    "Django": ("django.core.handlers.base", "BaseHandler"),
     "Pyramid": ("pyramid.router", "Router"),
 }
 _LISTED: dict[str, Callable[[Any], Iterator[str]]] = {
     "Flask": _of_flask,
+    "Quart": _of_flask,
+    "Starlette": _of_starlette,
     "Django": _of_django,
     "Pyramid": _of_pyramid,
 }

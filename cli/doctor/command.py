@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @click.command("doctor", short_help="Diagnose a deployment.")
 @click.option("--url", metavar="URL", help="Probe the deployment at this resolver prefix.")
-@click.option("--app", "place", metavar="MODULE:NAME", help="Import and check this WSGI application.")
+@click.option("--app", "place", metavar="MODULE:NAME", help="Import and check this WSGI or ASGI application.")
 @click.option(
     "--prefix",
     metavar="URL",
@@ -43,9 +43,9 @@ def doctor_command(
 
     --url sends about twenty requests for names of NAAN 99999, which cannot be bound. It reports how the reverse proxy
     and the server change them: %2F, //, dot-segments, a bare ?, capitals, HEAD and long names. --app imports a WSGI
-    application (Flask, Django, Pyramid or another one) and reports its routes under reserved paths. --naan and --prefix
-    are compared with the registry; the default is the settings of the application. --database reports whether each
-    server of a store can be read and written.
+    or ASGI application (Flask, Django, FastAPI or another one) and reports its routes under reserved paths. --naan and
+    --prefix are compared with the registry; the default is the settings of the application. --database reports whether
+    each server of a store can be read and written.
 
     Exit code: 0 no error found, 1 something must be changed, 64 usage, 69 no server answers at the URL, or the
     application cannot be imported.

@@ -75,11 +75,13 @@ class Bindings:
         policy: Profile | None = None,
         *,
         is_file: bool = False,
+        is_local: bool = False,
     ) -> None:
         self.policy = policy
         self.check_change: ChangeCheck = PolicyCheck(policy) if policy else no_policy
         self.max_operation: int | None = None
         self.is_file = is_file
+        self.is_local = is_local
         self._opening = opening
         self._clock = clock
         self._records: tuple[Callable[[Transaction], object], ...] = ()

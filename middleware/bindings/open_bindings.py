@@ -15,7 +15,7 @@ from .policy import PolicyCheck, no_policy
 
 if TYPE_CHECKING:
     from ...identifiers.iri_policy import Profile
-    from ..storage.protocols import Database
+    from ..storage.protocols import Database, Store
 
 DATABASE_SUFFIXES = (".sqlite", ".sqlite3", ".db")
 
@@ -93,10 +93,12 @@ def bindings_at(
     if (table := table_file(url_or_path)) is not None:
         return _file_at(table, clock, policy, state)
     # SQLAlchemy takes longer to load than all of Ararat, so it is loaded only for a database.
+    from ..storage.databases.sqlite import SQLite
     from ..storage.store import open_store
 
     database = database_at(url_or_path)
-    return Bindings(Opening(str(database), lambda: open_store(database, create=create)), clock, policy)
+    opening: Opening[Store] = Opening(str(database), lambda: open_store(database, create=create))
+    return Bindings(opening, clock, policy, is_local=isinstance(database, SQLite))
 
 
 def _file_at(
@@ -112,7 +114,7 @@ def _file_at(
     check_change = PolicyCheck(policy) if policy else no_policy
     store = lambda: FileStore(path, check_change, served=served, state=None if state is None else Path(state))  # noqa: E731
     where = validation.shown(str(path.absolute()), 200)
-    return Bindings(Opening(where, store), clock, policy, is_file=True)
+    return Bindings(Opening(where, store), clock, policy, is_file=True, is_local=True)
 
 
 def table_file(url_or_path: str | Path) -> Path | None:

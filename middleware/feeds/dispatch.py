@@ -1,4 +1,4 @@
-"""Answer requests for the paths of feeds, and pass all other requests to the site.
+"""Answer requests for the paths of feeds.
 
 A failure of the store is answered with 503. Another exception is logged with its traceback and answered with 500.
 """
@@ -6,14 +6,14 @@ A failure of the store is answered with 503. Another exception is logged with it
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ..bindings.collection import Bindings
 from ..errors import BindingsUnavailable
-from ..http.answer import last_resort
+from ..http.answer import Answer, last_resort
 from ..http.request import Request
-from ..http.request_target import recover
 from ..http.responses import RETRY_AFTER, Answers
 from .atom import AtomFeed
 from .feed import Feed, FeedAnswer, refusal
@@ -21,8 +21,6 @@ from .oai_pmh import OaiPmh
 from .sitemaps import Sitemap
 
 if TYPE_CHECKING:
-    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
-
     from ..settings import Settings
     from ..storage.reopening import AvailabilityLog
 
@@ -30,40 +28,29 @@ _log = logging.getLogger(__name__)
 
 
 class Feeds:
-    """A WSGI application that answers for the feeds of ``settings``, and calls ``site`` for other paths.
+    """The feeds of ``settings``. Raises ValueError if ``bindings`` cannot be listed."""
 
-    Raises ValueError if ``bindings`` cannot be listed.
-    """
-
-    def __init__(
-        self,
-        settings: Settings,
-        bindings: object,
-        answers: Answers,
-        availability: AvailabilityLog,
-        site: WSGIApplication,
-    ) -> None:
+    def __init__(self, settings: Settings, bindings: object, answers: Answers, availability: AvailabilityLog) -> None:
         if not isinstance(bindings, Bindings):
             setting = next(iter(settings.feeds))
             raise ValueError(f"{setting}: these bindings cannot be listed; pass the result of open_bindings")
-        self._prefix = settings.prefix
         self._answers = answers
         self._availability = availability
-        self._site = site
         self._feeds = _feeds(settings, bindings)
 
-    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        path = environ.get("PATH_INFO")
-        feed = self._feeds.get(path) if isinstance(path, str) else None
-        if feed is None:
-            return self._site(environ, start_response)
+    def find(self, path: str) -> Callable[[Request], Answer] | None:
+        """Return the function that answers for a path, or None if it is not the path of a feed."""
+        feed = self._feeds.get(path)
+        return None if feed is None else partial(self._answer, path, feed)
+
+    def _answer(self, path: str, feed: Feed, request: Request) -> Answer:
         try:
-            return self._respond(feed, Request(environ, recover(environ), self._prefix), start_response)
+            return self._respond(feed, request)
         except Exception:  # noqa: BLE001 - it is logged
             _log.exception("The feed at %s failed", path)
-            return last_resort().start(start_response)
+            return last_resort()
 
-    def _respond(self, feed: Feed, request: Request, start_response: StartResponse) -> Iterable[bytes]:
+    def _respond(self, feed: Feed, request: Request) -> Answer:
         methods = ", ".join((*feed.methods, "HEAD", "OPTIONS"))
         if request.method == "OPTIONS":
             given = FeedAnswer(204, [("Allow", methods), ("Cache-Control", "no-store")], b"")
@@ -72,14 +59,8 @@ class Feeds:
             given.headers.append(("Allow", methods))
         else:
             given = self._given(feed, request)
-        body = given.body if isinstance(given.body, bytes) else b""
-        answer = self._answers.feed(given.status, given.headers, body, request)
-        if given.status == 200:
-            answer = answer.under(request.conditions)
-        sent = answer.start(start_response, head=request.method == "HEAD")
-        if isinstance(given.body, bytes) or answer.status == 304 or request.method == "HEAD":
-            return sent
-        return given.body
+        answer = self._answers.feed(given.status, given.headers, given.body, request)
+        return answer.under(request.conditions) if given.status == 200 else answer
 
     def _given(self, feed: Feed, request: Request) -> FeedAnswer:
         try:

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import parse_qsl, urlsplit
 
 from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
-from werkzeug.wsgi import get_input_stream
 
 from ..bindings.listing import Page, Selection
 from ..bindings.model import Binding
 from ..branding.model import NO_BRANDING, Branding, contact_address
 from ..errors import BindingError
+from ..http.request import MAX_FORM, Request
 from . import oai_arguments, oai_tokens
 from .dublin_core import Element, elements
 from .feed import FeedAnswer, refusal, utc_seconds
@@ -31,16 +31,12 @@ from .xml import render
 
 if TYPE_CHECKING:
     from ..bindings.collection import Bindings
-    from ..http.request import Request
 
 RECORDS = 100
 """The number of records in a part of a list."""
 
 HEADERS = 500
 """The number of headers in a part of a list of identifiers."""
-
-MAX_BODY = 65536
-"""The maximum size of a form in bytes."""
 
 _MAX_ARGUMENTS = 100
 # emailType in OAI-PMH.xsd
@@ -79,7 +75,7 @@ class OaiPmh:
         try:
             text = self._arguments(request)
         except RequestEntityTooLarge:
-            return refusal(413, f"The form is larger than {MAX_BODY:,} bytes. Send fewer arguments.")
+            return refusal(413, f"The form is larger than {MAX_FORM:,} bytes. Send fewer arguments.")
         except HTTPException:
             return refusal(400, "The form ends before its Content-Length. Send all of it.")
         values: dict[str, Any] = {"address": self._address, "now": utc_seconds(self._bindings.now())}
@@ -98,9 +94,9 @@ class OaiPmh:
     def _arguments(self, request: Request) -> str:
         """Return the arguments as in a query. A request with POST has them in its body."""
         query = request.target.query or ""
-        if request.method != "POST":
+        if request.method != "POST" or request.read_body is None:
             return query
-        body = get_input_stream(request.environ, max_content_length=MAX_BODY).read()
+        body = request.read_body()
         return "&".join(part for part in (query, body.decode("latin-1")) if part)
 
     def _found(self, verb: Verb, arguments: Mapping[str, str]) -> dict[str, Any]:

@@ -3,30 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from http import HTTPStatus
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from .conditional import Conditions
 
-if TYPE_CHECKING:
-    from _typeshed.wsgi import StartResponse
-
 Headers = list[tuple[str, str]]
-
-_STATUS_LINES = {status.value: f"{status.value} {status.phrase}" for status in HTTPStatus}
 
 
 class Answer(NamedTuple):
-    """The status, header fields and body of a response to the client."""
+    """The status, header fields and body of a response to the client. A body of several parts has no length."""
 
     status: int
     headers: Headers
-    body: bytes
-
-    def start(self, start_response: StartResponse, *, head: bool = False) -> Iterable[bytes]:
-        """Call ``start_response`` and return the body for the server. With ``head``, the body is empty (HEAD)."""
-        start_response(_STATUS_LINES[self.status], self.headers)
-        return (self.body,) if self.body and not head else ()
+    body: bytes | Iterable[bytes]
 
     def under(self, conditions: Conditions) -> Answer:
         """Return 304 if the client already has this response of 200 (:class:`.Conditions`), else this response."""

@@ -1,61 +1,72 @@
-"""A request for an identifier, with the fields of its environ that the answer depends on."""
+"""A request for an identifier or a resource of the resolver, independent of WSGI and ASGI."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
 from .conditional import Conditions
 from .negotiation import Accepted
-from .request_target import Target, mount_path
-from .rfc2169 import Service
+from .request_target import Target
+from .rfc2169 import Service, ServiceRequest
 
-if TYPE_CHECKING:
-    from _typeshed.wsgi import WSGIEnvironment
+FIELDS = (
+    "HTTP_ACCEPT",
+    "HTTP_ACCEPT_LANGUAGE",
+    "HTTP_IF_MODIFIED_SINCE",
+    "HTTP_IF_NONE_MATCH",
+    "HTTP_IF_RANGE",
+    "HTTP_NO_REDIRECT",
+    "HTTP_ORIGIN",
+    "HTTP_RANGE",
+)
+"""The header fields that answers depend on, as meta-variables (RFC 3875, section 4.1.18)."""
+
+MAX_FORM = 65536
+"""The maximum size of the body of a form in bytes."""
 
 _TRUE = frozenset({"true", "1", "yes"})
 
 
 class Request(NamedTuple):
-    """A request for an identifier, or for a service of RFC 2169 on an identifier.
+    """A request for an identifier, or for a service of RFC 2169 on an identifier, or for a feed or file of the log.
 
-    ``target`` is the recovered request target, ``prefix`` the resolver prefix of the site or None, and ``service`` the
-    service or None.
+    - ``method``: the request method, or None if the server reports no method.
+    - ``target``: the recovered request target.
+    - ``root``: the beginning of all links in the response: the resolver prefix, or the path of the mount. Links contain
+      nothing else of the request, because a client can forge the field Host.
+    - ``fields``: the header fields, of which only :data:`FIELDS` are read.
+    - ``is_secure``: True if the client used https, as the server reports it.
+    - ``service``: the service, or None.
+    - ``read_body``: returns the body of a form. It raises :class:`werkzeug.exceptions.HTTPException` if the body is
+      larger than :data:`MAX_FORM` or incomplete. It is None for a name.
     """
 
-    environ: WSGIEnvironment
+    method: str | None
     target: Target
-    prefix: str | None = None
+    root: str
+    fields: Mapping[str, Any]
+    is_secure: bool = False
     service: Service | None = None
+    read_body: Callable[[], bytes] | None = None
 
-    @property
-    def method(self) -> str | None:
-        return self.environ.get("REQUEST_METHOD")
-
-    @property
-    def root(self) -> str:
-        """The beginning of all links in the response: the resolver prefix, or SCRIPT_NAME.
-
-        Links contain nothing else of the request, because a client can forge the field Host.
-        """
-        return self.prefix or mount_path(self.environ)
-
-    @property
-    def is_secure(self) -> bool:
-        """True if the client used https, as the server reports it in ``wsgi.url_scheme``."""
-        return self.environ.get("wsgi.url_scheme") == "https"
+    def for_service(self, requested: ServiceRequest) -> Request:
+        """Return the request for a service on an identifier that this request contains."""
+        return self._replace(target=requested.target, service=requested.service)
 
     @property
     def accepted(self) -> Accepted:
-        return Accepted(self.environ.get("HTTP_ACCEPT"), self.environ.get("HTTP_ACCEPT_LANGUAGE"))
+        fields = self.fields
+        return Accepted(fields.get("HTTP_ACCEPT"), fields.get("HTTP_ACCEPT_LANGUAGE"))
 
     @property
     def conditions(self) -> Conditions:
-        return Conditions(self.environ.get("HTTP_IF_NONE_MATCH"), self.environ.get("HTTP_IF_MODIFIED_SINCE"))
+        return Conditions(self.fields.get("HTTP_IF_NONE_MATCH"), self.fields.get("HTTP_IF_MODIFIED_SINCE"))
 
     @property
     def no_redirect(self) -> bool:
         """True if the client asks for the answer that it would be redirected by: ``No-Redirect: true``."""
-        value = self.environ.get("HTTP_NO_REDIRECT")
+        value = self.fields.get("HTTP_NO_REDIRECT")
         return value is not None and value.strip().lower() in _TRUE
 
     @property
@@ -63,4 +74,4 @@ class Request(NamedTuple):
         """The value of the field Origin: the site whose script sent the request. It is None if the request has no such
         field.
         """
-        return self.environ.get("HTTP_ORIGIN")
+        return self.fields.get("HTTP_ORIGIN")

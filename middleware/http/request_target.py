@@ -1,4 +1,4 @@
-"""Recover the request target as the client sent it from a WSGI environ.
+"""Recover the request target as the client sent it from what a WSGI or ASGI server passes on.
 
 WSGI servers decode the path. In ``PATH_INFO`` the different names ``a%2Fb`` and ``a/b`` are equal, ``/ark%3A…`` equals
 ``/ark:…``, and an empty ``QUERY_STRING`` means both "no query" and the inflection ``?``. Most servers also provide the
@@ -28,8 +28,9 @@ _PCHAR_AND_SLASH = "/:;@!$&'()*+,=~"
 
 # RFC 9112, section 3.2.2:  absolute-form = absolute-URI
 _HTTP_AUTHORITY = re.compile(r"[Hh][Tt][Tt][Pp][Ss]?://[^/?#]*")
-# A path with only one spelling: no triplet, no query, and no segment that begins with a dot.
-_PLAIN_PATH = re.compile(r"(?:/(?!\.)[A-Za-z0-9:;@!$&'()*+,=~_.\-]*+)++")
+PLAIN_PATH = re.compile(r"(?:/(?!\.)[A-Za-z0-9:;@!$&'()*+,=~_.\-]*+)++")
+"""A path with only one spelling: no triplet, no query, and no segment that begins with a dot."""
+
 _ENCODED_SLASH = re.compile(rb"(%2[Ff])")
 _NOT_ASCII = re.compile(rb"[^\x00-\x7f]")
 _DOT_SEGMENTS = {b".", b".."}
@@ -90,15 +91,31 @@ def recover(environ: Mapping[str, Any]) -> Target:
         path == environ.get("REQUEST_URI", environ.get("RAW_URI"))
         and not environ.get("QUERY_STRING")
         and isinstance(path, str)
-        and _PLAIN_PATH.fullmatch(path)
+        and PLAIN_PATH.fullmatch(path)
     ):
         return Target(path, None)
-    path_info = _octets(_origin_form(_text(environ, "PATH_INFO")))
-    query_string = _ascii(_octets(_text(environ, "QUERY_STRING")))
-    mount = _octets(_text(environ, "SCRIPT_NAME"))
+    return recover_from(
+        (_text(environ, "REQUEST_URI"), _text(environ, "RAW_URI")),
+        _octets(_text(environ, "PATH_INFO")),
+        _text(environ, "QUERY_STRING"),
+        _octets(_text(environ, "SCRIPT_NAME")),
+    )
+
+
+def recover_from(raw_targets: Iterable[str], decoded: bytes, query: str, mount: bytes) -> Target:
+    """Return the first raw target that agrees with the decoded path, or rebuild the target from the decoded path.
+
+    ``raw_targets`` have one character per byte and can contain a query; "" means that a target is unknown. ``decoded``
+    is the decoded path below the mount, ``query`` the query string, and ``mount`` the decoded path of the mount.
+
+    >>> recover_from(["/app/ark:12345/a%2Fb"], b"/ark:12345/a/b", "", b"/app").path
+    '/ark:12345/a%2Fb'
+    """
+    path_info = _octets(_origin_form(decoded.decode("latin-1")))
+    query_string = _ascii(_octets(query))
     dotted = b"." in path_info and not _DOT_SEGMENTS.isdisjoint(path_info.split(b"/"))
-    for key in ("REQUEST_URI", "RAW_URI"):
-        raw = _origin_form(_text(environ, key)).partition("#")[0]
+    for raw_target in raw_targets:
+        raw = _origin_form(raw_target).partition("#")[0]
         path, mark, query = raw.partition("?")
         dotted = dotted or iri.has_dot_segment(path)
         for below in (_below(path, mount), path) if mount else (path,):
@@ -118,9 +135,15 @@ def mount_path(environ: Mapping[str, Any]) -> str:
     >>> mount_path({"SCRIPT_NAME": "/a pp"}), mount_path({"SCRIPT_NAME": "//evil.example/"}), mount_path({})
     ('/a%20pp', '/evil.example', '')
     """
-    mount = _text(environ, "SCRIPT_NAME").strip("/")
+    mount = environ.get("SCRIPT_NAME")
+    return quoted_mount(_octets(mount)) if mount and isinstance(mount, str) else ""
+
+
+def quoted_mount(mount: bytes) -> str:
+    """Return the decoded path of a mount as :func:`mount_path` does."""
+    mount = mount.strip(b"/")
     # Two slashes at the start would begin an authority.
-    return f"/{quote(_octets(mount), safe=_PCHAR_AND_SLASH)}" if mount else ""
+    return f"/{quote(mount, safe=_PCHAR_AND_SLASH)}" if mount else ""
 
 
 def _text(environ: Mapping[str, Any], key: str) -> str:

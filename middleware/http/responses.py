@@ -7,7 +7,7 @@ conditional request for a description can also get 304.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Protocol
 
 from ..branding.model import NO_BRANDING, Branding
@@ -111,7 +111,7 @@ class Answers:
             headers += [("Access-Control-Allow-Methods", METHODS), ("Access-Control-Allow-Headers", "*")]
         return self._with_common(204, headers, b"", request)
 
-    def feed(self, status: int, headers: Headers, body: bytes, request: Request) -> Answer:
+    def feed(self, status: int, headers: Headers, body: bytes | Iterable[bytes], request: Request) -> Answer:
         """Return a response of a feed with the header fields of every response."""
         return self._with_common(status, headers, body, request)
 
@@ -265,7 +265,7 @@ class Answers:
         headers.append(("Content-Security-Policy", templates.content_security_policy(site)))
         return view.as_html(site)
 
-    def _with_common(self, status: int, headers: Headers, body: bytes, request: Request) -> Answer:
+    def _with_common(self, status: int, headers: Headers, body: bytes | Iterable[bytes], request: Request) -> Answer:
         settings = self._settings
         headers += self._always
         # RFC 6797, section 7.2: "An HSTS Host MUST NOT include the STS header field in HTTP responses conveyed over

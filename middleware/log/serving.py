@@ -1,4 +1,4 @@
-"""Answer requests for the files of a log, and pass all other requests to the site.
+"""Answer requests for the files of a log.
 
 Only the checkpoint and tiles are served, so that no other file of the folder can be read. Tiles never change.
 
@@ -8,23 +8,19 @@ Source: `C2SP tlog-tiles <https://c2sp.org/tlog-tiles>`_.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from werkzeug.exceptions import RequestedRangeNotSatisfiable
 from werkzeug.wrappers import Response
 
 from ..http.answer import Answer, Headers, last_resort
 from ..http.conditional import validators
-from ..http.request import Request
-from ..http.request_target import recover
+from ..http.request import FIELDS, Request
 from ..http.responses import METHODS, RETRY_AFTER, Answers
 from .folder import CHECKPOINT
 from .tiles import Tile
-
-if TYPE_CHECKING:
-    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
 _logger = logging.getLogger(__name__)
 
@@ -37,24 +33,23 @@ _TILE_FIELDS: Headers = [
 
 
 class LogFiles:
-    """A WSGI application that answers for the log in ``folder`` below ``path``, and calls ``site`` for other paths."""
+    """The files of the log in ``folder``, which are served below ``path``."""
 
-    def __init__(self, path: str, folder: Path, answers: Answers, site: WSGIApplication) -> None:
+    def __init__(self, path: str, folder: Path, answers: Answers) -> None:
         self._beginning = f"{path}/"
         self._folder = folder
         self._answers = answers
-        self._site = site
 
-    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        path = environ.get("PATH_INFO")
-        if not isinstance(path, str) or not path.startswith(self._beginning):
-            return self._site(environ, start_response)
+    def find(self, path: str) -> Callable[[Request], Answer] | None:
+        """Return the function that answers for a path, or None if it is not below the path of the log."""
+        return partial(self._respond, path[len(self._beginning) :]) if path.startswith(self._beginning) else None
+
+    def _respond(self, name: str, request: Request) -> Answer:
         try:
-            answer = self._answer(path.removeprefix(self._beginning), Request(environ, recover(environ)))
-            return _start(answer, environ, start_response)
+            return _part(self._answer(name, request), request)
         except Exception:
             _logger.exception("A file of the log could not be served")
-            return last_resort().start(start_response)
+            return last_resort()
 
     def _answer(self, name: str, request: Request) -> Answer:
         if request.method == "OPTIONS":
@@ -81,15 +76,22 @@ class LogFiles:
         return self._answers.feed(status, headers, f"{message}\n".encode(), request)
 
 
-def _start(answer: Answer, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-    """Send an answer, or the part of it that the client asks for."""
+def _part(answer: Answer, request: Request) -> Answer:
+    """Return an answer, the part of it that the client asks for, or 304 if the client has it."""
     response = Response(answer.body, answer.status, answer.headers)
+    fields = {name: request.fields[name] for name in FIELDS if name in request.fields}
     # RFC 9110, section 14.2: "An origin server MUST ignore a Range header field that contains a range unit it does not
     # understand."
-    if answer.status == 200 and environ.get("HTTP_RANGE", "bytes=").startswith("bytes="):
+    if answer.status == 200 and fields.get("HTTP_RANGE", "bytes=").startswith("bytes="):
         try:
-            response.make_conditional(environ, accept_ranges=True, complete_length=len(answer.body))
+            fields["REQUEST_METHOD"] = request.method
+            response.make_conditional(fields, accept_ranges=True, complete_length=len(response.get_data()))
         except RequestedRangeNotSatisfiable:
             # "A server MAY ignore the Range header field."
             response = Response(answer.body, answer.status, answer.headers)
-    return response(environ, start_response)
+    content = response.get_data()
+    if response.status_code in (204, 304):
+        # RFC 9110, section 15.4.5: 304 has no fields of the content.
+        return Answer(response.status_code, [each for each in response.headers if each[0][:8] != "Content-"], b"")
+    response.content_length = len(content)
+    return Answer(response.status_code, list(response.headers), content)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ararat.middleware import BindingSource
+from ararat.middleware import BindingSource, asgi, wsgi
 from ararat.middleware.bindings import metadata
 from ararat.middleware.bindings.model import Binding
 from ararat.middleware.http.answer import Answer
@@ -112,20 +112,38 @@ def _nothing_moves_for_good() -> Iterator[None]:
 
     "the status code MUST NOT be a permanent redirect (status code 301 or 308)" (17beta policy, section 3.2).
     """
-    start, to = Answer.start, Handover.to
+    send, pass_on, send_by_asgi, add_fields = (
+        wsgi.send,
+        wsgi.pass_on,
+        asgi.ResolverASGIMiddleware._send,
+        asgi.add_fields,
+    )
 
-    def start_(answer: Answer, start_response: Any, *, head: bool = False) -> Iterable[bytes]:
+    def send_(answer: Answer, *rest: Any, **named: Any) -> Iterable[bytes]:
         assert answer.status not in (301, 308)
-        return start(answer, start_response, head=head)
+        return send(answer, *rest, **named)
 
-    def to_(handover: Handover, app: Any, start_response: Any) -> Iterable[bytes]:
+    def pass_on_(handover: Handover, app: Any, environ: Any, start_response: Any) -> Iterable[bytes]:
         def watched(status: str, *rest: Any) -> Any:
             assert status[:3] not in ("301", "308")
             return start_response(status, *rest)
 
-        return to(handover, app, watched)
+        return pass_on(handover, app, environ, watched)
+
+    async def send_by_asgi_(middleware: Any, answer: Answer, *rest: Any, **named: Any) -> None:
+        assert answer.status not in (301, 308)
+        await send_by_asgi(middleware, answer, *rest, **named)
+
+    def add_fields_(send: Any, fields: Any) -> Any:
+        async def watched(message: Any) -> None:
+            assert message.get("status") not in (301, 308)
+            await send(message)
+
+        return add_fields(watched, fields)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Answer, "start", start_)
-        patch.setattr(Handover, "to", to_)
+        patch.setattr(wsgi, "send", send_)
+        patch.setattr(wsgi, "pass_on", pass_on_)
+        patch.setattr(asgi.ResolverASGIMiddleware, "_send", send_by_asgi_)
+        patch.setattr(asgi, "add_fields", add_fields_)
         yield

@@ -10,8 +10,8 @@ import pytest
 from flask import Flask, current_app
 from werkzeug.middleware.proxy_fix import ProxyFix
 
-from ararat.middleware import ResolverMiddleware
-from ararat.middleware.asgi_detection import is_asgi
+from ararat.middleware import ResolverASGIMiddleware, ResolverMiddleware
+from ararat.middleware.asgi_detection import is_asgi, is_wsgi
 
 
 async def coroutine(scope: Any, receive: Any, send: Any) -> None: ...
@@ -123,15 +123,29 @@ WSGI = [
 @pytest.mark.parametrize("app", ASGI)
 def test_an_asgi_application_is_refused_with_the_fix(app: Any) -> None:
     assert is_asgi(app)
-    with pytest.raises(TypeError, match=r"is an ASGI application.*ararat serve.*a2wsgi") as raised:
+    with pytest.raises(
+        TypeError, match=r"is an ASGI application\. Use ResolverASGIMiddleware with the same arguments"
+    ) as raised:
         ResolverMiddleware(app, Mock())
     assert str(raised.value).isascii()
+    assert not is_wsgi(app)
+    assert ResolverASGIMiddleware(app, Mock()).app is app
 
 
 @pytest.mark.parametrize("app", WSGI)
 def test_a_wsgi_application_is_accepted(app: Any) -> None:
     assert not is_asgi(app)
     assert ResolverMiddleware(app, Mock()).app is app
+
+
+@pytest.mark.parametrize("app", [function, Site(), Flask("site"), ProxyFix(function), wrapper, of_django("wsgi")])
+def test_an_application_that_is_surely_wsgi_is_recognized(app: Any) -> None:
+    assert is_wsgi(app)
+
+
+@pytest.mark.parametrize("app", [lambda *_: [], Mock(), map, print, Site().method, 17, None])
+def test_an_application_that_can_be_asgi_is_not_refused(app: Any) -> None:
+    assert not is_wsgi(app)
 
 
 def test_add_middleware_of_an_asgi_framework_raises_the_same_error() -> None:

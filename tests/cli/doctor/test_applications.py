@@ -18,7 +18,7 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 
 from ararat.cli.doctor import applications
 from ararat.cli.doctor.finding import Finding
-from ararat.middleware import BindingSource, ResolverMiddleware
+from ararat.middleware import BindingSource, ResolverASGIMiddleware, ResolverMiddleware
 
 
 class Nothing(BindingSource):
@@ -133,11 +133,24 @@ class Converted:
 
 
 @pytest.mark.parametrize("app", [asgi, Converted(asgi)], ids=["function", "object"])
-def test_an_asgi_application_is_reported_with_the_remedy(app: Any) -> None:
-    (finding,) = applications.examine(app)
-    assert (finding.code, finding.state) == ("asgi", "error")
-    assert "is an ASGI application" in finding.message
-    assert "ararat serve" in (finding.remedy or "")
+def test_an_asgi_application_without_a_resolver_is_reported_with_the_remedy(app: Any) -> None:
+    finding, _ = applications.examine(app)
+    assert (finding.code, finding.state) == ("resolver", "error")
+    assert "is not wrapped in ResolverASGIMiddleware" in finding.message
+    assert "ResolverASGIMiddleware(application, open_bindings(" in (finding.remedy or "")
+
+
+def test_a_resolver_around_an_asgi_application_is_found() -> None:
+    wrapped = ResolverASGIMiddleware(asgi, Nothing(), prefix="https://r.example")
+    for app in (
+        wrapped,
+        Converted(wrapped),
+        ResolverASGIMiddleware(Converted(asgi), Nothing(), prefix="https://r.example"),
+    ):
+        first, routes = applications.examine(app)
+        assert (first.code, first.state, routes.state) == ("resolver", "ok", "warning")
+        assert first.message.startswith("ResolverASGIMiddleware wraps ")
+    assert applications.settings_of(wrapped) is wrapped.settings
 
 
 def test_a_resolver_inside_of_a_converted_application_is_found() -> None:

@@ -117,7 +117,7 @@ def test_a_usage_error_ends_with_64(ararat: Callable[..., Result], arguments: li
         (["--url", "http://127.0.0.1:1"], "no server answers at http://127.0.0.1:1: no connection"),
         (["--app", "no_such_module:app"], "no_such_module:app cannot be imported: ModuleNotFoundError"),
         (["--app", "json:nothing"], "json:nothing cannot be imported: AttributeError"),
-        (["--app", "json:__name__"], "it is not a WSGI application but builtins.str"),
+        (["--app", "json:__name__"], "it is not a WSGI or ASGI application but builtins.str"),
     ],
 )
 def test_an_unreachable_server_ends_with_69(ararat: Callable[..., Result], arguments: list[str], message: str) -> None:
@@ -146,8 +146,9 @@ def test_an_application_that_wraps_asgi_cannot_be_imported_and_the_remedy_is_sho
     ran = ararat("--app", "asgi_of_doctor:app")
     assert ran.exit_code == 69
     said = " ".join(ran.stderr.split())
-    assert "asgi_of_doctor.site is an ASGI application. Run `ararat serve` beside the site" in said
-    assert said.endswith("run it with a WSGI server.")
+    assert said.endswith(
+        "asgi_of_doctor.site is an ASGI application. Use ResolverASGIMiddleware with the same arguments."
+    )
 
 
 SITE = """\

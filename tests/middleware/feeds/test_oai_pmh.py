@@ -17,6 +17,7 @@ from ararat.middleware.bindings.listing import cursor
 from ararat.middleware.branding.model import Branding
 from ararat.middleware.feeds import oai_pmh
 from ararat.middleware.feeds.oai_tokens import encode
+from ararat.middleware.http.request import MAX_FORM
 
 from .conftest import PREFIX
 
@@ -330,7 +331,7 @@ def test_unreadable_rows_are_omitted(ticking, repository, monkeypatch):
 
 
 def test_a_large_or_incomplete_form_is_refused(ticking, repository):
-    large = repository.client.post(PATH, data="verb=" + "x" * oai_pmh.MAX_BODY)
+    large = repository.client.post(PATH, data="verb=" + "x" * MAX_FORM)
     assert (large.status_code, large.text) == (413, "The form is larger than 65,536 bytes. Send fewer arguments.\n")
     environ = create_environ(PATH, method="POST", data="verb=") | {"CONTENT_LENGTH": "500"}
     body, status, _ = run_wsgi_app(repository.client.application, environ)

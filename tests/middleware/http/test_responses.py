@@ -315,6 +315,7 @@ def test_the_referrer_policy_is_a_setting(client, policy):
 def test_the_fallback_error_page_needs_no_template():
     answer = last_resort()
     assert answer.status == 500
+    assert isinstance(answer.body, bytes)
     assert "Retry-After" not in dict(answer.headers)
     assert dict(answer.headers)["Content-Length"] == str(len(answer.body))
 

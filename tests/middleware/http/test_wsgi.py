@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from werkzeug.test import create_environ
 
-from ararat.middleware.http.handover import add_links, local_environ
+from ararat.middleware.http.handover import local_target
+from ararat.middleware.http.wsgi import add_fields, local_environ
 
 
 def environ(**changes):
@@ -30,7 +31,7 @@ def environ(**changes):
     ],
 )
 def test_all_environ_keys_of_the_path_are_replaced(target, query, path_info, query_string, raw):
-    local = local_environ(environ(), target, query)
+    local = local_environ(environ(), *local_target(target, query))
     assert (local["PATH_INFO"], local["QUERY_STRING"], local["REQUEST_URI"], local["RAW_URI"]) == (
         path_info,
         query_string,
@@ -47,7 +48,7 @@ def test_the_raw_target_is_below_the_mount_point():
 def test_other_environ_keys_are_kept_and_the_original_is_not_changed():
     original = environ()
     before = dict(original)
-    local = local_environ(original, "/page", None)
+    local = local_environ(original, "/page", "")
     assert original == before
     assert type(local) is dict
     changed = {key for key in local if local[key] != original.get(key)}
@@ -77,7 +78,7 @@ class Server:
 )
 def test_a_link_is_added_and_permanent_redirects_become_temporary(status, sent):
     server, headers = Server(), [("Link", "</css>; rel=preload"), ("Location", "/x"), ("Set-Cookie", "a=b")]
-    write = add_links(server, ('</ark:12345/page?info>; rel="describedby"',))(status, headers)
+    write = add_fields(server, [("Link", '</ark:12345/page?info>; rel="describedby"')])(status, headers)
     assert server.arguments == (sent, [*headers, ("Link", '</ark:12345/page?info>; rel="describedby"')])
     assert len(headers) == 3
     assert write == server.write
@@ -85,7 +86,7 @@ def test_a_link_is_added_and_permanent_redirects_become_temporary(status, sent):
 
 def test_exc_info_is_passed_only_if_given():
     server = Server()
-    start = add_links(server, ("</x>; rel=item",))
+    start = add_fields(server, [("Link", "</x>; rel=item")])
     start("200 OK", [])
     assert server.arguments[2:] == ()
     try:

@@ -1,0 +1,146 @@
+"""The resolver as an ASGI middleware, for FastAPI, Starlette, Django, Quart, Datasette and other ASGI sites.
+
+.. code-block:: python
+
+    from ararat.middleware import ResolverASGIMiddleware, open_bindings
+
+    app = ResolverASGIMiddleware(app, open_bindings("bindings.sqlite"), prefix="https://example.org")
+
+It answers like :class:`~ararat.middleware.ResolverMiddleware`. Other HTTP requests, WebSockets and lifespan events
+reach the site unchanged: the same ``scope``, ``receive`` and ``send``.
+
+A lookup in SQLite or in a file takes less time than a change of threads, so it runs in the event loop. Lookups in
+PostgreSQL, feeds, files of the log, and lookups after a failure run in at most :data:`THREADS` threads. So a slow
+database never stops other requests of the site. The event loop must be that of asyncio (also uvloop).
+
+Source: `ASGI <https://asgi.readthedocs.io/en/stable/specs/www.html>`_.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from functools import partial
+from typing import Unpack
+
+from .asgi_detection import is_wsgi, named
+from .binding_source import BindingSource
+from .http.answer import Answer
+from .http.asgi import (
+    ASGIApplication,
+    Disconnected,
+    Receive,
+    Scope,
+    Send,
+    add_fields,
+    encoded,
+    local_scope,
+    path_below_mount,
+    read_request,
+    recover,
+    with_body,
+)
+from .http.request import Request
+from .request_handler import RequestHandler, Respond
+from .resolution.result import Resolution
+from .settings import Settings, SettingsArguments
+from .storage.databases.connections import KEPT
+from .thread_pool import ThreadPool
+
+THREADS = KEPT
+"""The number of threads for lookups: as many as the connections that a process keeps open for reading."""
+
+_log = logging.getLogger(__name__)
+
+
+class ResolverASGIMiddleware:
+    """An ASGI application that answers for ARKs and URNs and passes other requests to ``app``.
+
+    :param app: the site, an ASGI application.
+    :param bindings: the result of :func:`~ararat.middleware.open_bindings`, or another
+        :class:`~ararat.middleware.BindingSource`.
+    :param on_resolve: as in :class:`~ararat.middleware.ResolverMiddleware`, not a coroutine function. It is called in
+        the event loop or in a thread, so it must be fast and safe for threads.
+    :param settings: the settings of :class:`~ararat.middleware.ResolverMiddleware`, with the same defaults.
+
+    Raises ValueError if a setting is wrong, and TypeError if ``app`` is a WSGI application.
+
+    For a served name, ``scope["ararat.ark"]`` is the normal form of the identifier.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApplication,
+        bindings: BindingSource,
+        *,
+        on_resolve: Callable[[Resolution], object] | None = None,
+        **settings: Unpack[SettingsArguments],
+    ) -> None:
+        if is_wsgi(app):
+            raise TypeError(
+                f"ResolverASGIMiddleware needs an ASGI application, but {named(app)} is a WSGI application. "
+                "Use ResolverMiddleware with the same arguments."
+            )
+        self.app = app
+        self.bindings = bindings
+        self.settings = Settings(**settings)
+        self._handler = RequestHandler(self.settings, bindings, on_resolve)
+        self._colons = self._handler.colons
+        self._has_resources = self._handler.has_resources
+        self._threads = ThreadPool(THREADS)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        # Reserved paths contain a colon, and few other paths do. Most requests for the site need no other check.
+        try:
+            may_be_ours = ":" in scope["path"] or self._has_resources
+        except Exception:  # noqa: BLE001 - lifespan has no path, and the site handles malformed scopes
+            may_be_ours = False
+        if may_be_ours and scope["type"] == "http" and (found := self._find(scope)) is not None:
+            await self._respond(*found, scope, receive, send)
+        else:
+            await self.app(scope, receive, send)
+
+    def _find(self, scope: Scope) -> tuple[Request, Respond | None] | None:
+        """Return the request for a name, or for a resource with the function that answers it; None for the site."""
+        try:
+            path = path_below_mount(scope)
+            # Some servers leave a whole address in the path; then the colon can be at any position.
+            if path.find(":") in self._colons or path[:1] != "/":
+                target = recover(scope)
+                if self._handler.is_reserved(target):
+                    return read_request(scope, target, self.settings.prefix), None
+            respond = self._handler.resource(path, partial(recover, scope)) if self._has_resources else None
+            return None if respond is None else (read_request(scope, recover(scope), self.settings.prefix), respond)
+        except Exception:  # noqa: BLE001 - it is logged
+            _log.exception("The request could not be read, so it is passed to the site")
+            return None
+
+    async def _respond(
+        self, request: Request, respond: Respond | None, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        if respond is None:
+            if self.bindings.is_local and not self._handler.is_failing:
+                answer = self._handler.answer(request)
+            else:
+                answer = await self._threads.run(self._handler.answer, request)
+        else:
+            if request.method == "POST":
+                try:
+                    request = await with_body(request, receive)
+                except Disconnected:
+                    return
+            answer = await self._threads.run(respond, request)
+        if isinstance(answer, Answer):
+            await self._send(answer, send, head=request.method == "HEAD")
+        else:
+            await self.app(local_scope(scope, answer), receive, add_fields(send, answer.fields))
+
+    async def _send(self, answer: Answer, send: Send, *, head: bool) -> None:
+        await send({"type": "http.response.start", "status": answer.status, "headers": encoded(answer.headers)})
+        body = b"" if head else answer.body
+        if not isinstance(body, bytes):
+            parts = iter(body)
+            while part := await self._threads.run(next, parts, b""):
+                await send({"type": "http.response.body", "body": part, "more_body": True})
+            body = b""
+        await send({"type": "http.response.body", "body": body})

@@ -1,0 +1,67 @@
+"""The interface through which a resolver reads its bindings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Protocol
+
+from ..identifiers import Ark, Urn
+from .bindings.prefixes import NO_RECORDS
+from .branding.model import NO_BRANDING, Branding
+
+if TYPE_CHECKING:
+    from .bindings.model import Binding
+    from .bindings.prefixes import PrefixRecords
+    from .resolution.rules import RuleMatch
+
+
+class BindingSource(Protocol):
+    """The bindings that a resolver reads. :class:`~ararat.middleware.Bindings` has these methods.
+
+    A class of a site that inherits from this one needs only ``fetch``; it then has no rules and no prefix records.
+    """
+
+    def fetch(self, keys: Iterable[str], /) -> Mapping[str, Binding]:
+        """Return the bindings of the given keys, which are normal forms of identifiers, by key.
+
+        Keys that are not bound are omitted. Raises :class:`~ararat.middleware.BindingsUnavailable` if the bindings
+        cannot be read.
+        """
+        ...
+
+    def binding_by_rule(self, identifier: Ark | Urn, /) -> RuleMatch | None:
+        """Return the binding that a rule creates for an identifier that is not bound itself. Return None if no rule
+        applies.
+
+        A rule creates targets for all unbound names of a NAAN or shoulder from a template.
+        """
+        return None
+
+    def prefix_records(self) -> PrefixRecords:
+        """Return the records of NAANs and shoulders, which describe all names that begin with them."""
+        return NO_RECORDS
+
+    def is_mistyped(self, identifier: Ark | Urn, /) -> bool:
+        """Return whether the check character of an unbound identifier is wrong, so it probably has a typing error."""
+        return False
+
+    def correction(self, identifier: Ark | Urn, /) -> str | None:
+        """Return the key of the only live name that an unbound identifier probably means, or None."""
+        return None
+
+    def branding(self) -> Branding:
+        """Return the recorded branding of the public pages. Its values replace those of the settings."""
+        return NO_BRANDING
+
+    @property
+    def failure(self) -> str | None:
+        """The reason why the bindings could not be opened, or None if they are open."""
+        return None
+
+    @property
+    def is_local(self) -> bool:
+        """Whether lookups only read memory or a local file, so that they never wait for a network.
+
+        :class:`~ararat.middleware.ResolverASGIMiddleware` runs other lookups in threads.
+        """
+        return False

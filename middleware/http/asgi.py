@@ -1,0 +1,147 @@
+"""Read a request from an ASGI scope, and convert answers and requests for served names to ASGI.
+
+``scope["path"]`` is decoded, like ``PATH_INFO`` in WSGI. ``raw_path`` is the path as the client sent it. Servers can
+omit it; then ``%2F`` and ``/`` are equal. ``query_string`` is empty with and without a bare question mark, so the
+inflection ``?`` cannot be seen.
+
+Source: `ASGI, HTTP & WebSocket Protocol <https://asgi.readthedocs.io/en/stable/specs/www.html>`_, version 2.5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from functools import partial
+from typing import Any
+from urllib.parse import unquote
+
+from werkzeug.exceptions import RequestEntityTooLarge
+
+from .handover import TEMPORARY, Handover
+from .request import FIELDS, MAX_FORM, Request
+from .request_target import PLAIN_PATH, Target, quoted_mount, recover_from
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+ASGIApplication = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+# "Header names must be lowercased."
+_FIELDS = {field.removeprefix("HTTP_").replace("_", "-").lower().encode(): field for field in FIELDS}
+
+
+class Disconnected(Exception):
+    """Raised when the client closes the connection before it has sent the whole body."""
+
+
+def path_below_mount(scope: Scope) -> str:
+    """Return the decoded path below ``root_path``, which it can contain: "path ... includes the root_path".
+
+    >>> path_below_mount({"path": "/app/ark:", "root_path": "/app"}), path_below_mount({"path": "/apps"})
+    ('/ark:', '/apps')
+    """
+    path, root = scope["path"], scope.get("root_path")
+    return path[len(root) :] if root and path.startswith(f"{root}/") else path
+
+
+def recover(scope: Scope) -> Target:
+    """Return the request target as the client sent it, without a bare question mark.
+
+    >>> recover({"path": "/ark:12345/a/b", "raw_path": b"/ark:12345/a%2Fb", "query_string": b"info"}).identifier
+    'ark:12345/a%2Fb?info'
+    >>> recover({"path": "/ark:12345/a/b", "query_string": b""})
+    Target(path='/ark:12345/a/b', query=None, exact=False, dotted=False)
+    """
+    path, raw = path_below_mount(scope), (scope.get("raw_path") or b"").decode("latin-1")
+    query = (scope.get("query_string") or b"").decode("latin-1")
+    # Fast path for most requests: such a path has only one spelling.
+    if raw == path and not query and PLAIN_PATH.fullmatch(path):
+        return Target(path, None)
+    if query and "?" not in raw:
+        raw = raw and f"{raw}?{query}"
+    return recover_from((raw,), _octets(path), query, _mount(scope))
+
+
+def read_request(scope: Scope, target: Target, prefix: str | None) -> Request:
+    """Return the request with a recovered target. ``prefix`` is the resolver prefix or None."""
+    fields: dict[str, str] = {}
+    for name, value in scope["headers"]:
+        if field := _FIELDS.get(name):
+            text = value.decode("latin-1")
+            # RFC 9110, section 5.3: several fields with the same name are one list.
+            fields[field] = f"{fields[field]}, {text}" if field in fields else text
+    return Request(
+        scope["method"],
+        target,
+        prefix or quoted_mount(_mount(scope)),
+        fields,
+        scope.get("scheme") == "https",
+    )
+
+
+async def with_body(request: Request, receive: Receive) -> Request:
+    """Return the request with its body, of which at most :data:`MAX_FORM` bytes and one message are kept.
+
+    Raises :class:`Disconnected`.
+    """
+    body, more = b"", True
+    while more and len(body) <= MAX_FORM:
+        message = await receive()
+        if message["type"] != "http.request":
+            raise Disconnected
+        body += message.get("body", b"")
+        more = message.get("more_body", False)
+    return request._replace(read_body=partial(_limited, body))
+
+
+def _limited(body: bytes) -> bytes:
+    if len(body) > MAX_FORM:
+        raise RequestEntityTooLarge
+    return body
+
+
+def encoded(fields: Iterable[tuple[str, str]]) -> list[tuple[bytes, bytes]]:
+    """Return header fields in the form of ASGI.
+
+    >>> encoded([("Vary", "Accept")])
+    [(b'vary', b'Accept')]
+    """
+    return [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in fields]
+
+
+def local_scope(scope: Scope, handover: Handover) -> Scope:
+    """Return a copy of the scope that requests a path of the site. ``ararat.ark`` is the normal form of the identifier.
+
+    It is a copy, because servers write their access logs from the original scope.
+    """
+    mounted = path_below_mount(scope) != scope["path"]
+    return {
+        **scope,
+        "path": (scope["root_path"] if mounted else "") + unquote(handover.path),
+        "raw_path": ((quoted_mount(_mount(scope)) if mounted else "") + handover.path).encode(),
+        "query_string": handover.query.encode(),
+        "ararat.ark": handover.key,
+    }
+
+
+def add_fields(send: Send, fields: Iterable[tuple[str, str]]) -> Send:
+    """Wrap ``send`` for a served name: add header fields, and turn 301 and 308 into 302 and 307."""
+    added = encoded(fields)
+
+    async def send_with_fields(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            status = message["status"]
+            headers = [*message.get("headers", ()), *added]
+            message = {**message, "status": TEMPORARY.get(status, status), "headers": headers}
+        await send(message)
+
+    return send_with_fields
+
+
+def _mount(scope: Scope) -> bytes:
+    return _octets(scope.get("root_path") or "")
+
+
+def _octets(text: str) -> bytes:
+    """Return the octets that a server has decoded as UTF-8."""
+    return text.encode("utf-8", "surrogatepass")

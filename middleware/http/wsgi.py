@@ -1,0 +1,85 @@
+"""Read a request from a WSGI environ, send an answer to a WSGI server, and pass a request to a WSGI site."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote_to_bytes
+
+from werkzeug.wsgi import get_input_stream
+
+from .answer import Answer
+from .handover import TEMPORARY, Handover
+from .request import MAX_FORM, Request
+from .request_target import Target, mount_path, recover
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
+
+_STATUS_LINES = {status.value: f"{status.value} {status.phrase}" for status in HTTPStatus}
+_TEMPORARY = {str(status): _STATUS_LINES[other] for status, other in TEMPORARY.items()}
+
+
+def request_for_name(environ: WSGIEnvironment, target: Target, prefix: str | None) -> Request:
+    """Return the request for a name. ``target`` is the recovered target, ``prefix`` the resolver prefix or None."""
+    return Request(
+        environ.get("REQUEST_METHOD"),
+        target,
+        prefix or mount_path(environ),
+        environ,
+        environ.get("wsgi.url_scheme") == "https",
+    )
+
+
+def request_for_resource(environ: WSGIEnvironment, prefix: str | None) -> Request:
+    """Return the request for a resource, whose body can be read."""
+    return request_for_name(environ, recover(environ), prefix)._replace(read_body=partial(_read_body, environ))
+
+
+def _read_body(environ: WSGIEnvironment) -> bytes:
+    return get_input_stream(environ, max_content_length=MAX_FORM).read()
+
+
+def send(answer: Answer, start_response: StartResponse, *, head: bool = False) -> Iterable[bytes]:
+    """Call ``start_response`` and return the body for the server. With ``head``, the body is empty (HEAD)."""
+    start_response(_STATUS_LINES[answer.status], answer.headers)
+    body = answer.body
+    if head or not body:
+        return ()
+    return (body,) if isinstance(body, bytes) else body
+
+
+def pass_on(
+    handover: Handover, app: WSGIApplication, environ: WSGIEnvironment, start_response: StartResponse
+) -> Iterable[bytes]:
+    """Call the WSGI application ``app`` with the request for a served name, and return its body.
+
+    ``ararat.ark`` in the environ is the normal form of the identifier.
+    """
+    environ["ararat.ark"] = handover.key
+    return app(local_environ(environ, handover.path, handover.query), add_fields(start_response, handover.fields))
+
+
+def local_environ(environ: WSGIEnvironment, path: str, query: str) -> WSGIEnvironment:
+    """Return a copy of the environ that requests a path of the site, which is percent-encoded, with this query.
+
+    It is a copy, because servers write their access logs from the original environ.
+    """
+    raw = mount_path(environ) + path + (f"?{query}" if query else "")
+    local = environ.copy()
+    # PEP 3333: a native string with one octet in each character.
+    local["PATH_INFO"] = unquote_to_bytes(path).decode("latin-1")
+    local["QUERY_STRING"] = query
+    local["REQUEST_URI"] = local["RAW_URI"] = raw
+    return local
+
+
+def add_fields(start_response: StartResponse, fields: list[tuple[str, str]]) -> StartResponse:
+    """Wrap ``start_response`` for a served name: add header fields, and turn 301 and 308 into 302 and 307."""
+
+    def start(status: str, headers: list[tuple[str, str]], *exc_info: Any) -> Callable[[bytes], object]:
+        return start_response(_TEMPORARY.get(status[:3], status), [*headers, *fields], *exc_info)
+
+    return start

@@ -1,0 +1,177 @@
+"""Answer requests for names and for the resources of the resolver. The requests can come from WSGI or ASGI.
+
+Resources are the services of RFC 2169, the feeds and the files of the log. The site answers all other requests.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+from ..identifiers.text import display
+from .binding_source import BindingSource
+from .custom_scheme import OwnScheme
+from .errors import BindingsUnavailable
+from .http.answer import Answer, last_resort
+from .http.handover import Handover
+from .http.request import Request
+from .http.request_target import Target, reserved_labels
+from .http.responses import Answers
+from .http.rfc2169 import parse_service_request
+from .resolution import check_characters
+from .resolution.refusals import refuse
+from .resolution.resolver import resolve
+from .resolution.result import Resolution
+from .settings import Settings
+from .storage.reopening import AvailabilityLog
+
+if TYPE_CHECKING:
+    from .bindings.model import Binding
+
+_log = logging.getLogger(__name__)
+
+Respond = Callable[[Request], Answer | Handover]
+"""Answers a request for a resource. It raises no exception; exceptions are logged."""
+
+
+class RequestHandler:
+    """The resolver of one site, which has ``settings`` and reads ``bindings``.
+
+    ``on_resolve`` is the setting of :class:`~ararat.middleware.ResolverMiddleware`. Raises ValueError if the settings
+    need bindings that can be listed.
+
+    ``colons`` are the positions of the colon in reserved paths, as a quick check.
+    """
+
+    def __init__(
+        self, settings: Settings, bindings: BindingSource, on_resolve: Callable[[Resolution], object] | None = None
+    ) -> None:
+        self._settings = settings
+        self._bindings = bindings
+        self._availability = AvailabilityLog(bindings.failure)
+        self._answers = Answers(settings, bindings.branding)
+        self._on_resolve = on_resolve
+        self._labels = reserved_labels(scheme for scheme in settings.schemes if isinstance(scheme, str))
+        self._own = {scheme.name: scheme for scheme in settings.schemes if isinstance(scheme, OwnScheme)}
+        # It is the same position in "/ark:" and "/urn:".
+        self.colons = frozenset({4, *(len(name) + 1 for name in self._own)})
+        self._finders: list[Callable[[str], Respond | None]] = []
+        if settings.log is not None and settings.log_folder is not None:
+            from .log.serving import LogFiles
+
+            self._finders.append(LogFiles(settings.log, Path(settings.log_folder), self._answers).find)
+        if settings.feeds:
+            from .feeds.dispatch import Feeds
+
+            self._finders.append(Feeds(settings, bindings, self._answers, self._availability).find)
+
+    @property
+    def has_resources(self) -> bool:
+        """Whether the settings enable a service, a feed or the log."""
+        return bool(self._finders) or self._settings.services is not None
+
+    @property
+    def is_failing(self) -> bool:
+        """Whether the last attempt to read the bindings failed, so that the next one can take long."""
+        return self._availability.failing
+
+    def is_reserved(self, target: Target) -> bool:
+        """Return whether the path of a recovered target is that of a name."""
+        return target.path[:5] in self._labels or (bool(self._own) and self._own_scheme(target) is not None)
+
+    def resource(self, path: str, recover: Callable[[], Target]) -> Respond | None:
+        """Return the function that answers for a decoded path below the mount, or None for a path of the site.
+
+        ``recover`` returns the recovered target, which is needed for few paths.
+        """
+        for find in self._finders:
+            if respond := find(path):
+                return respond
+        services = self._settings.services
+        if services is None or not path.startswith(f"{services}/N2"):
+            return None
+        requested = parse_service_request(recover(), services)
+        return None if requested is None else lambda request: self.answer(request.for_service(requested))
+
+    def answer(self, request: Request) -> Answer | Handover:
+        """Answer a request for a name or for a service on a name. No exception is raised; they are logged."""
+        began = perf_counter()
+        try:
+            if request.method == "OPTIONS":
+                return self._answers.options(request)
+            resolution = self._resolve(request)
+            answer = self._answers.answer(resolution, request)
+        except Exception:  # noqa: BLE001 - it is logged
+            given = request.target.identifier
+            _log.exception("The resolver failed for %s", display.escape(given[:200]))
+            resolution = refuse(given, "internal-error")
+            answer = self._failed(resolution, request)
+        if self._on_resolve is not None:
+            self._report(self._on_resolve, resolution, answer, began)
+        return answer
+
+    def _own_scheme(self, target: Target) -> OwnScheme | None:
+        if not self._own:
+            return None
+        # The path is ASCII, so lower() maps no other letters to those of a label.
+        label, colon, _ = target.path.partition(":")
+        return self._own.get(label[1:].lower()) if colon and label[:1] == "/" else None
+
+    def _resolve(self, request: Request) -> Resolution:
+        given, message = request.target.identifier, None
+        if request.method not in ("GET", "HEAD"):
+            # ARK-121: identifiers are resolved by GET and HEAD only.
+            code = "method-not-allowed"
+        elif request.target.dotted:
+            code = "dot-segment"
+        elif request.service is not None and not self.is_reserved(request.target):
+            # Only a request for a service can contain an identifier of another scheme.
+            code, message = "no-scheme", "it does not begin with a scheme that this resolver answers for"
+        else:
+            try:
+                if own := self._own_scheme(request.target):
+                    return own.answer(given, self._settings.max_length)
+                fetch = self._fetch_and_note if self._availability.failing else self._bindings.fetch
+                rules = self._bindings.binding_by_rule
+                records = self._bindings.prefix_records
+                return self._with_hint(resolve(given, fetch, rules, self._settings, request.accepted, records))
+            except BindingsUnavailable as error:
+                # 503, because 404 would mean that the identifier is not bound.
+                self._availability.failed(str(error))
+                code = "bindings-unavailable"
+        return refuse(given, code, message)
+
+    def _with_hint(self, resolution: Resolution) -> Resolution:
+        """Return the refusal of an unknown name with a hint at a typing error, and with the name that it means."""
+        problem, identifier = resolution.problem, resolution.identifier
+        if problem is None or identifier is None or problem.code != "not-bound":
+            return resolution
+        if self._bindings.is_mistyped(identifier):
+            problem = replace(problem, message=check_characters.MESSAGE)
+        return replace(resolution, problem=problem, correction=self._bindings.correction(identifier))
+
+    def _fetch_and_note(self, keys: Iterable[str]) -> Mapping[str, Binding]:
+        found = self._bindings.fetch(keys)
+        self._availability.succeeded()
+        return found
+
+    def _failed(self, resolution: Resolution, request: Request) -> Answer | Handover:
+        try:
+            return self._answers.answer(resolution, request)
+        except Exception:  # noqa: BLE001 - it is logged
+            _log.exception("The error page could not be rendered")
+            return last_resort()
+
+    @staticmethod
+    def _report(
+        on_resolve: Callable[[Resolution], object], resolution: Resolution, answer: Answer | Handover, began: float
+    ) -> None:
+        try:
+            status = resolution.status if isinstance(answer, Handover) else answer.status
+            on_resolve(replace(resolution, status=status, seconds=perf_counter() - began))
+        except Exception:  # noqa: BLE001 - it is logged
+            _log.exception("on_resolve raised an exception")
