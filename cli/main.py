@@ -59,6 +59,7 @@ _SECTIONS = {
         "log": ("log.log", "Publish a log that proves that names are not re-assigned."),
         "verify-name": ("log.verify_name", "Verify a proof that a change of an identifier is in a log."),
         "monitor": ("log.monitor", "Check all entries of a log, and report problems."),
+        "witness": ("log.witness", "Cosign the logs of other institutions."),
         "redact": ("log.redact", "Remove personal values from the history of an identifier."),
     },
     "Sites": {

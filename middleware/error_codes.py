@@ -255,7 +255,11 @@ ERROR_CODES: dict[str, ErrorCode] = _catalogue(
         "the origin of the log is not valid",
         "the public address of the log without https://, such as example.org/log, without spaces and +",
     ),
-    ("log-key", "the key of the log cannot be used", "the key file that ararat log init created"),
+    (
+        "log-key",
+        "the key of the log cannot be used",
+        "the key file that ararat log init or ararat witness init created",
+    ),
     ("log-busy", "another process publishes this log at the same time", "one publication at a time; try again later"),
     (
         "log-restored",
@@ -279,6 +283,13 @@ ERROR_CODES: dict[str, ErrorCode] = _catalogue(
         "the rows as they were published; run ararat verify, or restore a backup",
     ),
     ("revision-unknown", "the name does not have this change", "the number of a change that ararat history shows"),
+    (
+        "log-quorum",
+        "not enough witnesses have cosigned the new checkpoint, so it is not published",
+        "the quorum of the policy; try again later, or publish without it: --quorum prefer",
+    ),
+    ("witness-log", "the witness cannot cosign this log", "the key of a log, with one key for each origin"),
+    ("witness-state", "the state of the witness cannot be used", "the folder that ararat witness init created"),
     ("log-event", "a change of a name cannot be an entry of the log", "values that Ararat writes; run ararat verify"),
     # Targets
     ("target-missing", "the binding has no target", "an http or https address, or a path of this site"),

@@ -13,10 +13,12 @@ import click
 from .. import streams
 from ..bindings.stores import open_store, require_database
 from ..errors import DONE, NO, Refused, store_errors, write
-from ..options import database_option, json_option
+from ..options import database_option, json_option, network_option
 from ..output import Sheet, words
+from .trust import policy_file_option, trusted
 
 if TYPE_CHECKING:
+    from ...middleware.log.witnesses.cosigning import Witnessing
     from ...middleware.storage.store import DatabaseStore
 
 _folder_option = click.option(
@@ -83,9 +85,28 @@ def init_command(origin: str, key: Path | None, folder: Path, database: str) -> 
 @log_command.command("publish", short_help="Add the new changes to the log.")
 @_key_option
 @_folder_option
+@policy_file_option
+@click.option(
+    "--quorum",
+    type=click.Choice(["require", "prefer"]),
+    default="require",
+    show_default=True,
+    envvar="ARARAT_LOG_QUORUM",
+    show_envvar=True,
+    help="Without the quorum of the policy: refuse to publish, or publish and print a warning.",
+)
+@network_option
 @json_option
 @database_option
-def publish_command(key: Path | None, folder: Path, as_json: bool, database: str) -> int:
+def publish_command(
+    key: Path | None,
+    folder: Path,
+    policy_file: str | None,
+    quorum: str,
+    networks: tuple[str, ...],
+    as_json: bool,
+    database: str,
+) -> int:
     """Add all changes since the last publication to the log, and sign a checkpoint.
 
     Run this command regularly, for example each minute. After a crash, run it again. For a file of bindings, the
@@ -94,16 +115,27 @@ def publish_command(key: Path | None, folder: Path, as_json: bool, database: str
     The command refuses to sign if the database or DIR is an old copy. Restore the newer copy. If it is lost, run
     `ararat log recover`.
 
+    With --policy, the command requests cosignatures from the witnesses that have a URL in the policy.
+
     Exit code: 0 done, 1 a line of the file is refused, 2 refused, 69 no database.
     """
     from ...middleware.log.folder import LogFolder
     from ...middleware.log.keys import encode
     from ...middleware.log.publishing import publish
 
+    witnessing = _witnessing(policy_file, quorum, networks)
     with _opened(database, folder, imports=True) as store:
-        done = publish(store, LogFolder(folder), _key_path(folder, key))
+        done = publish(store, LogFolder(folder), _key_path(folder, key), witnessing)
+    for name, reason in done.failures.items():
+        write(
+            Sheet.of(sys.stderr).prose(f"the witness {words(name)} has not cosigned: {reason}", style="warning"),
+            to=sys.stderr,
+        )
     if as_json:
-        streams.dump({"added": done.added, "size": done.checkpoint.size, "root": encode(done.checkpoint.root)})
+        found = {"added": done.added, "size": done.checkpoint.size, "root": encode(done.checkpoint.root)}
+        if witnessing is not None:
+            found |= {"cosigned": list(done.cosigned), "failures": dict(done.failures)}
+        streams.dump(found)
     elif done.added:
         write(Sheet.of(sys.stdout).prose(f"{_count(done.added)} added. The log has {_count(done.checkpoint.size)}."))
     else:
@@ -171,6 +203,16 @@ def recover_command(key: Path | None, folder: Path, as_json: bool, database: str
     if more := found.lost_count - len(found.lost):
         write(sheet.prose(f"and {more:,} more", style="error"))
     return NO if found.lost_count else DONE
+
+
+def _witnessing(policy_file: str | None, quorum: str, networks: tuple[str, ...]) -> Witnessing | None:
+    policy = trusted(policy_file, None)
+    if policy is None:
+        return None
+    from ...middleware.log.witnesses.cosigning import Witnessing
+    from .remote import Client
+
+    return Witnessing(policy=policy, send=Client(networks).post, is_required=quorum == "require")
 
 
 def _count(number: int) -> str:

@@ -91,6 +91,13 @@ class Client:
             raise LogError(f"{display.escape(url[:200])} answers {reply.status}")
         return reply.body
 
+    def post(self, url: str, content: bytes) -> Reply:
+        """Send a body, and return the response. Raises :class:`LogError` without a response."""
+        try:
+            return self.request(url, content)
+        except HopFailed as failed:
+            raise LogError(f"{failed}; check the network, or allow a private one with --allow-network") from None
+
 
 class RemoteLog:
     """The files of a log below a URL."""

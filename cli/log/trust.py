@@ -9,7 +9,6 @@ import click
 
 from ..errors import Refused
 from ..output import words
-from .remote import read_file
 
 if TYPE_CHECKING:
     from ...middleware.log.verification.policy import Policy
@@ -44,6 +43,8 @@ def trusted(policy_file: str | None, vkey: str | None) -> Policy | None:
     if policy_file is not None and vkey is not None:
         raise click.UsageError("--policy contains the keys of logs; leave out --vkey")
     if policy_file is not None:
+        from .remote import read_file
+
         try:
             return Policy.of_bytes(read_file(policy_file, MAX_BYTES))
         except LogError as error:

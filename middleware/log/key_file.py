@@ -1,4 +1,4 @@
-"""The file of the secret key of a log, and the lock that lets one process at a time use it."""
+"""The file of the secret key of a log or witness, and the lock that lets one process at a time use it."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from pathlib import Path
 from ...identifiers.text import display
 from ..errors import BindingError
 from .errors import LogError
-from .keys import SignerKey
+from .keys import ED25519, Algorithm, SignerKey
 
 _MAX_BYTES = 4096
 
 
-def create_key(path: Path, name: str) -> SignerKey:
+def create_key(path: Path, name: str, algorithm: Algorithm = ED25519) -> SignerKey:
     """Create a key at random and write it to a new file that only the owner can read.
 
     Raises :class:`BindingError` with the code ``log-key`` if the file exists or cannot be written, and
     ``log-origin`` if ``name`` cannot be the name of a log.
     """
     try:
-        key = SignerKey.create(name)
+        key = SignerKey.create(name, algorithm)
     except LogError as error:
         raise BindingError("log-origin", str(error)) from None
     content = f"{key.secret_text}\n".encode()

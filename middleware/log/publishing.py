@@ -1,13 +1,15 @@
 """Create a log, and publish the new events of a database in it.
 
 A publication writes the tiles, waits until they are on the disk, records the size and the root in the database, signs
-them and replaces the checkpoint. After a crash at any place, the next publication continues. It refuses to sign if the
-database or the folder is older than the other one, because a signature of two different trees cannot be taken back.
+them, requests cosignatures and replaces the checkpoint. After a crash at any place, the next publication continues. It
+refuses to sign if the database or the folder is older than the other one, because a signature of two different trees
+cannot be taken back.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from ...identifiers.text import display
@@ -24,6 +26,7 @@ from .notes import sign_note
 from .sequencer import Sequencer
 from .state import Head, LogState
 from .tiles import WIDTH, hash_reader, last_tiles, tile_at
+from .witnesses.cosigning import Cosigning, Witnessing
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,10 +35,14 @@ class Publication:
 
     - ``checkpoint``: the published checkpoint.
     - ``added``: the number of entries since the checkpoint before.
+    - ``cosigned``: the names of the witnesses that cosigned now. ``failures``: why other witnesses did not, by the name
+      in the policy.
     """
 
     checkpoint: Checkpoint
     added: int
+    cosigned: tuple[str, ...] = ()
+    failures: Mapping[str, str] = field(default_factory=dict)
 
 
 def initialize(store: DatabaseStore, folder: LogFolder, key_path: Path, origin: str) -> VerifierKey:
@@ -54,37 +61,56 @@ def initialize(store: DatabaseStore, folder: LogFolder, key_path: Path, origin: 
     return key.verifier
 
 
-def publish(store: DatabaseStore, folder: LogFolder, key_path: Path) -> Publication:
-    """Add all new events to the log, and publish a checkpoint of them. Without new events, nothing is changed.
+def publish(
+    store: DatabaseStore, folder: LogFolder, key_path: Path, witnessing: Witnessing | None = None
+) -> Publication:
+    """Add all new events to the log, and publish a checkpoint of them, cosigned by the witnesses of ``witnessing``.
+
+    Nothing is changed without new events, unless the published checkpoint lacks the quorum.
 
     Raises :class:`BindingError`:
 
     - ``log-missing``: the database has no log; ``log-key``: the key is not that of the log or cannot be read.
     - ``log-busy``: another process publishes at the same time.
-    - ``log-restored``: the database is older than the published checkpoint.
+    - ``log-restored``: the database is older than the published checkpoint, or than that of a witness.
     - ``log-folder``: the folder is older than the database, or files are missing or damaged.
     - ``log-fork``: the database and the published checkpoint contradict each other.
     - ``log-changed``, ``log-event``: another program changed the database.
+    - ``log-quorum``: not enough witnesses have cosigned.
     - ``log-write``: a file cannot be written.
     """
     with locked_key(key_path) as key:
         current = read_state(store, key)
         published = published_checkpoint(folder, current.key)
         growing = last_recorded(folder, current.head, published)
+        note = folder.checkpoint() or b""
+        cosigning = witnessing and Cosigning(
+            witnessing=witnessing, note=note, published=published, recorded=current.head.size
+        )
         sequencer = Sequencer(store, current.head.size, current.searched)
         for block in sequencer.entries():
+            if cosigning:
+                # After the new tree is recorded, an old copy of the database could not be detected.
+                cosigning.require_newest()
             growing.append(block)
         head = Head(size=growing.size, root=growing.finish())
         require_beginning(folder, published, head)
         with store.transaction() as transaction:
             state.record_head(transaction.connection, current.head, head, sequencer.searched)
         checkpoint = Checkpoint(origin=key.name, size=head.size, root=head.root)
-        if (published.size, published.root) != (head.size, head.root):
-            sign_head(folder, key, head)
+        is_new = (published.size, published.root) != (head.size, head.root)
+        if is_new or (witnessing and not witnessing.is_satisfied(note, current.key)):
+            sign_head(folder, key, head, cosigning)
+        if is_new:
             with store.transaction() as transaction:
                 state.record_published(transaction.connection, published.size)
             _remove_partial(folder, current.previous, published.size)
-    return Publication(checkpoint=checkpoint, added=head.size - published.size)
+    return Publication(
+        checkpoint=checkpoint,
+        added=head.size - published.size,
+        cosigned=tuple(cosigning.cosigned) if cosigning else (),
+        failures=cosigning.failures if cosigning else {},
+    )
 
 
 def read_state(store: DatabaseStore, key: SignerKey | None = None) -> LogState:
@@ -142,10 +168,16 @@ def last_recorded(folder: LogFolder, head: Head, published: Checkpoint) -> Growi
     return growing
 
 
-def sign_head(folder: LogFolder, key: SignerKey, head: Head) -> None:
-    """Sign a recorded tree, and replace the checkpoint in the folder."""
+def sign_head(folder: LogFolder, key: SignerKey, head: Head, cosigning: Cosigning | None = None) -> None:
+    """Sign a recorded tree, request cosignatures, and replace the checkpoint in the folder.
+
+    Raises :class:`BindingError` like :meth:`.Cosigning.cosign`.
+    """
     checkpoint = Checkpoint(origin=key.name, size=head.size, root=head.root)
-    folder.publish(bytes(sign_note(checkpoint.text, [key])))
+    note = sign_note(checkpoint.text, [key])
+    if cosigning is not None:
+        note = cosigning.cosign(note, head.size, hash_reader(head.size, folder.read))
+    folder.publish(bytes(note))
 
 
 def _remove_partial(folder: LogFolder, old: int, current: int) -> None:

@@ -54,6 +54,7 @@ COMMANDS = [
     "log",
     "verify-name",
     "monitor",
+    "witness",
     "redact",
     "account",
     "serve",
