@@ -40,6 +40,9 @@ _EXPOSED = ("Access-Control-Expose-Headers", "Link, Location")
 # The fields of a redirect that do not describe the answer that shows it.
 _OF_REDIRECT = frozenset({"Location", "Content-Length", "Cache-Control", "Vary"})
 
+# A recorded document can contain a script, which a browser that shows the document must not run.
+_PASSIVE = ("Content-Security-Policy", f"{templates.UNSTYLED}; sandbox")
+
 _NOT_INDEXED = ("X-Robots-Tag", "noindex")
 
 # How many seconds clients can cache a refusal. It is short, because an identifier can be bound at any time.
@@ -173,7 +176,11 @@ class Answers:
             return self._refusal(refuse(resolution.given, "unknown-inflection", message), request)
         headers: Headers = [("Link", describedby(info)), ("Link", f'<{info}>; rel="canonical"')]
         headers += [("Link", view.signposts.field(form)), *further, ("Cache-Control", self._found_for)]
-        body = self._page(view, headers, request) if form.media_type == "text/html" else view.in_format(form)
+        if form.media_type == "text/html":
+            body = self._page(view, headers, request)
+        else:
+            body = view.in_format(form)
+            headers.append(_PASSIVE)
         headers += [("Content-Type", form.content_type), ("Content-Length", str(len(body)))]
         varying = [field for field in self._varying(form.media_type) if named is None or field != "Accept"]
         if varying:

@@ -35,6 +35,21 @@ def client(held, binding):
     return make
 
 
+SCRIPT = '<script xmlns="http://www.w3.org/1999/xhtml">alert(1)</script>'
+DOCUMENT = (
+    f'<?xml-stylesheet href="//evil.test/"?><resource xmlns="http://datacite.org/schema/kernel-4">{SCRIPT}</resource>'
+)
+
+
+@pytest.mark.parametrize("name", [form.name for form in FORMATS if form.name != "html"])
+def test_a_browser_runs_no_script_in_a_format(held, binding, name):
+    store = held(binding("ark:12345/doc", "https://example.org/doc", metadata={**REFERENCE, "datacite": DOCUMENT}))
+    answer = Client(ResolverMiddleware(None, store)).get(f"/ark:12345/doc?info&format={name}")  # type: ignore[arg-type]
+    assert (SCRIPT in answer.text) is (name == "datacite-xml")
+    policy = answer.headers["Content-Security-Policy"].split("; ")
+    assert {"default-src 'none'", "sandbox"} <= {*policy}
+
+
 @pytest.mark.parametrize(
     ("accept", "name"),
     [
