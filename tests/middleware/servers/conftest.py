@@ -115,7 +115,8 @@ class ServerRow(NamedTuple):
 
     The command can contain ``{folder}``, ``{port}`` and ``{program}``. A server that selects its own port prints it,
     and the pattern ``port`` finds it. ``tested`` is the name of the distribution, or of the program of a proxy in front
-    of gunicorn, which has a ``configuration``. A server with ``ranges`` can answer Range requests.
+    of gunicorn, which has a ``configuration``. A server with ``ranges`` can answer Range requests. A server with
+    ``capitals`` changes the request method to capital letters.
     """
 
     command: tuple[str, ...]
@@ -126,6 +127,7 @@ class ServerRow(NamedTuple):
     port: str | None = None
     configuration: str | None = None
     ranges: bool = False
+    capitals: bool = False
 
 
 PYTHON = sys.executable
@@ -189,6 +191,11 @@ _NO_RAW_TARGET = {
     "%ff": "becomes %FF",
 }
 
+# ASGI cannot distinguish a bare question mark from no query.
+_ASGI = {"a bare ?": "lost"}
+# These servers parse with h11, which refuses the byte.
+_ASGI_BY_H11 = {**_ASGI, "a byte that is not ASCII": "refused", "#": "in the name"}
+
 SERVERS = {
     "gunicorn, sync": ServerRow(
         (*GUNICORN, "site_under_test:application"),
@@ -239,6 +246,30 @@ SERVERS = {
         "granian",
         _NO_RAW_TARGET,
         "`granian --interface wsgi site:application`",
+    ),
+    "uvicorn, ASGI": ServerRow(
+        (PYTHON, "-m", "uvicorn", "--port", "0", "site_under_test:asgi_application"),
+        "uvicorn",
+        _ASGI_BY_H11,
+        "`uvicorn site:application`",
+        quick=True,
+        port=PORT,
+    ),
+    "hypercorn, ASGI": ServerRow(
+        (PYTHON, "-m", "hypercorn", "--bind", "127.0.0.1:{port}", "site_under_test:asgi_application"),
+        "hypercorn",
+        _ASGI_BY_H11,
+        "`hypercorn site:application`",
+        capitals=True,
+    ),
+    "granian, ASGI": ServerRow(
+        (
+            *(str(BESIDE / "granian"), "--interface", "asgi", "--host", "127.0.0.1", "--port", "{port}"),
+            "site_under_test:asgi_application",
+        ),
+        "granian",
+        _ASGI,
+        "`granian --interface asgi site:application`",
     ),
     "werkzeug, for development": ServerRow(
         (PYTHON, "site_under_test.py", "werkzeug"),
@@ -459,6 +490,7 @@ each of these servers. A request that is not in a row arrives unchanged. `make l
 """
 ADVICE = """\
 - If the bare `?` is lost, use links with `?info` or `??`. They are not lost.
+- Under ASGI, a bare `?` is lost on every server, because ASGI has the same empty query with and without it.
 - If `%2F` becomes `/`, do not bind names with an encoded slash, dot or comma. They cannot be found.
 - If dot-segments are resolved, the resolver cannot refuse them.
 - nginx passes on the request unchanged if the address in `proxy_pass` has no path, not even a slash.

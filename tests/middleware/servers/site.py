@@ -1,4 +1,4 @@
-"""The site behind each server: the resolver and a function that reports its requests.
+"""The site behind each server, as WSGI and as ASGI: the resolver and a function that reports its requests.
 
 As a program for servers that are libraries: `python site.py werkzeug` serves it at a free port.
 """
@@ -8,8 +8,9 @@ from __future__ import annotations
 import json
 import sys
 import threading
+from contextvars import ContextVar
 
-from ararat.middleware import ResolverMiddleware, open_bindings
+from ararat.middleware import ResolverASGIMiddleware, ResolverMiddleware, open_bindings
 
 _SHOWN = ("REQUEST_METHOD", "SCRIPT_NAME", "PATH_INFO", "QUERY_STRING", "REQUEST_URI", "RAW_URI", "ararat.ark")
 _came = threading.local()
@@ -26,13 +27,50 @@ def site(environ, start_response):
     return [body]
 
 
-resolver = ResolverMiddleware(site, open_bindings("bindings.jsonl"), prefix="https://r.example", inspector="/")
+bindings = open_bindings("bindings.jsonl")
+resolver = ResolverMiddleware(site, bindings, prefix="https://r.example", inspector="/")
 
 
 def application(environ, start_response):
     """The resolver, which records its environ."""
     _came.environ, _came.copy = environ, dict(environ)
     return resolver(environ, start_response)
+
+
+_scope: ContextVar = ContextVar("_scope")
+
+
+async def asgi_site(scope, receive, send):
+    """Answer like ``site``. Accept the events of lifespan."""
+    while scope["type"] == "lifespan":
+        event = (await receive())["type"]
+        await send({"type": f"{event}.complete"})
+        if event == "lifespan.shutdown":
+            return
+    query = scope["query_string"].decode("latin-1")
+    raw = (scope.get("raw_path") or b"").decode("latin-1")
+    came, copy = _scope.get()
+    told = {"REQUEST_METHOD": scope["method"], "SCRIPT_NAME": scope.get("root_path"), "PATH_INFO": scope["path"]}
+    told |= {"QUERY_STRING": query, "REQUEST_URI": f"{raw}?{query}" if query else raw, "RAW_URI": raw}
+    told |= {"ararat.ark": scope.get("ararat.ark"), "as it came": scope is came and scope == copy, "body": ""}
+    more = True
+    while more:
+        message = await receive()
+        told["body"] += message.get("body", b"").decode("latin-1")
+        more = message.get("more_body", False)
+    body = json.dumps(told).encode()
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else body})
+
+
+asgi_resolver = ResolverASGIMiddleware(asgi_site, bindings, prefix="https://r.example", inspector="/")
+
+
+async def asgi_application(scope, receive, send):
+    """The resolver, which records its scope."""
+    _scope.set((scope, dict(scope)))
+    await asgi_resolver(scope, receive, send)
 
 
 def werkzeug() -> None:
