@@ -101,10 +101,14 @@ clean: ## remove all files that make creates
 .venv/servers.stamp: .venv/test.stamp
 	@$(alone) 'if cmp -s $< $@; then touch $@; exit; fi; echo "Installing the servers"; $(INSTALL) $(PINNED)/servers.txt; cp $< $@'
 
+# The packages with which the tests verify a log. They are a folder, not a program.
+GO_PACKAGES := /usr/share/gocode/src/golang.org/x/mod
+
 # Install the missing servers and proxies if possible. The tests report those that are still missing.
 fronts:
-	@PATH="$$PATH:/usr/sbin:/usr/local/sbin"; for each in nginx:nginx-light apache2:apache2-bin caddy:caddy pgbouncer:pgbouncer; do \
-	  program=$${each%%:*} package=$${each#*:}; command -v $$program >/dev/null || { \
+	@PATH="$$PATH:/usr/sbin:/usr/local/sbin"; for each in nginx:nginx-light apache2:apache2-bin caddy:caddy pgbouncer:pgbouncer \
+	  go:golang-go $(GO_PACKAGES)/sumdb:golang-golang-x-mod-dev; do \
+	  program=$${each%%:*} package=$${each#*:}; command -v $$program >/dev/null || [ -d $$program ] || { \
 	  [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
 	  echo "$$program is missing: installing it (apt-get install $$package)" && \
 	  apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends $$package >/dev/null; } || \

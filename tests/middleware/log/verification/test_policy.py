@@ -57,6 +57,16 @@ def test_space_comments_and_urls():
     assert (policy.witnesses["a"].url, policy.quorum, policy.logs) == ("https://w.example/", "a", [])
 
 
+def test_keys_of_public_logs_and_witnesses():
+    """The key of Go's checksum database, and that of a witness in the tests of transparency-dev/formats."""
+    policy = Policy.of_bytes(
+        b"log sum.golang.org+033de0ae+Ac4zctda0e5eza+HJyk9SxEdh+s3Ux18htTTAD8OuAn8 https://sum.golang.org\n"
+        b"witness remora remora.n621.de+da77ade7+BOvN63jn/bLvkieywe8R6UYAtVtNbZpXh34x7onlmtw2\n"
+        b"quorum remora\n"
+    )
+    assert (policy.logs[0].key.name, policy.witnesses["remora"].key.algorithm) == ("sum.golang.org", COSIGNATURE)
+
+
 def test_names_are_bytes():
     key = str(WITNESSES[0].verifier).encode()
     policy = Policy.of_bytes(b"witness \xff\xfe " + key + b"\nquorum \xff\xfe\n")
