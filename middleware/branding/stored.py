@@ -57,12 +57,12 @@ def version_of(text: str | None) -> Version | None:
         return None
     try:
         read = json.loads(text)
-        return Version(
-            branding=check({field: read.get(field) for field in FIELDS}),
-            revision=int(read["revision"]),
-            changed=datetime.fromisoformat(read["changed"]),
-            actor=read["actor"],
-        )
-    except (ValueError, TypeError, KeyError, AttributeError, BindingError) as error:
+        branding, changed = check({field: read.get(field) for field in FIELDS}), datetime.fromisoformat(read["changed"])
+        match read:
+            case {"revision": int(revision), "actor": str() | None as actor} if changed.tzinfo:
+                return Version(branding=branding, revision=revision, changed=changed, actor=actor)
+            case _:
+                raise ValueError("the revision, the time or the account is wrong")
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError, BindingError) as error:
         _log.warning("The branding in the database is not valid, so it is ignored: %s", display.escape(str(error)))
         return None

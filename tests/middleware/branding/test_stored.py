@@ -65,7 +65,15 @@ def test_another_branding_gives_another_entity_tag(bindings, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "text", ["", "[]", "null", "{}", '{"revision": 1}', '{"institution": 5}', '{"colour": "x}"}', "\u202e"]
+    "text",
+    [
+        *("", "[]", "null", "{}", '{"revision": 1}', '{"institution": 5}', '{"colour": "x}"}', "\u202e"),
+        *("[" * 100_000, f'{{"revision": {"1" * 5000}}}', '{"revision": 1e999}'),
+        '{"revision": 1, "changed": "2026-01-02T00:00:00", "actor": null}',
+        '{"revision": 1, "changed": "2026-01-02T00:00:00Z", "actor": [1]}',
+        '{"revision": Infinity, "changed": "2026-01-02T00:00:00Z", "actor": null}',
+        '{"revision": "x", "changed": "2026-01-02T00:00:00Z", "actor": null}',
+    ],
 )
 def test_a_wrong_row_of_another_program_is_logged_and_ignored(text, caplog):
     with caplog.at_level(logging.WARNING):
