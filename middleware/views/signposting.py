@@ -14,17 +14,20 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from ..http.formats import BY_NAME, Format
-from .formats.reference import Reference, reference
+from .formats.reference import SOURCES, Reference, reference
 
-_LONGEST_NAME = 500
+_MAX_ADDRESS = 500
 """The length of the address of a description above which a field has only the link to the link set."""
 
-_LONGEST_LINK = 500
-_MOST_AUTHORS = 3
+_MAX_LINK = 500
+"""The maximum length of the target of a link in a field."""
+
+_MAX_AUTHORS = 3
+"""The maximum number of authors in a field."""
 
 # The elements from which a redirect takes links. The documents are not parsed for a redirect.
-_TYPE, _LICENCE, _CREATORS = ("dc.type", "datacite.resourcetype"), "dc.rights", ("erc.who", "dc.creator")
-_LINKED = frozenset({*_TYPE, _LICENCE, *_CREATORS})
+_ELEMENTS = (*SOURCES["type"], *SOURCES["licence"], *SOURCES["creator"])
+_LINKED = frozenset(_ELEMENTS)
 
 _JSON_LD, _LINKSET = BY_NAME["jsonld"], BY_NAME["linkset"]
 _TO_JSON_LD = f'{_JSON_LD.inflection}>; rel="describedby"; type="{_JSON_LD.media_type}"'
@@ -57,27 +60,27 @@ def links_of_name(address: str, recorded: Mapping[str, str], container: str | No
     >>> links_of_name("https://example.org/ark:12345/x", {}).split(", ")[0]
     '<https://example.org/ark:12345/x>; rel="cite-as"'
     """
-    if len(address) > _LONGEST_NAME:
+    if len(address) > _MAX_ADDRESS:
         return f"<{address}{_TO_LINKSET}"
     field = f'<{address}>; rel="cite-as", <{address}{_TO_JSON_LD}, <{address}{_TO_LINKSET}'
     if recorded and not _LINKED.isdisjoint(recorded):
-        field += _links_by_metadata(tuple(recorded.get(name) for name in (*_TYPE, _LICENCE, *_CREATORS)))
+        field += _links_by_metadata(tuple(map(recorded.get, _ELEMENTS)))
     return field if container is None else f'{field}, <{container}>; rel="collection"'
 
 
 @lru_cache(maxsize=1024)
 def _links_by_metadata(values: tuple[str | None, ...]) -> str:
-    """Return the links ``type``, ``license`` and ``author`` of the elements in :data:`_LINKED`."""
-    recorded = {name: text for name, text in zip((*_TYPE, _LICENCE, *_CREATORS), values, strict=True) if text}
-    return "".join(f", {link}" for link in _typed(reference("", "", recorded), _MOST_AUTHORS))
+    """Return the links ``type``, ``license`` and ``author`` of the elements in :data:`_ELEMENTS`."""
+    recorded = {name: text for name, text in zip(_ELEMENTS, values, strict=True) if text}
+    return "".join(f", {link}" for link in _typed(reference("", "", recorded), _MAX_AUTHORS))
 
 
-def _typed(about: Reference, most_authors: int | None = None) -> Iterator[Link]:
+def _typed(about: Reference, max_authors: int | None = None) -> Iterator[Link]:
     if about.type is not None:
         yield Link("type", f"https://schema.org/{about.type.schema}")
     if about.licence is not None:
         yield Link("license", about.licence)
-    yield from (Link("author", author) for author in about.authors[:most_authors])
+    yield from (Link("author", author) for author in about.authors[:max_authors])
 
 
 class Signposts(NamedTuple):
@@ -107,9 +110,9 @@ class Signposts(NamedTuple):
             if form is not current and form is not _LINKSET
         ]
         page = [] if current is None else [Link("type", "https://schema.org/AboutPage")]
-        optional = [*page, *_typed(self.about, _MOST_AUTHORS), *self._content()]
-        short = [link for link in optional if len(link.href) <= _LONGEST_LINK]
-        cited = [Link("cite-as", self.about.address)] if len(self.about.address) <= _LONGEST_NAME else []
+        optional = [*page, *_typed(self.about, _MAX_AUTHORS), *self._content()]
+        short = [link for link in optional if len(link.href) <= _MAX_LINK]
+        cited = [Link("cite-as", self.about.address)] if len(self.about.address) <= _MAX_ADDRESS else []
         return ", ".join(map(str, [*cited, *formats, self._linkset(""), *short]))
 
     def as_linkset(self) -> bytes:

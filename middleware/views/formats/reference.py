@@ -23,7 +23,7 @@ from .resource_types import ResourceType, resource_type
 UNKNOWN = "(:unav)"
 """The code for a value that is not recorded (DataCite Metadata Schema 4.5, appendix 3)."""
 
-_SOURCES: Mapping[str, tuple[str, ...]] = {
+SOURCES: Mapping[str, tuple[str, ...]] = {
     "title": ("erc.what", "dc.title", "dcterms.title", "datacite.title"),
     "creator": ("erc.who", "dc.creator", "dcterms.creator", "datacite.creator"),
     "date": ("erc.when", "dc.date", "dcterms.issued", "dcterms.date", "datacite.publicationyear"),
@@ -34,6 +34,8 @@ _SOURCES: Mapping[str, tuple[str, ...]] = {
     "description": ("dc.description", "dcterms.description", "dcterms.abstract"),
     "subject": ("dc.subject", "dcterms.subject"),
 }
+"""The metadata elements that can have each part of a reference, the first preferred."""
+
 _IN_DATACITE = {"date": "publicationyear", "type": "resourcetype", "licence": "rights"}
 _IN_SCHEMA = {
     "title": "name",
@@ -54,7 +56,8 @@ _DATE = re.compile(r"([0-9]{4})(?:[-.]?([0-9]{2})(?:[-.]?([0-9]{2}))?)?(?![0-9])
 _ORCID = re.compile(r"[0-9]{4}-[0-9]{4}-[0-9]{4}-[0-9]{3}[0-9X]")
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
-_LONGEST_LINK = 1000
+_MAX_ADDRESS = 1000
+"""The maximum length of the URL of a licence or creator."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -151,7 +154,7 @@ class _Values:
         return tuple(dict.fromkeys(filter(None, urls)))
 
     def _sources(self, part: str) -> Iterator[list[str]]:
-        for element in _SOURCES[part]:
+        for element in SOURCES[part]:
             if element in self._recorded:
                 yield [self._recorded[element]]
         yield self._datacite.get(_IN_DATACITE.get(part, part), [])
@@ -220,7 +223,7 @@ def web_address(text: str) -> str | None:
     >>> web_address("https://example.org/a"), web_address("/a"), web_address("javascript:alert(1)")
     ('https://example.org/a', None, None)
     """
-    if not text.startswith(("https://", "http://")) or len(text) > _LONGEST_LINK:
+    if not text.startswith(("https://", "http://")) or len(text) > _MAX_ADDRESS:
         return None
     try:
         return location(text)

@@ -116,6 +116,22 @@ def test_a_part_links_to_its_collection(client):
         assert target(signposts(client, path)[1].collection) == f"{PREFIX}/ark:12345/box"
 
 
+def test_redirect_and_description_have_the_same_links(held, binding):
+    metadata = {
+        "dcterms.license": "https://example.org/licence",
+        "dc.rights": "https://example.org/rights",
+        "dcterms.type": "Dataset",
+        "dcterms.creator": "https://orcid.org/0000-0001-5109-3700",
+    }
+    store = held(binding("ark:12345/doc", "https://example.org/doc", metadata=metadata))
+    client = Client(ResolverMiddleware(None, store, prefix=PREFIX))  # type: ignore[arg-type]
+    for path in ("/ark:12345/doc", "/ark:12345/doc?info"):
+        _, links = signposts(client, path)
+        assert target(links.license) == "https://example.org/licence"
+        assert targets(links.authors) == {"https://orcid.org/0000-0001-5109-3700"}
+        assert "https://schema.org/Dataset" in targets(links.types)
+
+
 def test_unknown_links_are_omitted(client):
     _, links = signposts(client, "/ark:12345/bare")
     assert (links.license, links.collection, links.authors, links.types, links.items) == (
