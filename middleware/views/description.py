@@ -1,4 +1,4 @@
-"""The description of a bound identifier: the answer to ``?info``, ``??`` and ``?`` as a page, JSON or ERC text.
+"""The description of a bound identifier: the answer to ``?info``, ``??`` and ``?`` in several formats.
 
     "The ARK system reserves the inflection ?info to request metadata about the referent of an ARK and the association
     of the ARK with its referent, including any relevant persistence statement."      (ARK draft, section 3.4)

@@ -1,5 +1,4 @@
-"""Describe the record of a NAAN or shoulder as a page, JSON or ERC text: the answer to ``ark:12345/`` or
-``ark:12345/x5``.
+"""Describe the record of a NAAN or shoulder: the answer to ``ark:12345/`` or ``ark:12345/x5`` in several formats.
 
 The actor of the last change is not shown.
 """
