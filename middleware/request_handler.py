@@ -31,6 +31,7 @@ from .storage.reopening import AvailabilityLog
 
 if TYPE_CHECKING:
     from .bindings.model import Binding
+    from .log.name_proofs import NameProofs
 
 _log = logging.getLogger(__name__)
 
@@ -60,10 +61,14 @@ class RequestHandler:
         # It is the same position in "/ark:" and "/urn:".
         self.colons = frozenset({4, *(len(name) + 1 for name in self._own)})
         self._finders: list[Callable[[str], Respond | None]] = []
+        self._proofs: NameProofs | None = None
         if settings.log is not None and settings.log_folder is not None:
+            from .log.name_proofs import name_proofs
             from .log.serving import LogFiles
 
-            self._finders.append(LogFiles(settings.log, Path(settings.log_folder), self._answers).find)
+            folder = Path(settings.log_folder)
+            self._finders.append(LogFiles(settings.log, folder, self._answers).find)
+            self._proofs = name_proofs(settings, folder, bindings, self._answers)
         if settings.feeds:
             from .feeds.dispatch import Feeds
 
@@ -103,6 +108,8 @@ class RequestHandler:
         try:
             if request.method == "OPTIONS":
                 return self._answers.options(request)
+            if self._proofs is not None and (proof := self._proofs.answer(request)) is not None:
+                return proof
             resolution = self._resolve(request)
             answer = self._answers.answer(resolution, request)
         except Exception:  # noqa: BLE001 - it is logged

@@ -388,6 +388,13 @@ class Bindings:
         name = names.read(identifier)
         return self.store.history(names.key(name)) or self.store.history(names.older_key(name))
 
+    def log_entries(self, key: str) -> list[int]:
+        """Return the numbers of the entries of the name with this key in the log, in their order.
+
+        Source: :mod:`ararat.middleware.log`.
+        """
+        return self.store.log_entries(key)
+
     def set_rule(
         self, prefix: str, template: str, *, redirect: int = 302, actor: str | None = None
     ) -> Literal["set", "changed", "unchanged"]:

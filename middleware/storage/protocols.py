@@ -139,6 +139,10 @@ class Store(Protocol):
         """Return the changes of the name with this key, the oldest first. The list is empty for an unknown name."""
         ...
 
+    def log_entries(self, identifier: str) -> list[int]:
+        """Return the numbers of the entries of the name with this key in the log; empty for a file."""
+        ...
+
     def count(self) -> NameCount:
         """Return the number of names, live, reserved or withdrawn. A large number can be an estimate."""
         ...

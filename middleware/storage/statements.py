@@ -58,6 +58,10 @@ class Statements:
         newest_of = "JOIN events USING (key, revision)"
         self.last_actions = f"SELECT key, action FROM bindings {newest_of} WHERE {is_wanted}"
         self.history = f"SELECT {', '.join(EVENT)} FROM events WHERE key = {mark} ORDER BY revision"
+        self.log_entries = (
+            "SELECT log_entries.entry FROM events JOIN log_entries ON log_entries.event = events.id "
+            f"WHERE events.key = {mark} ORDER BY log_entries.entry"
+        )
         compared = f"SELECT {state}, action, actor FROM events"
         newest = "SELECT max(other.revision) FROM events AS other WHERE other.key = events.key"
         self.last_events = f"{compared} WHERE revision = ({newest}) ORDER BY key"

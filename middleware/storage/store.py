@@ -102,6 +102,13 @@ class DatabaseStore:
             before = None if action == "deleted" else after
         return events
 
+    def log_entries(self, identifier: str) -> list[int]:
+        """Return the numbers of the entries of the name with this key in the log, in their order."""
+        if not (identifier.isascii() and identifier.isprintable()):
+            return []
+        rows = self._readers.rows(self._statements.log_entries, (index_key(identifier),))
+        return [number for (number,) in rows]
+
     def count(self) -> NameCount:
         """Return the number of names. It is exact up to :data:`MAX_COUNTED`, and an estimate of the database above."""
         return count_names(lambda query: self._readers.rows(query, ()), self._database)
