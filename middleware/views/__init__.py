@@ -1,1 +1,1 @@
-"""The texts of the resolver's answers as pages, JSON and plain text: descriptions, prefix records and error pages."""
+"""The texts of the resolver's answers as pages and for programs: descriptions, prefix records and error pages."""
