@@ -53,8 +53,8 @@ class Feeds:
     def _respond(self, feed: Feed, request: Request) -> Answer:
         methods = ", ".join((*feed.methods, "HEAD", "OPTIONS"))
         if request.method == "OPTIONS":
-            given = FeedAnswer(204, [("Allow", methods), ("Cache-Control", "no-store")], b"")
-        elif request.method not in (*feed.methods, "HEAD"):
+            return self._answers.options(request, methods)
+        if request.method not in (*feed.methods, "HEAD"):
             given = refusal(405, f"This feed accepts only {methods}. Send one of these methods.")
             given.headers.append(("Allow", methods))
         else:

@@ -107,11 +107,11 @@ class Answers:
         answer = self._redirect(resolution, request)
         return self._shown(answer, resolution, request) if request.no_redirect else answer
 
-    def options(self, request: Request) -> Answer:
+    def options(self, request: Request, methods: str = METHODS) -> Answer:
         """Return the response to OPTIONS: 204 with the allowed methods, also for a CORS preflight request."""
-        headers = [("Allow", METHODS), ("Cache-Control", "no-store")]
+        headers = [("Allow", methods), ("Cache-Control", "no-store")]
         if self._settings.cors:
-            headers += [("Access-Control-Allow-Methods", METHODS), ("Access-Control-Allow-Headers", "*")]
+            headers += [("Access-Control-Allow-Methods", methods), ("Access-Control-Allow-Headers", "*")]
         return self._with_common(204, headers, b"", request)
 
     def feed(self, status: int, headers: Headers, body: bytes | Iterable[bytes], request: Request) -> Answer:

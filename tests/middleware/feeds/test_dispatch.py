@@ -54,6 +54,14 @@ def test_other_methods_are_refused(ticking, feed_of):
     assert (answer.status_code, answer.headers["Allow"]) == (204, "GET, HEAD, OPTIONS")
 
 
+def test_scripts_of_other_sites_can_send_a_conditional_request(ticking, feed_of):
+    client = feed_of(ticking, oai="/oai")
+    fields = {"Origin": "https://app.example", "Access-Control-Request-Headers": "if-none-match"}
+    preflight = client.options("/oai", headers=fields).headers
+    assert preflight["Access-Control-Allow-Methods"] == "GET, POST, HEAD, OPTIONS"
+    assert (preflight["Access-Control-Allow-Headers"], preflight["Access-Control-Allow-Origin"]) == ("*", "*")
+
+
 def test_answers_have_the_header_fields_of_the_resolver(ticking, feed_of):
     fields = feed_of(ticking, atom=ATOM, cache=60, hsts="max-age=9").get(ATOM, base_url="https://r.example").headers
     assert fields["X-Content-Type-Options"] == "nosniff"
