@@ -13,6 +13,7 @@ from sqlalchemy import Connection, bindparam, delete, func, insert, select, upda
 
 from ...middleware.bindings.model import rfc3339
 from ...middleware.storage.tables.upload_tables import upload_rows, uploads
+from .limits import MAX_UPLOADS
 from .model import Part, Reading, RowOutcome, Stage, Upload
 
 if TYPE_CHECKING:
@@ -58,12 +59,19 @@ class Uploads:
     def __init__(self, accounts: Accounts) -> None:
         self.accounts = accounts
 
-    def add(self, connection: Connection, account: int, name: str, data: bytes, lines: int, reading: Reading) -> Upload:
-        """Store a file in the transaction of ``connection``. Delete the uploads that were not used for long."""
+    def add(
+        self, connection: Connection, account: int, name: str, data: bytes, lines: int, reading: Reading
+    ) -> Upload | None:
+        """Store a file in the transaction of ``connection``. Return None if the account has :data:`MAX_UPLOADS`.
+
+        Before that, delete the uploads of all accounts that were not used for :data:`LIFETIME`.
+        """
         now = self.accounts.bindings.now()
         expired = select(uploads.c.id).where(uploads.c.changed < rfc3339(now - LIFETIME))
         for number in list(connection.execute(expired).scalars()):
             self.delete(connection, number)
+        if connection.execute(_COUNT_OF_ACCOUNT, {"account": account}).scalar_one() >= MAX_UPLOADS:
+            return None
         row = {
             "account": account,
             "name": name,
@@ -75,10 +83,6 @@ class Uploads:
             "changed": rfc3339(now),
         }
         return _upload(connection.execute(insert(uploads).returning(*_COLUMNS), row).one())
-
-    def count(self, connection: Connection, account: int) -> int:
-        """Return the number of uploads of an account, in a transaction."""
-        return connection.execute(_COUNT_OF_ACCOUNT, {"account": account}).scalar_one()
 
     def get(self, number: int) -> Upload | None:
         """Return an upload, or None."""

@@ -92,14 +92,10 @@ def upload() -> AnyResponse:
         except Busy:
             problem = Problem("Other files are being read at this moment.", "another try in some seconds")
         else:
-            store = uploads()
-
-            def add(connection: Connection) -> Upload | None:
-                if store.count(connection, who.account.number) >= MAX_UPLOADS:
-                    return None
-                return store.add(connection, who.account.number, name, data, lines, reading)
-
-            added = management().accounts.write(add)
+            store, account = uploads(), who.account.number
+            added = management().accounts.write(
+                lambda connection: store.add(connection, account, name, data, lines, reading)
+            )
             if added is not None:
                 return see_other("desk.table_columns", number=added.number)
             problem = Problem(f"Your account has {MAX_UPLOADS} tables, the maximum.", "fewer tables; delete old ones")

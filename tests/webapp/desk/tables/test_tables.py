@@ -247,12 +247,18 @@ def test_an_upload_is_deleted_on_request_and_after_a_time(
     assert "second.csv" not in page
 
 
-def test_the_number_of_uploads_is_limited(jane: Browser, upload: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ararat.webapp.desk.tables.uploads.MAX_UPLOADS", 1)
+def test_the_number_of_uploads_is_limited(
+    desk: Desk, jane: Browser, upload: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ararat.webapp.uploads.store.MAX_UPLOADS", 1)
     upload(jane, TABLE)
     refused = jane.post("/desk/tables", {"file": (io.BytesIO(TABLE.encode()), "names.csv")})
     assert refused.status_code == 422
     assert "the maximum" in refused.text
+    # An upload that has expired does not count.
+    now = desk.bindings.now()
+    monkeypatch.setattr(desk.bindings, "now", lambda: now + LIFETIME + timedelta(seconds=1))
+    upload(desk.signed_in("jane"), TABLE)
 
 
 @pytest.mark.parametrize(("size", "status"), [(2001, 422), (4000, 413)])
