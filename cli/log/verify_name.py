@@ -95,7 +95,7 @@ def _print(key: str, found: ProvedEntry) -> None:
     if entry.thing is None:
         write(sheet.field("Resource", "the entry has no resource"))
     else:
-        write(sheet.field("Resource", f"hash {entry.thing.hex()}; all entries of the name have the same hash"))
+        write(sheet.field("Resource", f"hash {entry.thing.hex()}; it must be the same in all entries of the name"))
     for each in number:
         write(sheet.field("Witness", f"{words(each.key.name)} has seen the checkpoint, {_moment(each.time)}"))
     if not number:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from ...errors import BindingError
 from ..keys import SignerKey
-from .add_checkpoint import MAX_REQUEST_BYTES, PATH
+from .add_checkpoint import MAX_REQUEST_BYTES, PATH, SIZE_TYPE
 from .witness import CosignatureRefused, Witness
 
 if TYPE_CHECKING:
@@ -36,8 +36,10 @@ def witness_application(witness: Witness, key: SignerKey, now: Callable[[], floa
             status, media_type, body = refused.status, refused.media_type, refused.body
             if status == 405:
                 fields.append(("Allow", "POST"))
-            # The log must see it: an inconsistent checkpoint can be a proof of two histories.
-            _logger.warning("Refused a checkpoint (%s): %s", status, refused)
+            # An inconsistent checkpoint can be a proof of two histories. Any client can send other requests.
+            is_inconsistent = status in (409, 422) and media_type != SIZE_TYPE
+            level = logging.WARNING if is_inconsistent else logging.INFO
+            _logger.log(level, "Refused a checkpoint (%s): %s", status, refused)
         except BindingError:
             _logger.exception("The state of the witness cannot be used")
             fields.append(("Retry-After", _RETRY_SECONDS))

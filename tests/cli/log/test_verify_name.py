@@ -6,8 +6,11 @@ import json
 import re
 
 import pytest
+from werkzeug.test import Client
+from werkzeug.wrappers import Response
 
-from ararat.middleware.log.keys import SignerKey
+from ararat.middleware import ResolverMiddleware, open_bindings
+from ararat.middleware.log.keys import COSIGNATURE, SignerKey
 
 
 def unwrapped(text: str) -> str:
@@ -57,14 +60,20 @@ def test_a_proof_at_a_url_is_verified(ararat, published, serve_folder, tmp_path)
     assert "--allow-network" in unwrapped(blocked.stderr)
 
 
+def test_the_answer_of_a_resolver_is_verified(ararat, published, database):
+    with open_bindings(database) as bindings:
+        site = ResolverMiddleware(Response(status=404), bindings, log="/log", log_folder=str(published.folder))
+        proof = Client(site).get("/ark:12345/doc?proof").data
+    for name, code in (("ark:12345/doc", 0), ("ark:12345/doc/page", 1), ("ark:12345/other", 1)):
+        assert ararat("verify-name", name, "--proof", "-", "--vkey", published.vkey, given=proof).exit_code == code
+
+
 def test_a_policy_states_the_quorum(ararat, published, tmp_path):
     proof, policy = tmp_path / "proof", tmp_path / "policy"
     proof.write_bytes(published.proof(0))
     policy.write_text(f"log {published.vkey}\nquorum none\n", "utf-8")
     arguments = ("verify-name", "ark:12345/doc", "--proof", str(proof), "--policy", str(policy))
     assert ararat(*arguments).exit_code == 0
-    from ararat.middleware.log.keys import COSIGNATURE
-
     witness = SignerKey.create("witness.example", COSIGNATURE).verifier
     policy.write_text(f"log {published.vkey}\nwitness w {witness}\nquorum w\n", "utf-8")
     refused = ararat(*arguments)

@@ -128,6 +128,15 @@ def test_other_requests_are_refused(post, witness, body, status, answer):
     assert post(request(5, 9))[0] == 200
 
 
+def test_two_histories_are_in_the_log_of_the_server(post, caplog):
+    for body in (request(0, 5), request(0, 9), b"", request(5, 9, OTHER), request(5, 5, OTHER)):
+        post(body)
+    assert [record.getMessage() for record in caplog.records if record.levelname == "WARNING"] == [
+        "Refused a checkpoint (422): the tree of 9 entries does not begin with the tree of 5 entries",
+        "Refused a checkpoint (409): another checkpoint of 5 entries was cosigned: the log has two histories",
+    ]
+
+
 def test_other_paths_and_methods(post, witness):
     assert post(b"", "/")[0] == 404
     assert post(b"", "/add-checkpoint/")[0] == 404
