@@ -26,7 +26,7 @@ _CODES: dict[Style, str] = {"strong": "1", "soft": "2", "good": "32", "warning":
 _LABELS = 14
 _NARROW = 60
 _WIDEST = 100
-_LONGEST = 2000
+_MAX_SHOWN = 2000
 # Cut a word that is too long before a delimiter, else anywhere except inside a percent triplet or an escape.
 _PIECE = re.compile(r"[/?#&]?(?:%[0-9A-Fa-f]{2}|\\u\{[0-9a-f]+\}|[^/?#&])*")
 _ATOM = re.compile(r"%[0-9A-Fa-f]{2}|\\u\{[0-9a-f]+\}|.")
@@ -152,7 +152,7 @@ class Sheet:
         yield from lines
 
 
-def identifier(text: str, *, most: int = _LONGEST) -> str:
+def identifier(text: str, *, most: int = _MAX_SHOWN) -> str:
     r"""Percent-encode an identifier or URL for a terminal, and shorten it to ``most`` characters.
 
     >>> identifier("ark:12345/a\u202eb"), identifier("x" * 9999, most=3)
@@ -163,7 +163,7 @@ def identifier(text: str, *, most: int = _LONGEST) -> str:
     return display.percent(text) or '""'
 
 
-def words(text: str, *, most: int = _LONGEST) -> str:
+def words(text: str, *, most: int = _MAX_SHOWN) -> str:
     """Escape untrusted text for a terminal, double backslashes, and shorten it to ``most`` characters.
 
     >>> words("404 Not\\x1b[31m Found")

@@ -27,8 +27,8 @@ from .config import (
     FORM_PARTS,
     KEY,
     MAX_BYTES,
+    MIN_SESSION_IDLE,
     SESSION_IDLE,
-    SHORTEST_IDLE,
     Example,
     Resolver,
     Site,
@@ -144,8 +144,8 @@ def create_app(
     _require_assets(app)
     if openid is not None and not (inspector or prefix):
         raise ValueError("openid needs the URL of this inspector, to which the provider returns; set inspector")
-    if session_idle < SHORTEST_IDLE:
-        raise ValueError(f"session_idle is {session_idle} minutes; use at least {SHORTEST_IDLE}")
+    if session_idle < MIN_SESSION_IDLE:
+        raise ValueError(f"session_idle is {session_idle} minutes; use at least {MIN_SESSION_IDLE}")
     app.extensions[KEY] = Site(
         bindings=bindings,
         prefix=prefix if prefix is None else origins.check_prefix(prefix),

@@ -49,7 +49,7 @@ MAX_URL_LENGTH = 2000
 SESSION_IDLE = 60
 """The default time in minutes after which a session of a browser that is not used ends."""
 
-SHORTEST_IDLE = 5
+MIN_SESSION_IDLE = 5
 """The minimum of that time. The time of the last use is accurate to a minute."""
 
 

@@ -9,7 +9,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from .tracing.bulk import BulkResult
+from .tracing.bulk import BulkTraceRow
 
 
 @dataclass(slots=True)
@@ -23,7 +23,7 @@ class Result:
 
     texts: tuple[str, ...]
     client: str | None
-    rows: list[BulkResult] = field(default_factory=list)
+    rows: list[BulkTraceRow] = field(default_factory=list)
     begun: float = 0.0
     characters: int = 0
 
@@ -62,7 +62,7 @@ class Results:
             self._shrink()
         return key
 
-    def add(self, key: str, row: BulkResult) -> None:
+    def add(self, key: str, row: BulkTraceRow) -> None:
         """Add the row of one identifier to the result with the id ``key``. Do nothing if that result was deleted."""
         with self._lock:
             if result := self._results.get(key):

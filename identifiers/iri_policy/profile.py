@@ -39,7 +39,12 @@ TECHNOLOGY = ("php", "php3", "php4", "php5", "phtml", "asp", "aspx", "jsp", "jsp
 LARGEST = 64 * 1024
 """The maximum length of a profile in characters."""
 
-_MOST = 200
+_MAX_TEXTS = 200
+"""The maximum number of texts in a list of a profile."""
+
+_MAX_CHARACTERS = 200
+"""The maximum number of characters of a text in a profile."""
+
 _HOST = re.compile(rf"(?=.{{1,253}}\Z)[a-z0-9{iri.UCSCHAR}](?:[a-z0-9\-.{iri.UCSCHAR}]*[a-z0-9{iri.UCSCHAR}])?")
 _WORD = re.compile(r"[a-z0-9][a-z0-9+\-._]{0,62}")
 _BASE29 = re.compile(f"[{BASE29}]{{1,32}}")
@@ -178,8 +183,8 @@ def _matching(pattern: re.Pattern[str], expected: str) -> Callable[[str, Any], s
 
 def _each(check: Callable[[str, Any], str]) -> Callable[[str, Any], tuple[str, ...]]:
     def check_all(key: str, value: Any) -> tuple[str, ...]:
-        if not isinstance(value, list) or len(value) > _MOST:
-            raise ProfileError(f"{key}: expected a list of at most {_MOST} texts")
+        if not isinstance(value, list) or len(value) > _MAX_TEXTS:
+            raise ProfileError(f"{key}: expected a list of at most {_MAX_TEXTS} texts")
         checked = tuple(check(key, each) for each in value)
         if len(set(checked)) < len(checked):
             raise ProfileError(f"{key}: a value is repeated")
@@ -198,8 +203,8 @@ def _resolver(key: str, value: Any) -> str:
 
 
 def _title(key: str, value: Any) -> str:
-    if not isinstance(value, str) or len(value) > _MOST or not value.isprintable():
-        raise ProfileError(f"{key}: expected one line of at most {_MOST} characters")
+    if not isinstance(value, str) or len(value) > _MAX_CHARACTERS or not value.isprintable():
+        raise ProfileError(f"{key}: expected one line of at most {_MAX_CHARACTERS} characters")
     return value
 
 

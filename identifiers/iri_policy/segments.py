@@ -22,7 +22,7 @@ _LIKE_TIME = re.compile(grammar.TIMESPEC)
 _SPACE = re.compile("%20|%09")
 _OPAQUE = re.compile(grammar.OPAQUE)
 _MADE_WITH = ("cgi-bin", "cgi", "servlet", "wp-content")
-MOST = 20
+MAX_FINDINGS = 20
 """The maximum number of reported findings of each kind for one path."""
 
 
@@ -37,8 +37,8 @@ def findings(text: str, parts: Parts, profile: Profile, allocated: str | None) -
     if len(places) > profile.deepest:
         yield finding("deep-path", parts.start, parts.start + len(parts.path), f"the path has {len(places):,} segments")
     phrases = places[1:] if _is_code(first, profile) else places
-    yield from islice(_styles(phrases), MOST)
-    yield from islice(_made_with(places, profile), MOST)
+    yield from islice(_styles(phrases), MAX_FINDINGS)
+    yield from islice(_made_with(places, profile), MAX_FINDINGS)
 
 
 def uuid(text: str, start: int) -> Iterator[Problem]:

@@ -21,7 +21,9 @@ from .rows import STATE, binding_of
 from .tables.search_indexes import TARGET, WORDS
 
 _KEYS_AT_ONCE = 10_000
-_FEW = 20_000
+_FEW_NAMES = 20_000
+"""The number of names with a prefix and state up to which SQLite reads them first (:meth:`Lists._narrow`)."""
+
 _OPERATION = "id, action, actor, started, finished, parameters, names, undoes"
 
 Read = Callable[[str, Sequence[Any]], Sequence[Any]]
@@ -235,7 +237,7 @@ def _are_few(read: Read | None, selection: Selection) -> bool:
         return False
     conditions, parameters = _conditions(Selection(prefix=selection.prefix, status=selection.status))
     text = f"SELECT count(*) FROM (SELECT 1 FROM bindings{_where(conditions)} LIMIT ?)"  # noqa: S608
-    return read(text, [*parameters, _FEW + 1])[0][0] <= _FEW
+    return read(text, [*parameters, _FEW_NAMES + 1])[0][0] <= _FEW_NAMES
 
 
 def _conditions(selection: Selection) -> tuple[list[str], list[object]]:

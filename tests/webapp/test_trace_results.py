@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from ararat.webapp.trace_results import Results
-from ararat.webapp.tracing.bulk import BulkResult
+from ararat.webapp.tracing.bulk import BulkTraceRow
 
 
 def row(identifier="ark:12345/x", sentence=""):
-    return BulkResult(identifier, "resolves", False, 200, "https://example.org/", 1, 0.1, "found", sentence)
+    return BulkTraceRow(identifier, "resolves", False, 200, "https://example.org/", 1, 0.1, "found", sentence)
 
 
 @pytest.fixture

@@ -25,8 +25,8 @@ from argon2.exceptions import InvalidHashError, VerificationError
 from ...middleware.fork_safety import ForkSafeLock
 from .errors import AccountError
 
-SHORTEST = 12
-LONGEST = 1024
+MIN_CHARACTERS = 12
+MAX_CHARACTERS = 1024
 """The length of a password in characters."""
 
 DIFFERENT = 4
@@ -80,10 +80,10 @@ def read_password(text: str, account: str = "") -> str:
 
     Source: NIST SP 800-63B, section 5.1.1.2: compare a new password with lists of common ones.
     """
-    if len(text) > LONGEST:
-        raise AccountError("password-long", f"the password has more than {LONGEST:,} characters")
+    if len(text) > MAX_CHARACTERS:
+        raise AccountError("password-long", f"the password has more than {MAX_CHARACTERS:,} characters")
     password = normal(text)
-    if len(password) < SHORTEST:
+    if len(password) < MIN_CHARACTERS:
         raise AccountError("password-short", f"the password has {len(password)} characters")
     if not password.isprintable():
         raise AccountError("password-text", "the password has a control character or another invisible character")
@@ -125,13 +125,13 @@ def is_remembered(stored: str, text: str) -> bool:
 
 def verify(stored: str | None, text: str) -> bool:
     """Return whether a password is right. Without a hash return False after the time of a hash. Raises Busy."""
-    is_possible = stored is not None and len(text) <= LONGEST
+    is_possible = stored is not None and len(text) <= MAX_CHARACTERS
     decoy = _decoy()
     with _slot():
         try:
             _HASHER.verify(
                 stored if stored is not None and is_possible else decoy,
-                normal(text[:LONGEST]).encode("utf-8", "surrogatepass"),
+                normal(text[:MAX_CHARACTERS]).encode("utf-8", "surrogatepass"),
             )
         except (VerificationError, InvalidHashError):
             return False

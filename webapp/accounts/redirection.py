@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-_LONGEST = 2000
+_MAX_PATH = 2000
+"""The maximum length of the path with its query."""
 
 
 def safe_path(text: str | None) -> str | None:
@@ -13,7 +14,7 @@ def safe_path(text: str | None) -> str | None:
     >>> safe_path("/desk?q=1"), safe_path("//evil.test/"), safe_path("/\\evil.test/"), safe_path("https://evil.test/")
     ('/desk?q=1', None, None, None)
     """
-    if not text or len(text) > _LONGEST or not text.isascii() or not text.isprintable() or " " in text:
+    if not text or len(text) > _MAX_PATH or not text.isascii() or not text.isprintable() or " " in text:
         return None
     # Browsers read a backslash as a slash, and two slashes as the beginning of a host.
     if not text.startswith("/") or text.startswith("//") or "\\" in text:

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, Literal, get_args
 
 from ...middleware.bindings.model import rfc3339
-from ..tracing.bulk import BulkResult, Verdict
+from ..tracing.bulk import BulkTraceRow, Verdict
 from ..tracing.events import Event, Hop
 
 State = Literal["works", "moved", "refused", "dead", "unclear"]
@@ -72,7 +72,7 @@ class Link:
         }
 
 
-def state_of(result: BulkResult, events: Sequence[Event]) -> State | None:
+def state_of(result: BulkTraceRow, events: Sequence[Event]) -> State | None:
     """Return the state of the target of a traced name, or None if the trace did not end.
 
     The target has moved if its own answer is a permanent redirect and the trace succeeds at another URL.

@@ -53,7 +53,7 @@ _STATES: dict[State, Verdict] = {"direct": "resolves", "related": "related", "me
 
 
 @dataclass(frozen=True, slots=True)
-class BulkResult:
+class BulkTraceRow:
     """The result of the trace of one identifier in a bulk trace.
 
     - ``identifier``: the text as given, which is not trusted.
@@ -84,7 +84,7 @@ class BulkResult:
         return asdict(self)
 
     @classmethod
-    def of_dict(cls, row: object) -> BulkResult:
+    def of_dict(cls, row: object) -> BulkTraceRow:
         """Create a result from the object that :meth:`as_dict` returns, for example after reading it as JSON.
 
         Raises ValueError with a message in printable ASCII if a key is missing or a value has the wrong type.
@@ -96,7 +96,7 @@ class BulkResult:
             if not isinstance(row[name], kinds) or (isinstance(row[name], bool) and bool not in kinds):
                 raise ValueError(f"the value of {name} has the wrong type")
         # This also refuses NaN and infinity.
-        if not (0 <= row["seconds"] < _LONGEST and 0 <= row["hops"] < _LONGEST):
+        if not (0 <= row["seconds"] < _MAX_NUMBER and 0 <= row["hops"] < _MAX_NUMBER):
             raise ValueError("the value of seconds or hops is out of range")
         if row["verdict"] not in VERDICTS:
             raise ValueError(f"the verdict is unknown; expected one of {', '.join(VERDICTS)}")
@@ -105,18 +105,18 @@ class BulkResult:
     def as_csv(self) -> str:
         r"""Return the row as a line of a CSV table (RFC 4180, with the line ends of Unix).
 
-        >>> BulkResult("ark:12345/x", "dead", False, None, None, 1, 0.2, "dns", "No, none.").as_csv()
+        >>> BulkTraceRow("ark:12345/x", "dead", False, None, None, 1, 0.2, "dns", "No, none.").as_csv()
         'ark:12345/x,dead,no,,,1,0.2,dns,"No, none."\n'
         """
         cells = self.as_dict() | {"downgraded": "yes" if self.downgraded else "no"}
         return spreadsheet.line(cells.values(), end="\n")
 
 
-COLUMNS = tuple(column.name for column in fields(BulkResult))
+COLUMNS = tuple(column.name for column in fields(BulkTraceRow))
 
 CSV_HEADER = ",".join(COLUMNS) + "\n"
 
-_LONGEST = 10**6
+_MAX_NUMBER = 10**6
 _KINDS: dict[str, tuple[type, ...]] = {
     "identifier": (str,),
     "verdict": (str,),
@@ -130,7 +130,7 @@ _KINDS: dict[str, tuple[type, ...]] = {
 }
 
 
-def row(identifier: str, events: Iterable[Event]) -> BulkResult:
+def row(identifier: str, events: Iterable[Event]) -> BulkTraceRow:
     """Return the result of a complete trace of ``identifier`` from its events.
 
     Raises ValueError if there is no :class:`~.events.End`.
@@ -148,7 +148,7 @@ def row(identifier: str, events: Iterable[Event]) -> BulkResult:
     if end is None:
         raise ValueError("a trace without an end has no verdict")
     seconds = round(end.seconds, 3)
-    return BulkResult(
+    return BulkTraceRow(
         identifier, _verdict(end, status), downgraded, status, end.url, end.hops, seconds, end.code, end.sentence
     )
 
@@ -159,7 +159,7 @@ def trace_all(
     *,
     at_once: int = 4,
     stop: threading.Event | None = None,
-) -> Generator[BulkResult, None, None]:
+) -> Generator[BulkTraceRow, None, None]:
     """Trace all ``identifiers`` and yield their results in the order in which the traces end.
 
     ``run`` returns the events of the trace of one identifier; ``at_once`` threads call it. The calling thread reads
@@ -173,7 +173,7 @@ def trace_all(
     """
     stop = stop or threading.Event()
     tasks: queue.SimpleQueue[str | None] = queue.SimpleQueue()
-    done: queue.SimpleQueue[BulkResult | BaseException] = queue.SimpleQueue()
+    done: queue.SimpleQueue[BulkTraceRow | BaseException] = queue.SimpleQueue()
     # Daemon threads, so that a request that cannot be interrupted does not keep the process alive.
     workers = [
         threading.Thread(target=_work, args=(run, tasks, done), name="ararat-bulk", daemon=True) for _ in range(at_once)
@@ -210,7 +210,7 @@ def _hand_out(waiting: Iterator[str], tasks: queue.SimpleQueue[str | None], free
 def _work(
     run: Callable[[str], Iterable[Event]],
     tasks: queue.SimpleQueue[str | None],
-    done: queue.SimpleQueue[BulkResult | BaseException],
+    done: queue.SimpleQueue[BulkTraceRow | BaseException],
 ) -> None:
     while (identifier := tasks.get()) is not None:
         try:

@@ -25,7 +25,8 @@ from . import sign_in
 
 blueprint = Blueprint("openid", __name__, url_prefix="/sign-in/openid")
 
-_LONGEST = 4000
+_MAX_CODE = 4000
+"""The maximum length of the code that the provider sends."""
 
 _log = logging.getLogger(__name__)
 
@@ -64,7 +65,7 @@ def finish() -> AnyResponse:
             403, "openid-state", "The sign-in was not started in this browser, or took too long. Start it again."
         )
     code = request.args.get("code", "")
-    if not code or len(code) > _LONGEST or request.args.get("iss", provider.issuer) != provider.issuer:
+    if not code or len(code) > _MAX_CODE or request.args.get("iss", provider.issuer) != provider.issuer:
         raise _not_confirmed(f"error {display.escape(request.args.get('error', '')[:200])}")
     try:
         with provider.limit.acquire(request.remote_addr):

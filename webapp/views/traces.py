@@ -31,7 +31,7 @@ from ..report import inspection
 from ..trace_jobs import ResolverChoice, TraceJob, TraceRequest
 from ..tracing import uri
 from ..tracing.algorithm import trace
-from ..tracing.bulk import CSV_HEADER, OPEN, VERDICTS, BulkResult, trace_all
+from ..tracing.bulk import CSV_HEADER, OPEN, VERDICTS, BulkTraceRow, trace_all
 from ..tracing.events import Event
 from ..tracing.keepalive import KeepAlive
 from ..tracing.limits.throttle import PausableClock, PerHostThrottle
@@ -69,7 +69,7 @@ class Order:
 
     texts: tuple[str, ...] = ()
     resolver: str | None = None
-    done: tuple[BulkResult, ...] = ()
+    done: tuple[BulkTraceRow, ...] = ()
 
     @property
     def left(self) -> tuple[str, ...]:
@@ -161,7 +161,7 @@ def _places(texts: Iterable[str]) -> dict[str, int]:
     return {text: place for place, text in enumerate(texts, 1)}
 
 
-def _order(text: str, resolver: str, most: int, done: Iterable[BulkResult] = ()) -> Order:
+def _order(text: str, resolver: str, most: int, done: Iterable[BulkTraceRow] = ()) -> Order:
     texts = _listed(text)
     if not texts:
         raise Refused(400, "nothing-to-trace", "The list is empty. Enter one identifier per line.")
@@ -182,14 +182,14 @@ def _order(text: str, resolver: str, most: int, done: Iterable[BulkResult] = ())
     return Order(texts, named, tuple(kept.values()))
 
 
-def _begin(order: Order, choices: Mapping[str, ResolverChoice]) -> TraceJob[BulkResult]:
+def _begin(order: Order, choices: Mapping[str, ResolverChoice]) -> TraceJob[BulkTraceRow]:
     known, stop, stages = site(), threading.Event(), Progress()
     run = _runner(choices, known, request.remote_addr, stop)
     rows = _within(MAX_SECONDS, stop, trace_all(order.left, run, at_once=_AT_ONCE, stop=stop))
     return TraceJob(rows, trace_jobs.acquire_slot(known), stop, stages)
 
 
-def _within(seconds: float, stop: threading.Event, rows: Iterator[BulkResult]) -> Iterator[BulkResult]:
+def _within(seconds: float, stop: threading.Event, rows: Iterator[BulkTraceRow]) -> Iterator[BulkTraceRow]:
     timer = threading.Timer(seconds, stop.set)
     timer.daemon = True
     timer.start()
@@ -261,9 +261,9 @@ class _Grower:
     environment: Environment
     order: Order
     files: tuple[str, str]
-    keep: Callable[[BulkResult], None]
+    keep: Callable[[BulkTraceRow], None]
 
-    def growing(self, page: str, run: TraceJob[BulkResult]) -> Iterator[str]:
+    def growing(self, page: str, run: TraceJob[BulkTraceRow]) -> Iterator[str]:
         """Yield the HTML of the page, row by row as the traces end."""
         head, closing, tail = page.split(live.CUT)
         yield head
@@ -288,20 +288,20 @@ class _Grower:
             why = live.BROKEN
         yield closing + self._ended(rows, why) + tail
 
-    def _row(self, each: BulkResult, number: int) -> str:
+    def _row(self, each: BulkTraceRow, number: int) -> str:
         status = "good" if each.ok else "warn" if each.verdict in OPEN else "bad"
         said = {"row": each, "number": number, "total": len(self.order.texts), "status": status}
         template = self.environment.get_template("inspector/_traced.html")
         return template.render(said, words=VERDICTS[each.verdict])
 
-    def _ended(self, rows: list[BulkResult], why: str) -> str:
+    def _ended(self, rows: list[BulkTraceRow], why: str) -> str:
         left = len(self.order.texts) - sum(each.verdict != "undone" for each in rows)
         template = self.environment.get_template("inspector/_traces_ended.html")
         files = dict(zip(("save_csv", "save_json"), self.files, strict=True))
         return template.render(counted=counted(rows), left=left, why=why, **files)
 
 
-def counted(rows: Iterable[BulkResult]) -> str:
+def counted(rows: Iterable[BulkTraceRow]) -> str:
     """Return a sentence with the number of traced identifiers, and the number for each verdict.
 
     >>> counted([])
@@ -317,14 +317,14 @@ def counted(rows: Iterable[BulkResult]) -> str:
     return f"{len(rows):,} traced: {', '.join(listed)}."
 
 
-def _csv(run: TraceJob[BulkResult]) -> Iterator[str]:
+def _csv(run: TraceJob[BulkTraceRow]) -> Iterator[str]:
     yield CSV_HEADER
     for event in run:
         if not isinstance(event, KeepAlive):
             yield event.as_csv()
 
 
-def _json_line(event: BulkResult | KeepAlive) -> str:
+def _json_line(event: BulkTraceRow | KeepAlive) -> str:
     return json.dumps(event.as_dict()) + "\n"
 
 

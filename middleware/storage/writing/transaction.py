@@ -30,7 +30,7 @@ from ..versions import require_version
 from .inserts import MAX_ROWS, Insert
 from .operations import Operations
 
-_MANY = 500
+_MANY_ROWS = 500
 """The number of new rows from which a transaction drops the triggers against INSERT OR REPLACE while it runs."""
 
 _VERSIONS = "SELECT name, value FROM ararat WHERE name IN ('schema', 'rules')"
@@ -194,7 +194,7 @@ class Transaction:
             events.append((*row, change.action, actor, source, operation))
         if any(urn_keys.may_be_older(row[0]) for row in new) and self.has_older_keys():
             raise BindingError("keys-older", identifier=f"{self._database}")
-        if len(new) >= _MANY:
+        if len(new) >= _MANY_ROWS:
             self.drop_replacement_triggers()
         self._insert(new, [] if changed or deleted else events)
         if changed:

@@ -18,7 +18,8 @@ from typing import NamedTuple
 from ...bindings.collection import Bindings
 from ...storage.key_spool import disk_errors
 
-_MANY = 1000
+_NAMES_AT_ONCE = 1000
+"""The number of names in memory."""
 
 
 class Checksum(NamedTuple):
@@ -49,7 +50,7 @@ class NameIndex:
 
     def add(self, key: str, target: str) -> None:
         self._new.setdefault(key, target)
-        if len(self._new) >= _MANY:
+        if len(self._new) >= _NAMES_AT_ONCE:
             self._store()
 
     def known(self, keys: list[str]) -> set[str]:
@@ -87,7 +88,7 @@ class NameIndex:
 
     def _recorded(self, bindings: Bindings) -> Iterator[tuple[str, str]]:
         keys = (key for key, _ in self._sorted())
-        while some := list(islice(keys, _MANY)):
+        while some := list(islice(keys, _NAMES_AT_ONCE)):
             found = bindings.store.fetch(some)
             yield from ((key, found[key].target or "") for key in some if key in found)
 

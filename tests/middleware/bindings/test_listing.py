@@ -369,7 +369,7 @@ def test_cursor_before_the_prefix_begins_at_the_prefix(bindings: Bindings) -> No
 
 def test_a_search_within_few_names_finds_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def listed(selection: Selection, few: int) -> list[str]:
-        monkeypatch.setattr(storage_listing, "_FEW", few)
+        monkeypatch.setattr(storage_listing, "_FEW_NAMES", few)
         names, after = list[str](), None
         while True:
             page = bindings.list_names(selection, after=after, limit=2)

