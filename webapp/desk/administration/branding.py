@@ -193,6 +193,7 @@ def _page(
 ) -> Response:
     given = values.as_dict() if isinstance(values, Branding) else values
     recorded = versions[0] if versions else None
+    revision = recorded.revision if recorded else 0
     # The recorded version that the form did not show, against the values of the form.
     conflict = differences(recorded.branding, Branding(**given)) if is_stale and recorded else []
     before = [*(each.branding for each in versions[1:]), NO_BRANDING]
@@ -211,7 +212,9 @@ def _page(
         values={field: text or "" for field, text in given.items()},
         image=logo if logo.startswith(_DATA) else "",
         image_words=_shown(logo),
-        revision=recorded.revision if recorded else 0,
+        revision=revision,
+        # A form with an error keeps its revision, so that a version saved meanwhile is not replaced unseen.
+        form_revision=_number("revision") if problems else revision,
         recorded=recorded,
         is_stale=is_stale,
         conflict=conflict,

@@ -80,6 +80,17 @@ def test_an_image_is_uploaded_kept_and_replaced(desk: Desk, ada: Browser):
     assert recorded(desk).logo is None
 
 
+def test_a_corrected_form_does_not_replace_a_version_that_it_never_showed(desk: Desk, ada: Browser):
+    save(ada)
+    # Another account saves a version while the form is open.
+    save(ada, institution="The Archive", revision="1")
+    page = save(ada, colour="red", revision="1")
+    assert page.status_code == 422
+    (sent,) = re.findall(r'action="/desk/branding" .*?name="revision" value="(-?\d+)"', page.text, re.DOTALL)
+    assert save(ada, revision=sent).status_code == 409
+    assert recorded(desk).institution == "The Archive"
+
+
 WRONG: tuple[tuple[str, Any], ...] = (
     ("institution", "a\0b"),
     ("institution", "x" * 201),
