@@ -33,13 +33,16 @@ VENDORED = {
 CATALOGUES = Path("middleware", "views", "po")
 
 
+MODULES = ("__init__", "__main__", "asgi", "wsgi")
+
+
 class BuildPy(build_py):
     """Build the package without the scripts of the root, with the two vendored files and the compiled translations."""
 
     def find_package_modules(self, package: str, package_dir: str) -> list[tuple[str, str, str]]:
-        """Return the modules of a package; of the root only ``__init__`` and ``__main__``."""
+        """Return the modules of a package; of the root only :data:`MODULES`."""
         modules = super().find_package_modules(package, package_dir)
-        return [found for found in modules if package != "ararat" or found[1] in ("__init__", "__main__")]
+        return [found for found in modules if package != "ararat" or found[1] in MODULES]
 
     def run(self) -> None:
         """Build, then write the other files to the place for this kind of build."""

@@ -20,6 +20,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 ROOMS = ("identifiers", "middleware", "webapp", "cli", "templates", "static")
+MODULES = {"__init__.py", "__main__.py", "asgi.py", "wsgi.py", "py.typed"}
 VENDORED = {"ararat/static/vendor/htmx-2.min.js", "ararat/static/vendor/hx-sse-2.min.js"}
 COMPILED = {f"ararat/{path.relative_to(ROOT).with_suffix('.mo')}" for path in ROOT.glob("middleware/views/po/*.po")}
 
@@ -93,7 +94,8 @@ def package(tree: list[str]) -> set[str]:
     return {
         f"ararat/{name}"
         for name in tree
-        if name in {"__init__.py", "__main__.py", "py.typed"} | handbook or name.split("/")[0] in ROOMS
+        if name in {"__init__.py", "__main__.py", "asgi.py", "wsgi.py", "py.typed"} | handbook
+        or name.split("/")[0] in ROOMS
     }
 
 

@@ -27,7 +27,8 @@ from ..bindings.stores import SERVED_ADVICE
 from ..errors import NO_INPUT, UNAVAILABLE, Refused, store_errors, write
 from ..options import policy_option
 from ..output import Sheet, identifier
-from .sign_in import SignIn, sign_in_options
+from .application import wsgi_application_of
+from .sign_in import sign_in_options
 
 if TYPE_CHECKING:
     from ...identifiers.iri_policy import Profile
@@ -97,7 +98,7 @@ _SETTINGS: dict[str, dict[str, Any]] = {
 _MAX_EXAMPLE = 100
 
 
-class _Store(NamedTuple):
+class Store(NamedTuple):
     """The URL or path of the bindings. ``is_table`` means that it was given by --bindings."""
 
     place: str
@@ -229,22 +230,14 @@ def serve_command(
     port: int | None,
     trace_elsewhere: bool,
     trusted_hosts: tuple[str, ...],
-    trusted_proxies: int,
     inspector: str | None,
     networks: tuple[str, ...],
-    denied_networks: tuple[str, ...],
-    resolvers: tuple[str, ...],
     rounds: float | None,
     profiles: tuple[Profile, ...],
     ezid: str | None,
     access_log: str | None,
-    remote_user: str | None,
-    openid_issuer: str | None,
-    openid_client: str | None,
-    openid_secret_file: str | None,
-    openid_title: str | None,
-    session_idle: int,
-    **settings: Any,
+    also: tuple[str, ...],
+    **_others: Any,
 ) -> None:
     """Run the inspector and a resolver at one address, until Ctrl-C.
 
@@ -258,16 +251,12 @@ def serve_command(
     from ...webapp.app import MissingAssets
     from . import server
 
-    sign_in = SignIn(remote_user, openid_issuer, openid_client, openid_secret_file, openid_title)
-    given = {name: value for name, value in settings.items() if value not in (None, ())}
-    if "cors" in given:
-        given["cors"] = {("all",): True, ("none",): False}.get(given["cors"], given["cors"])
     with (
         _listener(host, port) as listener,
         _store(database, table) as store,
         store_errors(),
-        _opened(store, next(iter(profiles), None), create=create, state=state) as bindings,
-        _access_log(access_log) as on_resolve,
+        opened(store, next(iter(profiles), None), create=create, state=state) as bindings,
+        open_access_log(access_log) as on_resolve,
     ):
         address = server.address_of(listener)
         if inspector is None and (prefix or address).rstrip("/") == address:
@@ -277,27 +266,17 @@ def serve_command(
         try:
             hosts: list[str] | None = None
             if trusted_hosts or networks or server.is_loopback(listener):
-                announced = [each for each in (prefix, inspector, *given.get("also", ())) if each]
+                announced = [each for each in (prefix, inspector, *also) if each]
                 hosts = [*server.hosts_of(listener, *announced), *trusted_hosts]
-            app = server.compose(
+            app = wsgi_application_of(
+                click.get_current_context().params,
                 bindings,
                 prefix=prefix or address,
                 address=address,
                 inspector=inspector,
-                trusted_proxies=trusted_proxies,
-                demo=store.is_demo,
-                trace_elsewhere=trace_elsewhere,
-                networks=networks,
-                denied_networks=denied_networks,
                 trusted_hosts=hosts,
-                policies=profiles,
                 on_resolve=on_resolve,
-                resolvers=resolvers,
-                remote_user=sign_in.require_proxy(trusted_proxies),
-                openid=sign_in.openid(),
-                session_idle=session_idle,
-                ezid=ezid,
-                **given,
+                demo=store.is_demo,
             )
         except (ValueError, NotImplementedError) as error:
             raise click.UsageError(str(error)) from None
@@ -354,7 +333,7 @@ def _listener(host: str, port: int | None) -> socket.socket:
 
 
 @contextmanager
-def _access_log(place: str | None) -> Iterator[Callable[[Resolution], None] | None]:
+def open_access_log(place: str | None) -> Iterator[Callable[[Resolution], None] | None]:
     """Open the access log. A file can be rotated: the log then continues in a new file."""
     from ...middleware import log_resolutions
 
@@ -378,18 +357,18 @@ def _access_log(place: str | None) -> Iterator[Callable[[Resolution], None] | No
 
 
 @contextmanager
-def _store(database: str | None, table: str | None) -> Iterator[_Store]:
+def _store(database: str | None, table: str | None) -> Iterator[Store]:
     if database or table:
-        yield _Store(database or table or "", is_table=not database)
+        yield Store(database or table or "", is_table=not database)
         return
     folder = Path(tempfile.mkdtemp(prefix="ararat-"))
     try:
-        yield _Store(f"sqlite:///{folder / 'bindings.sqlite'}", is_demo=True)
+        yield Store(f"sqlite:///{folder / 'bindings.sqlite'}", is_demo=True)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _opened(store: _Store, profile: Profile | None, *, create: bool, state: str | None) -> Bindings:
+def opened(store: Store, profile: Profile | None, *, create: bool, state: str | None) -> Bindings:
     from ...middleware import open_bindings
     from ...middleware.bindings.open_bindings import open_file
     from .demo import load
@@ -417,7 +396,7 @@ def _announce(
     prefix: str | None,
     inspector: str | None,
     host: str,
-    store: _Store,
+    store: Store,
     bindings: Bindings,
     trace_elsewhere: bool,
     ezid: str | None,

@@ -95,6 +95,7 @@ def compose(
     openid: OpenID | None = None,
     session_idle: int = 60,
     ezid: str | None = None,
+    resume: bool = True,
     **settings: Any,
 ) -> WSGIApplication:
     """Return the WSGI application of ``ararat serve``: the resolver in front of the inspector, and of the demo site.
@@ -112,6 +113,7 @@ def compose(
     - ``remote_user``: the header field of the user that a proxy has signed in. ``openid``: an OpenID provider.
     - ``session_idle``: the time in minutes after which a session that is not used ends.
     - ``ezid``: the path below which the EZID API answers, or None.
+    - ``resume``: whether to carry out unfinished jobs now, in threads, or after the first request to the desk or API.
     - ``settings``: those of :class:`~ararat.middleware.ResolverMiddleware`.
 
     Requests of a trace to ``address`` are answered in process. At ``prefix`` only names are, unless the inspector is at
@@ -137,7 +139,8 @@ def compose(
         session_idle=session_idle,
         ezid=ezid,
     )
-    resume_jobs(app)
+    if resume:
+        resume_jobs(app)
     site = DispatcherMiddleware(app, {MOUNT: create_demo()} if demo else {})
     also = (address, *settings.pop("also", ()))
     whole = ResolverMiddleware(site, bindings, prefix=prefix, also=also, inspector=inspector, **settings)
@@ -159,7 +162,15 @@ def hosts_of(listener: socket.socket, *addresses: str) -> list[str]:
     ...     hosts_of(listener, "https://example.org")
     ['127.0.0.1', 'localhost', '[::1]', 'example.org']
     """
-    listening = str(listener.getsockname()[0])
+    return host_names(str(listener.getsockname()[0]), *addresses)
+
+
+def host_names(listening: str, *addresses: str) -> list[str]:
+    """Return the host names as :func:`hosts_of` does, for a socket with the IP address ``listening``.
+
+    >>> host_names("127.0.0.1", "https://example.org")
+    ['127.0.0.1', 'localhost', '[::1]', 'example.org']
+    """
     hosts = ["127.0.0.1", "localhost", "::1", listening, *(urlsplit(address).hostname or "" for address in addresses)]
     return list(dict.fromkeys(f"[{host}]" if ":" in host else host for host in hosts if host))
 

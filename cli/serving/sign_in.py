@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -23,6 +24,11 @@ class SignIn(NamedTuple):
     client: str | None
     secret_file: str | None
     title: str | None
+
+    @classmethod
+    def of(cls, options: Mapping[str, Any]) -> SignIn:
+        """Return the values in the options of the command."""
+        return cls(*(options[parameter] for _, parameter, _, _ in _OPTIONS))
 
     def require_proxy(self, trusted_proxies: int) -> str | None:
         """Return the header field of the user. Raises UsageError if no proxy can have set it."""

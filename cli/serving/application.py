@@ -1,0 +1,72 @@
+"""The applications that the options of ``ararat serve`` describe."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+
+from ...middleware.settings import Settings
+from .sign_in import SignIn
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import WSGIApplication
+
+    from ...middleware import Bindings, Resolution
+
+_SETTINGS = frozenset(field.name for field in fields(Settings) if field.init) - {"prefix", "inspector"}
+
+
+def resolver_settings(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of the resolver that are given in the options, except its prefix and inspector.
+
+    >>> resolver_settings({"cache": 60, "naans": (), "hsts": None, "cors": ("none",), "port": 8000})
+    {'cache': 60, 'cors': False}
+    """
+    given = {name: value for name, value in options.items() if name in _SETTINGS and value not in (None, ())}
+    if "cors" in given:
+        given["cors"] = {("all",): True, ("none",): False}.get(given["cors"], given["cors"])
+    return given
+
+
+def wsgi_application_of(
+    options: Mapping[str, Any],
+    bindings: Bindings,
+    *,
+    prefix: str,
+    address: str,
+    inspector: str | None,
+    trusted_hosts: Sequence[str] | None,
+    on_resolve: Callable[[Resolution], object] | None,
+    demo: bool = False,
+    resume: bool = True,
+) -> WSGIApplication:
+    """Return the resolver and the inspector with these options. The other arguments are those of
+    :func:`.server.compose`.
+
+    Raises ValueError, NotImplementedError, UsageError and Refused for a wrong option.
+    """
+    from . import server
+
+    sign_in = SignIn.of(options)
+    return server.compose(
+        bindings,
+        prefix=prefix,
+        address=address,
+        inspector=inspector,
+        trusted_proxies=options["trusted_proxies"],
+        demo=demo,
+        trace_elsewhere=options["trace_elsewhere"],
+        networks=options["networks"],
+        denied_networks=options["denied_networks"],
+        trusted_hosts=trusted_hosts,
+        policies=options["profiles"],
+        on_resolve=on_resolve,
+        resolvers=options["resolvers"],
+        remote_user=sign_in.require_proxy(options["trusted_proxies"]),
+        openid=sign_in.openid(),
+        session_idle=options["session_idle"],
+        ezid=options["ezid"],
+        resume=resume,
+        **resolver_settings(options),
+    )

@@ -1,0 +1,118 @@
+"""The ready applications ``ararat.wsgi`` and ``ararat.asgi``, which read the variables of ``ararat serve``.
+
+The options of the command define the variables, their types and their defaults. So the same environment gives the same
+answers. The server decides the address and the processes: ``ARARAT_HOST`` and ``ARARAT_PORT`` are not read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..errors import Refused
+from .application import resolver_settings, wsgi_application_of
+from .logs import FOR_SERVERS, log_plainly
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import WSGIApplication
+
+    from ...middleware import Bindings, Resolution, ResolverASGIMiddleware
+
+# The access log is open until the process ends.
+_open = ExitStack()
+
+
+class InvalidEnvironment(Exception):
+    """Raised when a variable is missing or wrong. The text names the variable and the fix."""
+
+
+def wsgi_application() -> WSGIApplication:
+    """Return the application of ``ararat serve`` as the environment configures it: the resolver and the inspector.
+
+    Raises :class:`InvalidEnvironment`. A database that cannot be opened is logged, and names answer 503.
+    """
+    from . import server
+
+    options = _options()
+    prefix = options["prefix"]
+    inspector = None if options["inspector"] == "none" else options["inspector"]
+    announced = [each for each in (prefix, inspector, *options["also"]) if each]
+    try:
+        hosts = [*server.host_names("127.0.0.1", *announced), *options["trusted_hosts"]]
+        bindings, on_resolve = _opened(options)
+        return wsgi_application_of(
+            options,
+            bindings,
+            prefix=prefix,
+            address=prefix,
+            inspector=inspector,
+            trusted_hosts=hosts,
+            on_resolve=on_resolve,
+            resume=False,
+        )
+    except (ValueError, NotImplementedError, click.UsageError, Refused) as error:
+        raise InvalidEnvironment(str(error)) from error
+
+
+def asgi_application() -> ResolverASGIMiddleware:
+    """Return the resolver of ``ararat serve`` as an ASGI application. Paths of no name or resource answer 404.
+
+    The inspector is a WSGI application, so it is not included. Raises :class:`InvalidEnvironment`.
+    """
+    from ...middleware import ResolverASGIMiddleware
+
+    options = _options()
+    inspector = None if options["inspector"] == "none" else options["inspector"]
+    try:
+        bindings, on_resolve = _opened(options)
+        settings = resolver_settings(options) | {"prefix": options["prefix"], "inspector": inspector}
+        return ResolverASGIMiddleware(_not_found, bindings, on_resolve=on_resolve, **settings)
+    except (ValueError, NotImplementedError, Refused) as error:
+        raise InvalidEnvironment(str(error)) from error
+
+
+def _options() -> dict[str, Any]:
+    """Return the values of the options of ``ararat serve`` from the environment."""
+    from .serve import serve_command
+
+    log_plainly(FOR_SERVERS)
+    try:
+        options = serve_command.make_context("ararat", []).params
+    except click.ClickException as error:
+        raise InvalidEnvironment(error.format_message()) from None
+    if not (options["database"] or options["table"]):
+        raise InvalidEnvironment("ARARAT_DATABASE is missing; set it to the path or URL of the database of the names")
+    if options["database"] and options["table"]:
+        raise InvalidEnvironment("ARARAT_DATABASE and ARARAT_BINDINGS exclude each other; unset one of them")
+    if not options["prefix"]:
+        raise InvalidEnvironment("ARARAT_PREFIX is missing; set it to the public URL of the resolver")
+    if options["rounds"] is not None:
+        raise InvalidEnvironment("ARARAT_ROUNDS is only for `ararat serve`; unset it and run `ararat rounds` regularly")
+    return options
+
+
+def _opened(options: dict[str, Any]) -> tuple[Bindings, Callable[[Resolution], None] | None]:
+    from .serve import Store, open_access_log, opened
+
+    store = Store(options["database"] or options["table"], is_table=not options["database"])
+    policy = next(iter(options["profiles"]), None)
+    bindings = opened(store, policy, create=options["create"], state=options["state"])
+    return bindings, _open.enter_context(open_access_log(options["access_log"]))
+
+
+async def _not_found(scope: Any, receive: Any, send: Any) -> None:
+    while scope["type"] == "lifespan":
+        event = (await receive())["type"]
+        await send({"type": f"{event}.complete"})
+        if event == "lifespan.shutdown":
+            return
+    if scope["type"] == "websocket":
+        await send({"type": "websocket.close", "code": 1000})
+        return
+    body = b"This server answers only for names, such as /ark:12345/x. Check the address.\n"
+    headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", b"%d" % len(body))]
+    await send({"type": "http.response.start", "status": 404, "headers": headers})
+    await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else body})

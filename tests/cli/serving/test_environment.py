@@ -1,0 +1,162 @@
+"""The ready applications: they read the variables of `ararat serve`, and give the same answers."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from werkzeug.test import Client
+
+from ararat.cli.serving import environment
+from ararat.cli.serving.environment import InvalidEnvironment
+from ararat.middleware import Bindings, open_bindings
+
+from ...asgi_client import Client as AsgiClient
+
+Load = Callable[..., Any]
+
+
+@pytest.fixture
+def names(tmp_path: Path) -> Path:
+    path = tmp_path / "names.sqlite"
+    with open_bindings(path, create=True) as bindings:
+        bindings.bind("ark:12345/x", "https://example.org/x")
+        bindings.bind("ark:67890/x", "https://example.org/other")
+    return path
+
+
+@pytest.fixture
+def load(monkeypatch: pytest.MonkeyPatch, names: Path) -> Iterator[Load]:
+    """load(module, **variables) imports `ararat.wsgi` or `ararat.asgi` with ARARAT_* variables."""
+    opened: list[Bindings] = []
+    original = environment._opened
+
+    def recorded(options: Any) -> Any:
+        found = original(options)
+        opened.append(found[0])
+        return found
+
+    def import_with(module: str, **variables: str | None) -> Any:
+        for name in [name for name in os.environ if name.startswith("ARARAT_")]:
+            monkeypatch.delenv(name)
+        usual = {"DATABASE": str(names), "PREFIX": "https://r.example"}
+        for name, value in (usual | variables).items():
+            if value is not None:
+                monkeypatch.setenv(f"ARARAT_{name}", value)
+        monkeypatch.delitem(sys.modules, f"ararat.{module}", raising=False)
+        return importlib.import_module(f"ararat.{module}").application
+
+    monkeypatch.setattr(environment, "_opened", recorded)
+    yield import_with
+    environment._open.close()
+    for bindings in opened:
+        bindings.close()
+    for module in ("wsgi", "asgi"):
+        sys.modules.pop(f"ararat.{module}", None)
+
+
+def test_the_wsgi_application_is_the_resolver_and_the_inspector(load: Load) -> None:
+    client = Client(load("wsgi", TRUSTED_HOST="inner.example", CACHE="60", NAANS="12345 54321"))
+    answer = client.get("/ark:/12345/x")
+    assert (answer.location, answer.headers["Cache-Control"].split(",")[0]) == ("https://example.org/x", "max-age=60")
+    assert client.get("/ark:67890/y", headers={"Accept": "text/plain"}).status_code == 404
+    assert client.get("/healthz").status_code == 200
+    assert "<title>Ararat</title>" in client.get("/", base_url="https://r.example").text
+    assert client.get("/", base_url="https://inner.example").status_code == 200
+    assert client.get("/", base_url="https://evil.example").status_code == 400
+
+
+def test_the_asgi_application_is_the_resolver(load: Load, names: Path) -> None:
+    log = names.with_name("access.log")
+    client = AsgiClient(
+        load("asgi", CACHE="60", ACCESS_LOG=str(log), CORS="none", SITEMAP="/names.xml", INSPECTOR="none")
+    )
+    answer = client.request("/ark:/12345/x")
+    assert (answer.status, answer.header("location")) == (302, "https://example.org/x")
+    assert (answer.header("access-control-allow-origin"), "max-age=60" in str(answer.header("cache-control"))) == (
+        None,
+        True,
+    )
+    assert client.request("/names.xml").status == 200
+    for path in ("/", "/healthz", "/inspect"):
+        assert client.request(path).status == 404
+    assert client.request("/", "HEAD").body == b""
+    assert json.loads(log.read_text("ascii"))["identifier"] == "ark:12345/x"
+
+
+def test_the_asgi_application_accepts_the_events_of_a_server(load: Load) -> None:
+    import asyncio
+
+    application, sent = load("asgi"), []
+    incoming = [{"type": "lifespan.startup"}, {"type": "lifespan.shutdown"}]
+
+    async def receive() -> dict[str, Any]:
+        return incoming.pop(0)
+
+    async def send(message: dict[str, Any]) -> None:
+        sent.append(message["type"])
+
+    asyncio.run(application({"type": "lifespan"}, receive, send))
+    asyncio.run(application({"type": "websocket", "path": "/ark:12345/x"}, receive, send))
+    assert sent == ["lifespan.startup.complete", "lifespan.shutdown.complete", "websocket.close"]
+
+
+@pytest.mark.parametrize("module", ["wsgi", "asgi"])
+@pytest.mark.parametrize(
+    ("variables", "message"),
+    [
+        ({"DATABASE": None}, "ARARAT_DATABASE is missing"),
+        ({"PREFIX": None}, "ARARAT_PREFIX is missing"),
+        ({"BINDINGS": "names.csv"}, "ARARAT_DATABASE and ARARAT_BINDINGS exclude each other"),
+        ({"ROUNDS": "7"}, "ARARAT_ROUNDS is only for `ararat serve`"),
+        ({"CACHE": "long"}, r"ARARAT_CACHE.*'long' is not a valid integer"),
+        ({"CACHE": "-1"}, "cache: -1 is out of range"),
+        ({"PREFIX": "ftp://x"}, "prefix"),
+        ({"DATABASE": "mysql://x"}, "mysql"),
+        ({"ACCESS_LOG": "/no/such/folder/log"}, "cannot write /no/such/folder/log"),
+    ],
+)
+def test_a_missing_or_wrong_variable_is_named(load: Load, module: str, variables: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidEnvironment, match=message):
+        load(module, **variables)
+
+
+@pytest.mark.parametrize("module", ["wsgi", "asgi"])
+def test_a_database_that_cannot_be_opened_stops_no_worker(load: Load, module: str, caplog: Any) -> None:
+    application = load(module, DATABASE="/no/such/folder/names.sqlite")
+    assert "/no/such/folder/names.sqlite" in caplog.text
+    if module == "wsgi":
+        assert Client(application).get("/ark:12345/x").status_code == 503
+    else:
+        assert AsgiClient(application).request("/ark:12345/x").status == 503
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("command", "ready", "workers"),
+    [
+        (
+            ["gunicorn", "--bind", "127.0.0.1:0", "--workers", "2", "--threads", "8", "ararat.wsgi"],
+            "Booting worker",
+            2,
+        ),
+        (["gunicorn", "--bind", "127.0.0.1:0", "--preload", "ararat.wsgi"], "Booting worker", 1),
+        (["uvicorn", "--port", "0", "--workers", "2", "ararat.asgi:application"], "Application startup complete", 2),
+    ],
+    ids=["gunicorn", "gunicorn with preload", "uvicorn"],
+)
+def test_servers_run_the_ready_applications(
+    start_server: Callable[..., Any], names: Path, command: list[str], ready: str, workers: int
+) -> None:
+    variables = {"ARARAT_DATABASE": str(names), "ARARAT_PREFIX": "https://r.example"}
+    server = start_server([sys.executable, "-m", *command], variables, names.parent)
+    server.port = int(server.wait_for(r"http://127\.0\.0\.1:(\d+)"))
+    server.wait_for(ready, times=workers)
+    assert server.get("/ark:/12345/x").header("Location") == "https://example.org/x", server.log()
+    server.stop()
