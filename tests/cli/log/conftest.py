@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -51,26 +48,6 @@ def published(bound: Callable[..., Result], tmp_path: Path) -> PublishedLog:
     log = PublishedLog(folder, done.stdout.splitlines()[0], bound)
     assert log.publish().exit_code == 0
     return log
-
-
-class Program:
-    """The command as a process: program(folder, *arguments) runs it in a folder with the database names.sqlite."""
-
-    def __init__(self, parent: Path) -> None:
-        self._parent = parent
-        self.program = [sys.executable, "-m", "ararat"]
-
-    def __call__(self, folder: str, *arguments: str) -> str:
-        environ = os.environ | {"ARARAT_DATABASE": "names.sqlite"}
-        command = [*self.program, *arguments]
-        done = subprocess.run(command, cwd=self._parent / folder, env=environ, capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr
-        return done.stdout
-
-
-@pytest.fixture
-def ararat_program(tmp_path: Path) -> Program:
-    return Program(tmp_path)
 
 
 class _Quiet(SimpleHTTPRequestHandler):

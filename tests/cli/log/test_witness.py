@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -126,30 +127,37 @@ def test_wrong_use_is_explained(ararat, tmp_path, arguments, code, message):
 
 
 @pytest.mark.long
-def test_two_instances_witness_each_other(ararat_program, start_server, tmp_path):
+def test_two_instances_witness_each_other(ararat, start_server, tmp_path):
     """Two institutions, each with a database, a log and `ararat witness serve` in its own process."""
     names = ("library", "archive")
-    run = ararat_program
+    at = {name: tmp_path / name for name in names}
     logs: dict[str, str] = {}
     witnesses: dict[str, str] = {}
     urls: dict[str, str] = {}
+
+    def run(name: str, *arguments: str, database: bool = False) -> str:
+        given = ("--database", str(at[name] / "names.sqlite")) if database else ()
+        done = ararat(*[str(at[name] / each[1:]) if each.startswith("@") else each for each in arguments], *given)
+        assert done.exit_code == 0, done.stderr
+        return done.stdout
+
     for name in names:
-        (tmp_path / name).mkdir()
-        run(name, "init", "--database", "names.sqlite")
-        logs[name] = run(name, "log", "init", "--origin", f"{name}.example/log", "--dir", "log").splitlines()[0]
-        witnesses[name] = run(name, "witness", "init", "--name", f"{name}.example/witness", "--dir", "witness").strip()
+        at[name].mkdir()
+        run(name, "init", database=True)
+        origin = f"{name}.example/log"
+        logs[name] = run(name, "log", "init", "--origin", origin, "--dir", "@log", database=True).splitlines()[0]
+        witnesses[name] = run(name, "witness", "init", "--name", f"{name}.example/witness", "--dir", "@w").strip()
     for name, other in (names, names[::-1]):
-        run(name, "witness", "add", logs[other], "--dir", "witness")
-        command = [*run.program, "witness", "serve", "--dir", "witness", "--port", "0"]
-        server = start_server(command, folder=tmp_path / name)
-        urls[name] = server.wait_for(r"Witness \S+ (http://\S+)")
+        run(name, "witness", "add", logs[other], "--dir", "@w")
+        command = [sys.executable, "-m", "ararat", "witness", "serve", "--dir", "w", "--port", "0"]
+        urls[name] = start_server(command, folder=at[name]).wait_for(r"Witness \S+ (http://\S+)")
     for name, other in (names, names[::-1]):
         policy = f"log {logs[name]}\nwitness {other} {witnesses[other]} {urls[other]}\nquorum {other}\n"
-        (tmp_path / name / "policy").write_text(policy, "utf-8")
+        (at[name] / "policy").write_text(policy, "utf-8")
     for turn in range(3):
         for name in names:
-            run(name, "bind", f"ark:12345/x{turn}", f"https://{name}.example/{turn}", "--resource", f"{turn}")
-            run(name, "log", "publish", "--dir", "log", "--policy", "policy", *LOOPBACK)
-            assert "No problem in the log" in run(name, "monitor", "log", "--policy", "policy", "--state", "seen")
+            run(name, "bind", f"ark:12345/x{turn}", f"https://{name}.example/{turn}", database=True)
+            run(name, "log", "publish", "--dir", "@log", "--policy", "@policy", *LOOPBACK, database=True)
+            assert "No problem in the log" in run(name, "monitor", "@log", "--policy", "@policy", "--state", "@seen")
     for name in names:
-        assert run(name, "witness", "list", "--dir", "witness").endswith("/log: 3 entries\n")
+        assert run(name, "witness", "list", "--dir", "@w").endswith("/log: 3 entries\n")
