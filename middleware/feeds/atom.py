@@ -1,7 +1,7 @@
 """An Atom feed (RFC 4287) of the names, the last changed first, in pages (RFC 5005, section 3).
 
-Each name is one entry, whose ID is the name. A change of a name moves its entry to the first page, so a reader of the
-later pages misses no change.
+Each name is one entry, whose ID is the name. A change of a name moves its entry to the first page. A reader who goes on
+to later pages finds all other changes there.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Read and check the arguments of an OAI-PMH request (sections 2.5, 2.7.1 and 4 of the specification).
 
-A request is a list of names and values, from the query or from a form. An argument that is repeated, unknown, empty or
-of wrong syntax is an error, and so is a combination that a verb does not permit.
+A request is a list of names and values, from the query or from a form. An argument is an error if it is repeated,
+unknown, empty or of wrong syntax. A combination that a verb does not permit is an error, too.
 """
 
 from __future__ import annotations

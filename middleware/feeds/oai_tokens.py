@@ -1,8 +1,8 @@
 """Resumption tokens of OAI-PMH: all that the next part of a list needs, so that no process keeps a state.
 
-A token has the verb and the arguments of the first request, and the position of the last name in the order of changes.
-A check sum detects a token that was cut or edited. It is not a secret: a token that a client makes itself selects only
-names that the client can also select by arguments, because its content is checked like arguments.
+A token has the verb and the arguments of the first request, and the position of the last name. A check sum detects a
+token that was cut or edited. It is not a secret. A client can make a token itself, but its content is checked like
+arguments. So it selects only names that arguments also select.
 """
 
 from __future__ import annotations

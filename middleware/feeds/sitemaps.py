@@ -1,7 +1,7 @@
 """Sitemaps of the live names (sitemaps.org, version 0.9): an index, and files of at most 50,000 names.
 
 A file is a range of names in the order of their keys (:mod:`.name_ranges`). Its address contains the begin of the
-range, so all processes serve the same files, and few new names change few files. The index is computed again after
+range. So all processes serve the same files, and few new names change few files. The index is computed again after
 :data:`REFRESH_SECONDS`; a file is always current.
 """
 

@@ -16,8 +16,9 @@ from ...identifiers.ark.grammar import METADATA_INFLECTIONS
 class Format(NamedTuple):
     """A format of a description.
 
-    ``name`` is its name in a URL, ``media_type`` that of the answer, ``title`` the text of a link to it, and ``others``
-    the further media types by which clients ask for it.
+    - ``name``: its name in a URL.
+    - ``media_type``: the media type of the answer; ``others``: further media types by which clients request it.
+    - ``title``: the text of a link to it.
     """
 
     name: str

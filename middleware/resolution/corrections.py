@@ -1,6 +1,6 @@
 """Suggest corrections of an unbound ARK: names that differ from it by a frequent typing error.
 
-- Names with letters in lower case, and with 0 and 1 instead of o, l and i, which minted names do not have.
+- Names with letters in lower case, and with 0 and 1 instead of o, l and i. Minted names have no o, l and i.
 - For a name with a wrong check character: names with a right one that differ in one character, or in the order of two
   neighbouring characters.
 
