@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from ... import __version__
 from ..bindings.listing import Selection
 from ..bindings.model import Binding, rfc3339
+from ..branding.model import NO_BRANDING, Branding
 from ..errors import BindingError
 from ..views.description import successor_address
 from ..views.formats.reference import reference
@@ -42,12 +43,22 @@ class _Entry(NamedTuple):
 class AtomFeed:
     """The Atom feed at ``path``, of the names that begin with one of ``beginnings``.
 
-    ``prefix`` is the resolver prefix. Clients can store a page for ``seconds``.
+    ``prefix`` is the resolver prefix. Clients can store a page for ``seconds``. The author is the institution of
+    ``branding``, if the store has none.
     """
 
     methods = ("GET",)
 
-    def __init__(self, bindings: Bindings, prefix: str, path: str, beginnings: Sequence[str], seconds: int) -> None:
+    def __init__(
+        self,
+        bindings: Bindings,
+        prefix: str,
+        path: str,
+        beginnings: Sequence[str],
+        seconds: int,
+        branding: Branding = NO_BRANDING,
+    ) -> None:
+        self._branding = branding
         self._bindings = bindings
         self._prefix = prefix
         self._address = f"{prefix}{path}"
@@ -69,7 +80,7 @@ class AtomFeed:
             "atom.xml",
             address=self._address,
             prefix=self._prefix,
-            host=urlsplit(self._prefix).hostname,
+            author=self._bindings.branding().over(self._branding).institution or urlsplit(self._prefix).hostname,
             version=__version__,
             own=self._page(after),
             next=None if page.next is None else self._page(page.next),

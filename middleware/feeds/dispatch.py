@@ -82,7 +82,7 @@ def _feeds(settings: Settings, bindings: Bindings) -> dict[str, Feed]:
     if settings.sitemap is not None:
         feeds[settings.sitemap] = Sitemap(bindings, prefix, settings.sitemap, beginnings, seconds)
     if settings.atom is not None:
-        feeds[settings.atom] = AtomFeed(bindings, prefix, settings.atom, beginnings, seconds)
+        feeds[settings.atom] = AtomFeed(bindings, prefix, settings.atom, beginnings, seconds, settings.branding)
     if settings.oai is not None:
         feeds[settings.oai] = OaiPmh(bindings, prefix, settings.oai, beginnings, settings.branding)
     return feeds

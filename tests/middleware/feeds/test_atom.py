@@ -10,6 +10,7 @@ import pytest
 from werkzeug.test import Client
 
 from ararat.middleware import Bindings
+from ararat.middleware.branding.model import Branding
 from ararat.middleware.feeds import atom
 
 from .conftest import PREFIX
@@ -166,3 +167,15 @@ def test_a_client_with_the_current_feed_gets_304(ticking, client):
     assert client.get(PATH, headers=fields).status_code == 304
     ticking.bind("ark:12345/x", "/1")
     assert client.get(PATH, headers=fields).status_code == 200
+
+
+def test_the_author_is_the_institution_or_else_the_host(ticking, client, feed_of):
+    assert text(read(client), "a:author/a:name") == "r.example"
+    branded = feed_of(ticking, atom=PATH, institution="A <library>")
+    assert text(read(branded), "a:author/a:name") == "A <library>"
+
+
+def test_the_recorded_institution_replaces_that_of_the_settings(ticking, feed_of):
+    ticking.set_branding(Branding(institution="The recorded library"))
+    client = feed_of(ticking, atom=PATH, institution="A library")
+    assert text(read(client), "a:author/a:name") == "The recorded library"
