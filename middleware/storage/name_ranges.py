@@ -91,8 +91,8 @@ class DatabaseRanges:
         middle = last and self._nth(start, behind(last), max(1, most // 2))
         if last is None or middle is None:
             return None
-        low = next(self._keys(self.first_sql, middle, end), None)
-        high = max(self._keys(self.last_sql, middle, behind(last)), default=None)
+        low = next(self._key_of_each(self.first_sql, middle, end), None)
+        high = max(self._key_of_each(self.last_sql, middle, behind(last)), default=None)
         return low if low is None or high is None else between(low, high)
 
     def state(self, start: str, end: str) -> RangeState:
@@ -124,7 +124,7 @@ class DatabaseRanges:
             number -= step
         return key
 
-    def _keys(self, statement: str, start: str, end: str) -> Iterator[str]:
+    def _key_of_each(self, statement: str, start: str, end: str) -> Iterator[str]:
         """Yield the key that a statement finds in each step of a range, in order."""
         return (key for step in self._steps(start, end) if (key := self._key(statement, *step)) is not None)
 
