@@ -91,12 +91,7 @@ def wheel(dist: Path) -> Path:
 def package(tree: list[str]) -> set[str]:
     """The files of the tree that are the package."""
     handbook = {name for name in tree if name.startswith("docs/") and name.endswith((".md", ".svg", ".webp"))}
-    return {
-        f"ararat/{name}"
-        for name in tree
-        if name in {"__init__.py", "__main__.py", "asgi.py", "wsgi.py", "py.typed"} | handbook
-        or name.split("/")[0] in ROOMS
-    }
+    return {f"ararat/{name}" for name in tree if name in MODULES | handbook or name.split("/")[0] in ROOMS}
 
 
 def test_the_wheel_contains_the_package_and_htmx_and_the_translations(wheel, package):

@@ -2,7 +2,7 @@
 
 ``scope["path"]`` is decoded, like ``PATH_INFO`` in WSGI. ``raw_path`` is the path as the client sent it. Servers can
 omit it; then ``%2F`` and ``/`` are equal. ``query_string`` is empty with and without a bare question mark, so the
-inflection ``?`` cannot be seen.
+inflection ``?`` cannot be seen (I-07).
 
 Source: `ASGI, HTTP & WebSocket Protocol <https://asgi.readthedocs.io/en/stable/specs/www.html>`_, version 2.5.
 """

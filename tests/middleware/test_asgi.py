@@ -181,6 +181,7 @@ def test_a_raw_path_that_disagrees_is_not_used(both):
 
 
 def test_a_bare_question_mark_is_not_visible(both):
+    # Decision I-07.
     assert both.asgi.request("/ark:12345/doc?").status == 302
 
 
