@@ -47,12 +47,16 @@ def record() -> AnyResponse:
     """Create the name that the user typed. If the text is an address without an ARK or URN, mint a name for it."""
     found = _check(request.form.get("text", ""))
     fields = _fields(found.target)
+    below = _chosen("below") if "below" in request.form else _only_shoulder()
     problems: dict[str, Problem] = {}
     try:
         if found.key is None and found.target is None:
-            problems["text"] = Problem("The text has no identifier.", "an ARK, a URN, or the address of a resource")
+            problems["text"] = _unreadable(found)
+            found = Check()  # The error has the text of the check.
+        elif found.key is None and not below:
+            problems["below"] = Problem("No shoulder is selected.", "the shoulder of the new name")
         else:
-            new = NewName(fields, name=found.key) if found.key else NewName(fields, shoulder=_chosen("below"))
+            new = NewName(fields, name=found.key) if found.key else NewName(fields, shoulder=below)
             saved = management().create(caller(), [new])[0]
             messages.put(
                 "The name is recorded already with these values." if saved.outcome == "unchanged" else _done(saved)
@@ -144,6 +148,18 @@ def _template(template: str, state: Status) -> Fields | Callable[[str], Fields]:
 
 def _chosen(field: str) -> str:
     return request.form.get(field, "").strip()
+
+
+def _only_shoulder() -> str:
+    """Return the shoulder of an account that has only one. A page without scripts shows no shoulders at first."""
+    known = shoulders(management(), caller())
+    return known[0][0] if len(known) == 1 else ""
+
+
+def _unreadable(found: Check) -> Problem:
+    if found.remarks:
+        return Problem(found.remarks[0].text)
+    return Problem("The text has no identifier.", "an ARK, a URN, or the address of a resource")
 
 
 def _done(saved: Saved) -> str:

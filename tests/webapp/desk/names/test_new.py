@@ -155,3 +155,25 @@ def test_a_missing_shoulder_is_an_error_of_the_form(desk: Desk, jane: Browser, p
     response = jane.post(path, form)
     assert response.status_code == 422
     assert 'aria-invalid="true"' in response.text
+
+
+def test_an_address_without_a_selected_shoulder_is_minted_below_the_only_one(desk: Desk, jane: Browser) -> None:
+    response = jane.post("/desk/new/name", {"text": "https://maps.example/7"})
+    assert response.status_code == 303
+    assert response.headers["Location"].startswith("/desk/name?name=ark:12345/x5")
+
+
+def test_a_shoulder_must_be_selected_if_there_are_several(desk: Desk, jane: Browser) -> None:
+    desk.accounts.grant("jane", "ark:12345/x7")
+    response = jane.post("/desk/new/name", {"text": "https://maps.example/7"})
+    assert response.status_code == 422
+    assert "No shoulder is selected." in response.text
+    assert 'name="below"' in response.text
+
+
+def test_an_accession_number_with_a_space_has_the_error_of_its_check(desk: Desk, jane: Browser) -> None:
+    response = jane.post("/desk/new/name", {"text": "ark:12345/x5 1940-0041"})
+    assert response.status_code == 422
+    assert response.text.count("cannot contain a space") == 2  # in the summary and at the field
+    assert "Identifier or address</a>:" in response.text
+    assert "has no identifier" not in response.text
