@@ -31,6 +31,7 @@ def previewed(imports: Imports, content: bytes) -> Upload:
     uploads = imports.uploads.uploads
     added = accounts.write(lambda connection: uploads.add(connection, account.number, "n.csv", data, lines, reading))
     caller = Caller(account=account)
+    assert added
     assert accounts.write(lambda connection: imports.uploads.preview(connection, caller, added, reading))
     found = uploads.get(added.number)
     assert found
