@@ -20,7 +20,7 @@ from .http.answer import Answer, last_resort
 from .http.handover import Handover
 from .http.request import Request
 from .http.request_target import Target, reserved_labels
-from .http.responses import Answers
+from .http.responses import Answers, not_logged
 from .http.rfc2169 import parse_service_request
 from .resolution import check_characters
 from .resolution.refusals import refuse
@@ -54,7 +54,6 @@ class RequestHandler:
         self._settings = settings
         self._bindings = bindings
         self._availability = AvailabilityLog(bindings.failure)
-        self._answers = Answers(settings, bindings.branding)
         self._on_resolve = on_resolve
         self._labels = reserved_labels(scheme for scheme in settings.schemes if isinstance(scheme, str))
         self._own = {scheme.name: scheme for scheme in settings.schemes if isinstance(scheme, OwnScheme)}
@@ -62,13 +61,21 @@ class RequestHandler:
         self.colons = frozenset({4, *(len(name) + 1 for name in self._own)})
         self._finders: list[Callable[[str], Respond | None]] = []
         self._proofs: NameProofs | None = None
-        if settings.log is not None and settings.log_folder is not None:
-            from .log.name_proofs import name_proofs
+        if settings.log is None or settings.log_folder is None:
+            self._answers = Answers(settings, bindings.branding)
+        else:
+            from .log.folder import LogFolder
+            from .log.logged_names import LoggedNames, bindings_of_log
+            from .log.name_proofs import NameProofs
             from .log.serving import LogFiles
 
-            folder = Path(settings.log_folder)
-            self._finders.append(LogFiles(settings.log, folder, self._answers).find)
-            self._proofs = name_proofs(settings, folder, bindings, self._answers)
+            folder = LogFolder(Path(settings.log_folder))
+            logged = bindings_of_log(bindings, folder)
+            find = LoggedNames(folder, logged.first_log_entry).find if logged is not None else not_logged
+            self._answers = Answers(settings, bindings.branding, find)
+            self._finders.append(LogFiles(settings.log, folder.path, self._answers).find)
+            if logged is not None:
+                self._proofs = NameProofs(settings, folder, logged.log_entries, self._answers)
         if settings.feeds:
             from .feeds.dispatch import Feeds
 

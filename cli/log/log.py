@@ -237,10 +237,11 @@ def _opened(database: str, folder: Path, *, creates: bool = False, imports: bool
     With ``creates``, create this database. With ``imports``, record the differences to the file in it.
     """
     from ...middleware.bindings.open_bindings import table_file
+    from ...middleware.log.folder import LogFolder
     from ...middleware.storage.store import DatabaseStore
 
     table = table_file(database)
-    place = database if table is None else str(folder.with_name(f"{folder.name}.sqlite"))
+    place = database if table is None else str(LogFolder(folder).versions)
     if table is not None:
         require_database(database)
         if not creates and not Path(place).exists():

@@ -395,6 +395,13 @@ class Bindings:
         """
         return self.store.log_entries(key)
 
+    def first_log_entry(self, key: str) -> tuple[int, datetime] | None:
+        """Return the number of the first entry of the name with this key in the log, and the time of its change.
+
+        None without an entry. Entries that are not published yet also have a number.
+        """
+        return self.store.first_log_entry(key)
+
     def set_rule(
         self, prefix: str, template: str, *, redirect: int = 302, actor: str | None = None
     ) -> Literal["set", "changed", "unchanged"]:

@@ -8,7 +8,7 @@ conditional request for a description can also get 304.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from ..branding.model import NO_BRANDING, Branding
 from ..resolution.refusals import refuse
@@ -30,6 +30,9 @@ from .handover import Handover, hand_over
 from .links import describedby, links_of_resolution
 from .negotiation import preferred
 from .request import Request
+
+if TYPE_CHECKING:
+    from ..log.logged_names import LoggedName
 
 METHODS = "GET, HEAD, OPTIONS"
 RETRY_AFTER = "10"
@@ -74,15 +77,26 @@ def no_branding() -> Branding:
     return NO_BRANDING
 
 
+def not_logged(key: str) -> None:
+    """Return None, for a resolver without a public log."""
+
+
 class Answers:
     """Create the HTTP responses of a resolver with these settings.
 
-    ``branding`` returns the branding in the store. Its values replace those of the settings.
+    - ``branding``: returns the branding in the store. Its values replace those of the settings.
+    - ``find_logged``: returns the place of a name in the public log, by its key.
     """
 
-    def __init__(self, settings: Settings, branding: Callable[[], Branding] = no_branding) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        branding: Callable[[], Branding] = no_branding,
+        find_logged: Callable[[str], LoggedName | None] = not_logged,
+    ) -> None:
         self._settings = settings
         self._branding = branding
+        self._find_logged = find_logged
         self._languages = tuple(settings.languages)
         self._found_for = f"max-age={settings.cache}"
         self._always = _always(settings)
@@ -149,6 +163,7 @@ class Answers:
             self._settings.inflections,
             resolution.rule,
             resolution.inherited,
+            self._logged(resolution),
         )
         further: Headers = [] if resolution.binding.is_live else [_NOT_INDEXED]
         if view.successor is not None:
@@ -190,6 +205,13 @@ class Answers:
         answer.headers.extend(validators(body, None))
         return answer
 
+    def _logged(self, resolution: Resolution) -> LoggedName | None:
+        """Return the place of a live or withdrawn name in the log, or None. A name without a record has no place."""
+        binding = resolution.binding
+        if binding is None or binding.status == "reserved" or resolution.container or resolution.rule:
+            return None
+        return self._find_logged(binding.identifier)
+
     def _shown(self, redirect: Answer, resolution: Resolution, request: Request) -> Answer:
         """Return 200 with a redirect as JSON or text, for a client that sends ``No-Redirect: true``."""
         view = Redirection(resolution.given, redirect.status, tuple(redirect.headers))
@@ -222,7 +244,8 @@ class Answers:
     def _refusal(self, resolution: Resolution, request: Request) -> Answer:
         """Return 400, 404, 405, 410, 414, 500 or 503 with the reason and links."""
         settings, root, exact = self._settings, request.root, request.target.exact
-        view = explain(resolution, root, settings.inspector, settings.all_inflections, exact=exact)
+        logged = self._logged(resolution)
+        view = explain(resolution, root, settings.inspector, settings.all_inflections, exact=exact, logged=logged)
         headers: Headers = []
         if resolution.binding is not None:
             headers.append(("Link", describedby(f"{root}/{resolution.key}?info")))

@@ -35,6 +35,11 @@ class LogFolder:
     def __str__(self) -> str:
         return str(self.path)
 
+    @property
+    def versions(self) -> Path:
+        """The database next to the folder, which has the published versions of a file of bindings."""
+        return self.path.with_name(f"{self.path.name}.sqlite")
+
     def checkpoint(self) -> bytes | None:
         """Return the published checkpoint, or None if the folder has none."""
         try:

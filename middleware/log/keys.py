@@ -61,6 +61,9 @@ COSIGNATURE = Algorithm(
 )
 """The signature of a witness, with the time when the witness saw the checkpoint."""
 
+COSIGNATURE_BYTES = _TIME_BYTES + 64
+"""The length of a cosignature: the time, and a signature of Ed25519."""
+
 ALGORITHMS = {algorithm.code: algorithm for algorithm in (ED25519, COSIGNATURE)}
 """The supported types of signatures by their code. Signatures of other types are ignored, as the format requires."""
 

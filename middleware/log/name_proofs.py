@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..bindings.collection import Bindings
 from ..errors import BindingsUnavailable
 from ..http.answer import Answer, Headers
 from ..http.conditional import validators
@@ -55,13 +53,6 @@ def prove(folder: LogFolder, numbers: Sequence[int]) -> Proof | None:
     entry = entries_of(tile, folder.read(tile))[index % WIDTH]
     hashes = tuple(inclusion_proof(index, size, hash_reader(size, folder.read)))
     return Proof(index=index, hashes=hashes, checkpoint=content, extra=entry)
-
-
-def name_proofs(settings: Settings, folder: Path, bindings: object, answers: Answers) -> NameProofs | None:
-    """Return the answers to requests for proofs. Return None for bindings that do not know the entries of names."""
-    if not isinstance(bindings, Bindings) or bindings.is_file:
-        return None
-    return NameProofs(settings, LogFolder(folder), bindings.log_entries, answers)
 
 
 class NameProofs:

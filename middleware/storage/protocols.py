@@ -143,6 +143,10 @@ class Store(Protocol):
         """Return the numbers of the entries of the name with this key in the log; empty for a file."""
         ...
 
+    def first_log_entry(self, identifier: str) -> tuple[int, datetime] | None:
+        """Return the number and the time of the first entry of the name with this key in the log; None for a file."""
+        ...
+
     def count(self) -> NameCount:
         """Return the number of names, live, reserved or withdrawn. A large number can be an estimate."""
         ...

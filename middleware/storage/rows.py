@@ -132,6 +132,14 @@ def prefix_record_of(row: Row) -> PrefixRecord:
     return PrefixRecord(prefix, who, what, contact, statement, pattern, characters, when, actor, revision)
 
 
+def time_of(key: str, stored: str) -> datetime:
+    """Convert the column ``changed`` of the name with this key. Raises :class:`UnreadableBinding`."""
+    try:
+        return _time(stored)
+    except (TypeError, ValueError) as error:
+        raise UnreadableBinding(key, str(error)) from None
+
+
 def _time(stored: str) -> datetime:
     time = datetime.fromisoformat(stored)
     if time.tzinfo is None:

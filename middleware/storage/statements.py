@@ -62,6 +62,10 @@ class Statements:
             "SELECT log_entries.entry FROM events JOIN log_entries ON log_entries.event = events.id "
             f"WHERE events.key = {mark} ORDER BY log_entries.entry"
         )
+        self.first_log_entry = (
+            "SELECT log_entries.entry, events.changed FROM events JOIN log_entries ON log_entries.event = events.id "
+            f"WHERE events.key = {mark} ORDER BY log_entries.entry LIMIT 1"
+        )
         compared = f"SELECT {state}, action, actor FROM events"
         newest = "SELECT max(other.revision) FROM events AS other WHERE other.key = events.key"
         self.last_events = f"{compared} WHERE revision = ({newest}) ORDER BY key"

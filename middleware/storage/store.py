@@ -24,7 +24,7 @@ from .databases.connections import Readers
 from .listing import Lists
 from .protocols import Connection, Database, Row
 from .reopening import CLOSED
-from .rows import binding_of, prefix_record_of, rule_of
+from .rows import binding_of, prefix_record_of, rule_of, time_of
 from .statements import Statements
 from .tables.keys import index_key
 from .versions import VERSION_SQL, no_database, require_version, wrong_version
@@ -108,6 +108,17 @@ class DatabaseStore:
             return []
         rows = self._readers.rows(self._statements.log_entries, (index_key(identifier),))
         return [number for (number,) in rows]
+
+    def first_log_entry(self, identifier: str) -> tuple[int, datetime] | None:
+        """Return the number of the first entry of the name with this key in the log, and the time of its change.
+
+        Raises :class:`UnreadableBinding` for a time that Ararat does not write.
+        """
+        if not (identifier.isascii() and identifier.isprintable()):
+            return None
+        for number, changed in self._readers.rows(self._statements.first_log_entry, (index_key(identifier),)):
+            return number, time_of(identifier, changed)
+        return None
 
     def count(self) -> NameCount:
         """Return the number of names. It is exact up to :data:`MAX_COUNTED`, and an estimate of the database above."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..bindings import datacite_and_schema_checks, metadata
 from ..bindings.model import NOTHING, Binding, rfc3339
@@ -28,6 +28,9 @@ from .messages import NO_STATEMENT
 from .presentation import PLAIN, Presentation
 from .signposting import Link, Signposts
 
+if TYPE_CHECKING:
+    from ..log.logged_names import LoggedName
+
 
 @dataclass(frozen=True)
 class Description(Formatted):
@@ -39,6 +42,7 @@ class Description(Formatted):
     - ``rule``: the prefix of the rule that made the binding, or None; then the date is that of the rule.
     - ``inflections``: those of the site with their descriptions (ARK-044).
     - ``inherited``: the statement of persistence of a prefix record, for a name without its own, or None.
+    - ``logged``: the place of the name in the public log, or None.
     """
 
     binding: Binding
@@ -49,6 +53,7 @@ class Description(Formatted):
     rule: str | None = None
     root: str = ""
     inherited: Inherited | None = None
+    logged: LoggedName | None = None
 
     @property
     def elements(self) -> dict[str, str]:
@@ -121,6 +126,19 @@ class Description(Formatted):
         return reference(binding.identifier, self.address, binding.metadata, target=self.item, is_live=binding.is_live)
 
     @property
+    def proof(self) -> str:
+        """The address of the proof that the last published change of the name is in the public log."""
+        return f"{self.address}?proof"
+
+    @property
+    def log(self) -> dict[str, str | int] | None:
+        """The place of the name in the public log as a JSON object, or None."""
+        if self.logged is None:
+            return None
+        since, witnesses = rfc3339(self.logged.since), self.logged.witnesses
+        return {"entry": self.logged.entry, "since": since, "witnesses": witnesses, "proof": self.proof}
+
+    @property
     def item(self) -> str | None:
         """The address of the resource itself. It is None if only a page about the resource is known."""
         return self.place if self.binding.kind == "located" else None
@@ -175,6 +193,7 @@ class Description(Formatted):
             "citation": self.citation,
             "metadata": self.elements,
             "persistence_source": self.inherited and self.inherited.prefix,
+            "log": self.log,
             "inflections": dict(self.inflections) or None,
         }
         return {name: value for name, value in known.items() if value is not None}
@@ -184,7 +203,9 @@ class Description(Formatted):
 
     def as_text(self) -> bytes:
         """Return the description as an ERC record: the metadata, then the fields of the binding, one on each line."""
-        about = {name: value for name, value in self.as_dict().items() if name not in ("metadata", "inflections")}
+        objects = ("metadata", "log", "inflections")
+        about = {name: value for name, value in self.as_dict().items() if name not in objects}
+        about |= {f"log_{name}": str(value) for name, value in (self.log or {}).items()}
         return erc.serialize(self.elements, self.address, about | dict(self.inflections)).encode()
 
 
@@ -195,6 +216,7 @@ def describe(
     inflections: Mapping[str, str] = NOTHING,
     rule: str | None = None,
     inherited: Inherited | None = None,
+    logged: LoggedName | None = None,
 ) -> Description:
     """Create the description of a binding.
 
@@ -203,9 +225,10 @@ def describe(
     - ``inflections``: those of the site with their descriptions.
     - ``rule``: the prefix of the rule that made the binding, or None.
     - ``inherited``: the statement of persistence of a prefix record, or None.
+    - ``logged``: the place of the name in the public log, or None.
     """
     address, place = f"{root}/{binding.identifier}", _place(binding, root)
-    return Description(binding, address, place, through, inflections, rule, root, inherited)
+    return Description(binding, address, place, through, inflections, rule, root, inherited, logged)
 
 
 def successor_address(successor: str, root: str) -> str:

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from ...identifiers import IdentifierError, Problem
@@ -26,6 +26,9 @@ from . import templates
 from .description import Description, describe, successor_address
 from .messages import HINTS, Sentence, sentence
 from .presentation import PLAIN, Presentation
+
+if TYPE_CHECKING:
+    from ..log.logged_names import LoggedName
 
 _SHOWN_AROUND = 120
 ECHOED = 1000
@@ -181,6 +184,7 @@ def explain(
     inflections: Mapping[str, str] = NOTHING,
     *,
     exact: bool = True,
+    logged: LoggedName | None = None,
 ) -> Explanation:
     """Create the error page of a refused request.
 
@@ -188,6 +192,7 @@ def explain(
     - ``inspector``: the address or path of an inspector, or None.
     - ``inflections``: all known inflections with their descriptions.
     - ``exact``: whether the request target is as the client sent it.
+    - ``logged``: the place of a withdrawn name in the public log, or None.
 
     Raises ValueError if the resolution is not a refusal.
     """
@@ -196,7 +201,7 @@ def explain(
         raise ValueError("this resolution is not a refusal")
     tombstone = None
     if binding is not None and not binding.is_live:
-        tombstone = describe(binding, root, inherited=resolution.inherited)
+        tombstone = describe(binding, root, inherited=resolution.inherited, logged=logged)
     return Explanation(
         status=resolution.status,
         phrase=HTTPStatus(resolution.status).phrase,

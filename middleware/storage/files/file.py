@@ -195,6 +195,9 @@ class FileStore:
         """Return an empty list: the numbers are in the database next to the folder of the log."""
         return []
 
+    def first_log_entry(self, identifier: str) -> None:
+        """Return None: the numbers are in the database next to the folder of the log."""
+
     def history(self, identifier: str) -> list[Event]:
         """Return one event for the name with this key, with its line as the source. The full history is in Git."""
         table = self._current()

@@ -65,7 +65,7 @@ def test_names_that_are_not_in_the_log_have_no_proof(larger_log, client_of, name
 
 @pytest.mark.parametrize(
     "target",
-    ["/ark:12345/x0", "/ark:12345/x0?proofs", "/ark:12345/x0?proof=1", "/ark:12345/x0?info", "/ark:12345/?proof"],
+    ["/ark:12345/x0", "/ark:12345/x0?proofs", "/ark:12345/x0?proof=1", "/ark:12345/n0?info", "/ark:12345/?proof"],
 )
 def test_other_requests_are_resolved_as_before(larger_log, client_of, target):
     log = larger_log()

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from werkzeug.test import Client
 
-from ararat.middleware import ResolverMiddleware
+from ararat.middleware import ResolverMiddleware, open_bindings
 from ararat.middleware.bindings.prefixes import PrefixRecords, record
 from ararat.middleware.http.formats import FORMATS
+from ararat.middleware.log.folder import LogFolder
+from ararat.middleware.log.keys import COSIGNATURE, SignerKey
+from ararat.middleware.log.notes import Note, sign_note
+from ararat.middleware.log.publishing import initialize, publish
+from ararat.middleware.storage.store import DatabaseStore
 
 PAGE = Path(__file__).parents[4] / "docs" / "formats.md"
 # A request, with a header field if it needs one, and the block with the answer.
@@ -51,9 +57,29 @@ def client(held, binding):
     return Client(ResolverMiddleware(None, store, prefix="https://example.org"))  # type: ignore[arg-type]
 
 
+@pytest.fixture(scope="module")
+def logged_client(tmp_path_factory):
+    """A client of a resolver with a public log, which has two witnesses."""
+    folder = tmp_path_factory.mktemp("formats")
+    log, key_path, time = LogFolder(folder / "log"), folder / "log.key", datetime(2026, 11, 22, 15, tzinfo=UTC)
+    with open_bindings(folder / "bindings.sqlite", create=True, clock=lambda: time) as bindings:
+        assert isinstance(bindings.store, DatabaseStore)
+        initialize(bindings.store, log, key_path, "example.org/log")
+        for number in range(17):
+            bindings.bind(f"ark:12345/y{number}", "/y")
+        bindings.bind("ark:12345/x8", "https://example.org/8", metadata={"what": "Map of the harbour"})
+        publish(bindings.store, log, key_path)
+        note = Note.of_bytes(log.checkpoint() or b"")
+        witnesses = [SignerKey.create(f"w{number}.example", COSIGNATURE) for number in range(2)]
+        added = sign_note(note.text, witnesses, int(time.timestamp())).signatures
+        log.publish(bytes(replace(note, signatures=(*note.signatures, *added))))
+        settings = {"prefix": "https://example.org", "log": "/log", "log_folder": str(log.path)}
+        yield Client(ResolverMiddleware(None, bindings, **settings))  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize(("path", "field", "value", "shown"), EXAMPLES, ids=[example[0] for example in EXAMPLES])
-def test_the_page_shows_the_real_output(client, path, field, value, shown):
-    answer = client.get(path, headers={field: value} if field else {})
+def test_the_page_shows_the_real_output(client, logged_client, path, field, value, shown):
+    answer = (logged_client if "/x8?" in path else client).get(path, headers={field: value} if field else {})
     if answer.status_code == 302:
         text = "".join(f"{name}: {text}\n" for name, text in answer.headers if name in ("Location", "Link"))
         assert text.replace(", <", ",\n  <") == shown

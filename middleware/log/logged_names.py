@@ -1,0 +1,104 @@
+"""Find the place of a name in the published log, which its description shows.
+
+The published checkpoint is read again when its file changes.
+"""
+
+from __future__ import annotations
+
+import logging
+import stat
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from ..bindings.collection import Bindings
+from ..bindings.open_bindings import bindings_at
+from ..errors import BindingsUnavailable
+from .checkpoints import Checkpoint
+from .errors import LogError
+from .folder import CHECKPOINT, LogFolder
+from .keys import COSIGNATURE_BYTES
+from .notes import Note
+
+FirstEntry = Callable[[str], tuple[int, datetime] | None]
+"""A function that returns the number and the time of the first entry of a name, by its key. None without an entry."""
+
+_logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LoggedName:
+    """The place of a name in the published log.
+
+    - ``entry``: the number of its first entry, from 0.
+    - ``since``: the time of the change that this entry contains.
+    - ``witnesses``: the number of witnesses whose cosignatures the published checkpoint has.
+    """
+
+    entry: int
+    since: datetime
+    witnesses: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Published:
+    """The published checkpoint: the state of its file, its number of entries, and its number of witnesses."""
+
+    version: tuple[int, int, int]
+    size: int
+    witnesses: int
+
+
+def bindings_of_log(bindings: object, folder: LogFolder) -> Bindings | None:
+    """Return the bindings that know the entries of names, or None.
+
+    For a file of bindings, these are in the database next to the folder of the log.
+    """
+    if not isinstance(bindings, Bindings):
+        return None
+    return bindings_at(folder.versions) if bindings.is_file else bindings
+
+
+class LoggedNames:
+    """The names in the log with the files of ``folder``. All threads can use one object."""
+
+    def __init__(self, folder: LogFolder, first_entry: FirstEntry) -> None:
+        self._folder = folder
+        self._first_entry = first_entry
+        self._published: _Published | None = None
+
+    def find(self, key: str) -> LoggedName | None:
+        """Return the place of the name with this key.
+
+        Return None for a name without a published entry, and if the log cannot be read. The reason is logged.
+        """
+        try:
+            published = self._checkpoint()
+            found = self._first_entry(key) if published.size else None
+        except FileNotFoundError:
+            return None  # Nothing is published yet.
+        except (BindingsUnavailable, LogError, OSError) as error:
+            _logger.warning("The description of %s has no place in the log: %s", key, error)
+            return None
+        if found is None or found[0] >= published.size:
+            return None
+        entry, since = found
+        return LoggedName(entry=entry, since=since, witnesses=published.witnesses)
+
+    def _checkpoint(self) -> _Published:
+        """Return the published checkpoint. Raises OSError or :class:`LogError` if it cannot be read."""
+        path = self._folder.path / CHECKPOINT
+        status = path.stat()
+        version = status.st_ino, status.st_size, status.st_mtime_ns
+        published = self._published
+        if published is not None and published.version == version:
+            return published
+        if not stat.S_ISREG(status.st_mode):
+            raise LogError(f"{path} is not a file")  # Reading a named pipe would wait.
+        note = Note.of_bytes(self._folder.checkpoint() or b"")
+        checkpoint = Checkpoint.of_text(note.text)
+        # Without the keys of the witnesses, a cosignature is recognized by its length.
+        cosigners = {signature.name for signature in note.signatures if len(signature.value) == COSIGNATURE_BYTES}
+        witnesses = len(cosigners - {checkpoint.origin})
+        self._published = _Published(version=version, size=checkpoint.size, witnesses=witnesses)
+        return self._published
