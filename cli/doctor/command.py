@@ -4,18 +4,29 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
 from .. import streams
 from ..errors import DONE, NO, UNAVAILABLE, Refused, write
+from ..log.trust import policy_file_option, trusted
 from ..options import json_option, optional_database_option
 from ..output import Sheet, identifier
+from .finding import Finding
 
 if TYPE_CHECKING:
     from ...middleware.settings import Settings
-    from .finding import Finding
+
+
+class LogOptions(NamedTuple):
+    """The options about a log, as they were given: its folder, the file of its key, its path and a policy."""
+
+    folder: str | None
+    key: str | None
+    path: str | None
+    policy: str | None
 
 
 @click.command("doctor", short_help="Diagnose a deployment.")
@@ -29,6 +40,15 @@ if TYPE_CHECKING:
 @click.option("--naan", "naans", metavar="NAAN", multiple=True, help="Your NAAN. Can be repeated.")
 @click.option("--name", metavar="NAME", help="The name of the holder of the NAANs, to compare with the registry.")
 @optional_database_option
+@click.option("--log-folder", metavar="DIR", help="Check the log of the database, whose files are in this folder.")
+@click.option("--log-key", metavar="FILE", help="The file of the secret key of the log.  [default: DIR.key]")
+@click.option(
+    "--log",
+    "log_path",
+    metavar="PATH",
+    help="The path below the URL where the files of the log are served.  [default: /log]",
+)
+@policy_file_option
 @json_option
 def doctor_command(
     url: str | None,
@@ -37,6 +57,10 @@ def doctor_command(
     naans: tuple[str, ...],
     name: str | None,
     database: str | None,
+    log_folder: str | None,
+    log_key: str | None,
+    log_path: str | None,
+    policy_file: str | None,
     as_json: bool,
 ) -> int:
     """Diagnose a deployment: print what to change and why. This command changes nothing.
@@ -45,7 +69,8 @@ def doctor_command(
     and the server change them: %2F, //, dot-segments, a bare ?, capitals, HEAD and long names. --app imports a WSGI
     or ASGI application (Flask, Django, FastAPI or another one) and reports its routes under reserved paths. --naan and
     --prefix are compared with the registry; the default is the settings of the application. --database reports whether
-    each server of a store can be read and written.
+    each server of a store can be read and written. --log-folder compares the log with its database, counts unpublished
+    changes and cosignatures, and checks the file of the key. With --url, it also compares the served checkpoint.
 
     Exit code: 0 no error found, 1 something must be changed, 64 usage, 69 no server answers at the URL, or the
     application cannot be imported.
@@ -57,9 +82,14 @@ def doctor_command(
         raise click.UsageError("nothing to check: pass --url, --app, --naan or --database")
     if name is not None and not (naans or place):
         raise click.UsageError("--name is compared with the registry entry of a NAAN: pass --naan too")
+    if (log_folder or log_key or log_path) and not database:
+        raise click.UsageError("the log is compared with its database: pass --database too")
+    if log_path is not None and not log_path.startswith("/"):
+        raise click.BadParameter("the path must begin with /, for example /log", param_hint="--log")
+    options = LogOptions(log_folder, log_key, log_path, policy_file)
     announced = None if prefix is None else _prefix(prefix, "--prefix")
     found: list[Finding] = []
-    for finding in _findings(url, place, announced, naans, name, database):
+    for finding in _findings(url, place, announced, naans, name, database, options):
         found.append(finding)
         if as_json:
             streams.dump(finding.as_dict())
@@ -87,6 +117,7 @@ def _findings(
     naans: tuple[str, ...],
     name: str | None,
     database: str | None,
+    log: LogOptions,
 ) -> Iterator[Finding]:
     settings: Settings | None = None
     if place is not None:
@@ -107,6 +138,25 @@ def _findings(
         from . import stores
 
         yield from stores.examine(database)
+        folder = log.folder or (settings.log_folder if settings else None)
+        if folder is not None:
+            path = log.path or (settings.log if settings else None) or "/log"
+            yield from _logged(database, Path(folder), path.rstrip("/"), url, log)
+
+
+def _logged(database: str, folder: Path, path: str, url: str | None, options: LogOptions) -> Iterator[Finding]:
+    from ...webapp.tracing.client import url as weburl
+    from . import log, served_log
+
+    policy = trusted(options.policy, None)
+    status = log.read_status(database, folder)
+    if isinstance(status, Finding):
+        yield status
+        return
+    key = folder.with_name(f"{folder.name}.key") if options.key is None else Path(options.key)
+    yield from log.examine(status, folder, key, policy)
+    if url is not None:
+        yield from served_log.examine(weburl.parse(_prefix(url, "--url")), path, folder, status.key)
 
 
 def _probed(url: str, prefix: str | None) -> Iterator[Finding]:

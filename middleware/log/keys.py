@@ -30,7 +30,9 @@ KEY_BYTES = 32
 """The length of a secret and of a public key of Ed25519."""
 
 _ID_BYTES = 4
-_SECRET = "PRIVATE+KEY+"  # noqa: S105 - the beginning of a signer key
+SECRET = "PRIVATE+KEY+"  # noqa: S105 - no secret itself
+"""The beginning of a signer key."""
+
 _TIME_BYTES = 8
 
 
@@ -153,14 +155,14 @@ class SignerKey:
     def secret_text(self) -> str:
         """The text of the key to keep in a file that only its owner can read."""
         code = bytes([self.algorithm.code])
-        return f"{_SECRET}{self.name}+{self.verifier.key_id.hex()}+{encode(code + self.secret)}"
+        return f"{SECRET}{self.name}+{self.verifier.key_id.hex()}+{encode(code + self.secret)}"
 
     @classmethod
     def of_text(cls, text: str) -> SignerKey:
         """Read the text of a signer key. Raises :class:`LogError` for another text. The message has no secret."""
-        if not text.startswith(_SECRET):
-            raise LogError(f"this is not a signer key; a signer key begins with {_SECRET}")
-        name, algorithm, secret, key_id = _parts(text.removeprefix(_SECRET), "signer key")
+        if not text.startswith(SECRET):
+            raise LogError(f"this is not a signer key; a signer key begins with {SECRET}")
+        name, algorithm, secret, key_id = _parts(text.removeprefix(SECRET), "signer key")
         key = cls(name=name, secret=secret, algorithm=algorithm)
         if key.verifier.key_id != key_id:
             raise LogError(f"the signer key of {display.escape(name)} has the ID of another key")

@@ -124,7 +124,11 @@ def read_state(store: DatabaseStore, key: SignerKey | None = None) -> LogState:
 
 def published_checkpoint(folder: LogFolder, key: VerifierKey) -> Checkpoint:
     """Return the published checkpoint. Raises :class:`BindingError` with the code ``log-folder`` without one."""
-    content = folder.checkpoint()
+    try:
+        content = folder.checkpoint()
+    except OSError as error:
+        where = display.escape(str(folder))
+        raise BindingError("log-folder", f"the checkpoint in {where} cannot be read: {error.strerror}") from None
     if content is None:
         raise BindingError("log-folder", f"the folder {display.escape(str(folder))} has no checkpoint")
     try:

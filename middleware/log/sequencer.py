@@ -46,7 +46,7 @@ e.id > {mark} AND e.status <> 'reserved' AND e.action <> 'deleted'
 AND NOT EXISTS (SELECT 1 FROM log_entries l WHERE l.event = e.id)
 """
 _NEW = f"SELECT {_EVENT} FROM events e WHERE {_IS_NEW} ORDER BY e.id LIMIT {BATCH}"
-_COUNT = f"SELECT count(*) FROM events e WHERE {_IS_NEW}"
+_COUNT = f"SELECT count(*), min(e.changed) FROM events e WHERE {_IS_NEW}"
 _RECORDED = f"""
 SELECT l.entry, l.salt, l.hash, s.salt, {_EVENT} FROM log_entries l LEFT JOIN events e ON e.id = l.event
 LEFT JOIN log_salts s ON s.key = e.key WHERE l.entry >= {{mark}} AND l.entry < {{mark}} ORDER BY l.entry
@@ -218,9 +218,10 @@ def logged_events(transaction: Transaction, key: str) -> list[LoggedEvent]:
     return [LoggedEvent(number, salt, name_salt, Event(*event)) for number, salt, name_salt, *event in rows]
 
 
-def new_events(transaction: Transaction, searched: int) -> int:
-    """Return the number of events after the number ``searched`` that have no entry and belong in the log."""
-    return _rows(transaction, _COUNT, searched)[0][0]
+def new_events(transaction: Transaction, searched: int) -> tuple[int, str | None]:
+    """Return how many events after the number ``searched`` belong in the log and have no entry, and the first time."""
+    number, since = _rows(transaction, _COUNT, searched)[0]
+    return number, since
 
 
 def _lost(number: int) -> bytes:

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from sqlalchemy import func, select
+
 from ..errors import BindingError
 from ..storage.store import DatabaseStore
+from ..storage.tables.log_tables import log_entries
+from ..storage.tables.schema import events
 from . import state
 from .folder import LogFolder
 from .keys import VerifierKey
@@ -21,14 +25,17 @@ class LogStatus:
     - ``published``: the number of entries of the checkpoint in the folder; None if it cannot be read.
     - ``recorded``: the number of entries that the database has recorded.
     - ``new``: the number of changes without an entry in a recorded tree.
-    - ``fault``: why :func:`.publishing.publish` would refuse to sign, or None.
+    - ``since``: the time of the first change that is not published, or None.
+    - ``fault``, ``code``: why :func:`.publishing.publish` would refuse to sign, and the code of the error; or None.
     """
 
     key: VerifierKey
     published: int | None
     recorded: int
     new: int
+    since: str | None
     fault: str | None
+    code: str | None
 
     @property
     def is_complete(self) -> bool:
@@ -43,20 +50,35 @@ class LogStatus:
             "published": self.published,
             "recorded": self.recorded,
             "new": self.new,
+            "since": self.since,
             "fault": self.fault,
+            "code": self.code,
         }
 
 
 def log_status(store: DatabaseStore, folder: LogFolder) -> LogStatus:
     """Return the state of the log of a database. Raises :class:`BindingError` with the code ``log-missing``."""
+    published = fault = code = None
     with store.transaction() as transaction:
         current = state.read(transaction.connection)
-        new = new_events(transaction, current.searched) + state.assigned(transaction.connection) - current.head.size
-    published = fault = None
-    try:
-        checkpoint = published_checkpoint(folder, current.key)
-        published = checkpoint.size
-        last_recorded(folder, current.head, checkpoint)
-    except BindingError as error:
-        fault = error.message
-    return LogStatus(key=current.key, published=published, recorded=current.head.size, new=new, fault=fault)
+        try:
+            checkpoint = published_checkpoint(folder, current.key)
+            published = checkpoint.size
+            last_recorded(folder, current.head, checkpoint)
+        except BindingError as error:
+            fault, code = error.message, error.code
+        events_without_entry, since = new_events(transaction, current.searched)
+        # After a crash, the last entries are not published, or not even in a recorded tree.
+        first = current.head.size if published is None else min(current.head.size, published)
+        changed = select(func.min(events.c.changed)).join(log_entries, log_entries.c.event == events.c.id)
+        times = [since, transaction.connection.execute(changed.where(log_entries.c.entry >= first)).scalar()]
+        new = events_without_entry + state.assigned(transaction.connection) - current.head.size
+    return LogStatus(
+        key=current.key,
+        published=published,
+        recorded=current.head.size,
+        new=new,
+        since=min(filter(None, times), default=None),
+        fault=fault,
+        code=code,
+    )
