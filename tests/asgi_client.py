@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Coroutine, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import unquote
+
+Result = TypeVar("Result")
 
 
 class Reply(NamedTuple):
@@ -85,4 +88,13 @@ class Client:
         body: Sequence[bytes] = (b"",),
         **changes: Any,
     ) -> Reply:
-        return asyncio.run(exchange(self.app, scope_of(target, method, headers, **changes), body))
+        return run(exchange(self.app, scope_of(target, method, headers, **changes), body))
+
+
+def run(coroutine: Coroutine[Any, Any, Result]) -> Result:
+    """Run a coroutine in a new thread, and return its result.
+
+    The event loop of Playwright runs in the thread of the tests, as soon as a test has opened a browser there.
+    """
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, coroutine).result()

@@ -10,21 +10,23 @@ import pytest
 
 from ararat.middleware.thread_pool import ThreadPool
 
+from ..asgi_client import run
+
 
 def test_results_and_exceptions_are_passed_on():
     pool = ThreadPool(1)
-    assert asyncio.run(pool.run(int, "ff", 16)) == 255
+    assert run(pool.run(int, "ff", 16)) == 255
     with pytest.raises(ValueError, match="invalid literal"):
-        asyncio.run(pool.run(int, "x"))
+        run(pool.run(int, "x"))
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the system cannot fork")
 def test_a_forked_process_has_threads_of_its_own():
     pool = ThreadPool(1)
-    asyncio.run(pool.run(int, "1"))
+    run(pool.run(int, "1"))
     with warnings.catch_warnings(action="ignore"):
         # Python 3.12 warns of threads in a process that forks.
         child = os.fork()
     if child == 0:
-        os._exit(asyncio.run(asyncio.wait_for(pool.run(int, "7"), 10)))
+        os._exit(run(asyncio.wait_for(pool.run(int, "7"), 10)))
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7

@@ -18,6 +18,7 @@ from ararat.cli.serving.environment import InvalidEnvironment
 from ararat.middleware import Bindings, open_bindings
 
 from ...asgi_client import Client as AsgiClient
+from ...asgi_client import run
 
 Load = Callable[..., Any]
 
@@ -91,8 +92,6 @@ def test_the_asgi_application_is_the_resolver(load: Load, names: Path) -> None:
 
 
 def test_the_asgi_application_accepts_the_events_of_a_server(load: Load) -> None:
-    import asyncio
-
     application, sent = load("asgi"), []
     incoming = [{"type": "lifespan.startup"}, {"type": "lifespan.shutdown"}]
 
@@ -102,8 +101,8 @@ def test_the_asgi_application_accepts_the_events_of_a_server(load: Load) -> None
     async def send(message: dict[str, Any]) -> None:
         sent.append(message["type"])
 
-    asyncio.run(application({"type": "lifespan"}, receive, send))
-    asyncio.run(application({"type": "websocket", "path": "/ark:12345/x"}, receive, send))
+    run(application({"type": "lifespan"}, receive, send))
+    run(application({"type": "websocket", "path": "/ark:12345/x"}, receive, send))
     assert sent == ["lifespan.startup.complete", "lifespan.shutdown.complete", "websocket.close"]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 import pytest
@@ -16,7 +15,7 @@ from ararat.middleware.http.request import MAX_FORM, Request
 from ararat.middleware.http.request_target import Target
 from ararat.middleware.http.request_target import recover as recover_by_wsgi
 
-from ...asgi_client import scope_of
+from ...asgi_client import run, scope_of
 
 
 @pytest.mark.parametrize(
@@ -119,7 +118,7 @@ def body_of(*messages: dict[str, Any]) -> Request:
         return waiting.pop(0)
 
     scope = scope_of("/oai", "POST")
-    return asyncio.run(with_body(read_request(scope, recover(scope), None), receive))
+    return run(with_body(read_request(scope, recover(scope), None), receive))
 
 
 def test_a_body_is_read_up_to_a_limit() -> None:
