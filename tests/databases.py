@@ -237,7 +237,9 @@ def cluster(made_cluster: Cluster) -> Iterator[Cluster]:
 # The modules whose tests use PostgreSQL in `make long` only. They test code without SQL. The tests of the modules that
 # it calls, in middleware/storage, middleware/bindings, webapp/accounts and webapp/management, use both databases.
 SQLITE_FIRST = (
-    "middleware/bindings/checks/test_comparison.py",
+    "middleware/bindings/bulk/",
+    "middleware/bindings/checks/",
+    "middleware/bindings/test_minting.py",
     "middleware/bindings/test_policy.py",
     "middleware/bindings/test_prefixes.py",
     "middleware/feeds/",
