@@ -58,18 +58,19 @@ def wsgi_application() -> WSGIApplication:
 
 
 def asgi_application() -> ResolverASGIMiddleware:
-    """Return the resolver of ``ararat serve`` as an ASGI application. Paths of no name or resource answer 404.
+    """Return the resolver of ``ararat serve`` as an ASGI application, with ``/healthz``. Other paths answer 404.
 
     The inspector is a WSGI application, so it is not included. Raises :class:`InvalidEnvironment`.
     """
     from ...middleware import ResolverASGIMiddleware
+    from .names_only import NamesOnlySite
 
     options = _options()
     inspector = None if options["inspector"] == "none" else options["inspector"]
     try:
         bindings, on_resolve = _opened(options)
         settings = resolver_settings(options) | {"prefix": options["prefix"], "inspector": inspector}
-        return ResolverASGIMiddleware(_not_found, bindings, on_resolve=on_resolve, **settings)
+        return ResolverASGIMiddleware(NamesOnlySite(bindings), bindings, on_resolve=on_resolve, **settings)
     except (ValueError, NotImplementedError, Refused) as error:
         raise InvalidEnvironment(str(error)) from error
 
@@ -101,18 +102,3 @@ def _opened(options: dict[str, Any]) -> tuple[Bindings, Callable[[Resolution], N
     policy = next(iter(options["profiles"]), None)
     bindings = opened(store, policy, create=options["create"], state=options["state"])
     return bindings, _open.enter_context(open_access_log(options["access_log"]))
-
-
-async def _not_found(scope: Any, receive: Any, send: Any) -> None:
-    while scope["type"] == "lifespan":
-        event = (await receive())["type"]
-        await send({"type": f"{event}.complete"})
-        if event == "lifespan.shutdown":
-            return
-    if scope["type"] == "websocket":
-        await send({"type": "websocket.close", "code": 1000})
-        return
-    body = b"This server answers only for names, such as /ark:12345/x. Check the address.\n"
-    headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", b"%d" % len(body))]
-    await send({"type": "http.response.start", "status": 404, "headers": headers})
-    await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else body})

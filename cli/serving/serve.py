@@ -22,11 +22,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from ... import __version__
 from ..bindings.stores import SERVED_ADVICE
 from ..errors import NO_INPUT, UNAVAILABLE, Refused, store_errors, write
 from ..options import policy_option
-from ..output import Sheet, identifier
+from ..output import Sheet
 from .application import wsgi_application_of
 from .sign_in import sign_in_options
 
@@ -249,8 +248,9 @@ def serve_command(
     if database and table:
         raise click.UsageError("--database and --bindings exclude each other")
     from ...webapp.app import MissingAssets
-    from . import server
+    from . import banner, server
 
+    options = click.get_current_context().params
     with (
         _listener(host, port) as listener,
         _store(database, table) as store,
@@ -269,7 +269,7 @@ def serve_command(
                 announced = [each for each in (prefix, inspector, *also) if each]
                 hosts = [*server.hosts_of(listener, *announced), *trusted_hosts]
             app = wsgi_application_of(
-                click.get_current_context().params,
+                options,
                 bindings,
                 prefix=prefix or address,
                 address=address,
@@ -284,7 +284,8 @@ def serve_command(
             raise Refused(str(error), exit_code=UNAVAILABLE) from None
 
         def ready() -> None:
-            _announce(address, prefix, inspector, host, store, bindings, trace_elsewhere, ezid)
+            write(banner.lines(Sheet.of(sys.stdout), bindings, options, address=address, inspector=inspector))
+            sys.stdout.flush()
             if not store.is_demo:
                 # In a database of millions the count takes seconds. It must not delay the first answer.
                 Thread(target=_warn_of_served, args=(bindings,), name="ararat-served", daemon=True).start()
@@ -380,48 +381,6 @@ def opened(store: Store, profile: Profile | None, *, create: bool, state: str | 
     if store.is_demo:
         load(bindings)
     return bindings
-
-
-def _names(bindings: Bindings) -> str:
-    from ...middleware import BindingsUnavailable
-
-    try:
-        return str(bindings.count())
-    except BindingsUnavailable as error:
-        return f"unknown; the resolver answers 503 until the bindings can be read: {error}"
-
-
-def _announce(
-    address: str,
-    prefix: str | None,
-    inspector: str | None,
-    host: str,
-    store: Store,
-    bindings: Bindings,
-    trace_elsewhere: bool,
-    ezid: str | None,
-) -> None:
-    sheet = Sheet.of(sys.stdout)
-    write([f"{sheet.paint(f'Ararat {__version__} at')} {sheet.paint(address, 'strong')}"])
-    if store.is_demo:
-        write(sheet.field("Demo site", f"{address}/demo/"))
-    if prefix:
-        write(sheet.field("Prefix", identifier(prefix)))
-        linked = identifier(inspector) if inspector else "not linked from error pages; to link it, set --inspector"
-        write(sheet.field("Inspector", linked))
-    elif host in ("0.0.0.0", "::"):  # noqa: S104 - a comparison
-        write(sheet.field("Prefix", f"{address}, not reachable from other machines; set --prefix"))
-    if ezid:
-        write(sheet.field("EZID API", identifier(f"{(prefix or address).rstrip('/')}{ezid.rstrip('/')}")))
-    note = " (temporary; use --database to keep bindings)" if store.is_demo else ""
-    if bindings.is_file:
-        note = " (read again when it changes, never written)"
-    write(sheet.field("Bindings", f"{bindings.where}{note}"))
-    write(sheet.field("Names", _names(bindings)))
-    hosts = "also to other hosts; to forbid, set --no-trace-elsewhere" if trace_elsewhere else "to this site only"
-    write(sheet.field("Traces", hosts))
-    write(sheet.field("Stop", "Ctrl-C"))
-    sys.stdout.flush()
 
 
 def _warn_of_served(bindings: Bindings) -> None:

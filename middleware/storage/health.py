@@ -1,5 +1,7 @@
 """Check whether a store can be read and written, and whether its tables have the right version. Nothing is changed.
 
+:func:`health_document` is the body of ``/healthz``, the same in all applications.
+
 :mod:`reopening` tries again to open a store that cannot be reached.
 
 Each PostgreSQL server of a URL is checked. Readers can use each standby that answers. Exactly one server must be the
@@ -10,13 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..bindings.open_bindings import database_at, open_file, table_file
 from ..errors import BindingError, BindingsUnavailable, ReadOnlyBindings
 from .versions import VERSION_SQL, wrong_version
 
 if TYPE_CHECKING:
+    from ..bindings.collection import Bindings
     from ..bindings.model import NameCount
     from .protocols import Database
 
@@ -60,6 +63,28 @@ def conditions(url_or_path: str | Path) -> Iterator[Condition]:
     for server in database.servers():
         condition = _of(server)
         yield condition._replace(names=_names(server)) if condition.readable else condition
+
+
+def health_document(bindings: Bindings | None) -> dict[str, Any]:
+    """Return the state of opened bindings as JSON values. The ``status`` of unreadable ones is "failing", else "ok".
+
+    A file has the member ``file``: "served", "refused" or "unrecorded". Counting a large database can take seconds.
+
+    >>> health_document(None)
+    {'status': 'ok', 'bindings': 'none'}
+    """
+    if bindings is None:
+        return {"status": "ok", "bindings": "none"}
+    try:
+        count = bindings.count()
+        health: dict[str, Any] = {"status": "ok", "bindings": "readable"}
+        health |= {"names": count.number, "names_exact": count.exact}
+    except BindingsUnavailable:
+        health = {"status": "failing", "bindings": "unreadable"}
+    if bindings.is_file:
+        # The reason can contain parts of the file. It is in the log only.
+        health["file"] = "refused" if bindings.refusal else "unrecorded" if bindings.unrecorded else "served"
+    return health
 
 
 def _of_table(path: Path) -> Condition:

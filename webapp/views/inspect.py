@@ -16,7 +16,7 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from ...identifiers import examine
 from ...identifiers.text import display
-from ...middleware import BindingsUnavailable
+from ...middleware.storage.health import health_document
 from .. import errors, large_texts
 from ..config import FORM_OVERHEAD, MAX_BYTES, MAX_URL_LENGTH, site, url
 from ..errors import Refused
@@ -129,19 +129,8 @@ def robots() -> Response:
 @blueprint.get("/healthz")
 def healthz() -> Response:
     """Return the state of the inspector as JSON: 503 if its bindings cannot be read, else 200."""
-    bindings, state, names = site().bindings, "none", {}
-    if bindings is not None:
-        try:
-            count = bindings.count()
-            state, names = "readable", {"names": count.number, "names_exact": count.exact}
-        except BindingsUnavailable:
-            state = "unreadable"
-    well = state != "unreadable"
-    health = {"status": "ok" if well else "failing", "bindings": state, **names}
-    if bindings is not None and bindings.is_file:
-        # The reason can contain parts of the file. It is in the log only.
-        health["file"] = "refused" if bindings.refusal else "unrecorded" if bindings.unrecorded else "served"
-    response = as_json(health, 200 if well else 503)
+    health = health_document(site().bindings)
+    response = as_json(health, 200 if health["status"] == "ok" else 503)
     response.headers["Cache-Control"] = "no-store"
     return response
 

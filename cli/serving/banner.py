@@ -1,0 +1,76 @@
+"""The lines that ``ararat serve`` prints when it answers: its addresses, its bindings and its settings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from ... import __version__
+from ..output import Sheet, identifier
+
+if TYPE_CHECKING:
+    from ...middleware import Bindings
+
+_FEEDS = ("sitemap", "atom", "oai")
+
+
+def lines(
+    sheet: Sheet, bindings: Bindings, options: Mapping[str, Any], *, address: str, inspector: str | None
+) -> Iterator[str]:
+    """Yield the lines for a server at the URL ``address``.
+
+    - ``options``: the parameters of the command.
+    - ``inspector``: the link to the inspector in error pages: "/" for the root of the prefix, a URL, or None.
+    """
+    is_demo = not (options["database"] or options["table"])
+    prefix = options["prefix"]
+    public = (prefix or address).rstrip("/")
+    yield f"{sheet.paint(f'Ararat {__version__} at')} {sheet.paint(address, 'strong')}"
+    if is_demo:
+        yield from sheet.field("Demo site", f"{address}/demo/")
+    if prefix:
+        yield from sheet.field("Prefix", identifier(prefix))
+        linked = identifier(inspector) if inspector else "not linked from error pages; to link it, set --inspector"
+        yield from sheet.field("Inspector", linked)
+    elif options["host"] in ("0.0.0.0", "::"):  # noqa: S104 - a comparison
+        yield from sheet.field("Prefix", f"{address}, not reachable from other machines; set --prefix")
+    # Without a link to the inspector, the front server may send only names to this address.
+    pages = address if inspector is None else public if inspector.startswith("/") else inspector.rstrip("/")
+    if not bindings.is_file:
+        advice = "; to sign in, add an account: ararat account add" if _has_no_account(bindings) else ""
+        yield from sheet.field("Desk", f"{identifier(pages)}/desk{advice}")
+        yield from sheet.field("JSON API", f"{identifier(pages)}/api/v1")
+    if options["ezid"]:
+        yield from sheet.field("EZID API", identifier(f"{public}{options['ezid'].rstrip('/')}"))
+    if feeds := [identifier(f"{public}{options[name]}") for name in _FEEDS if options[name]]:
+        yield from sheet.field("Feeds", ", ".join(feeds))
+    if options["log"]:
+        yield from sheet.field("Log", identifier(f"{public}{options['log']}"))
+    note = " (temporary; use --database to keep bindings)" if is_demo else ""
+    if bindings.is_file:
+        note = " (read again when it changes, never written)"
+    yield from sheet.field("Bindings", f"{bindings.where}{note}")
+    yield from sheet.field("Names", _names(bindings))
+    hosts = "also to other hosts; to forbid, set --no-trace-elsewhere"
+    yield from sheet.field("Traces", hosts if options["trace_elsewhere"] else "to this site only")
+    yield from sheet.field("Stop", "Ctrl-C")
+
+
+def _names(bindings: Bindings) -> str:
+    from ...middleware import BindingsUnavailable
+
+    try:
+        return str(bindings.count())
+    except BindingsUnavailable as error:
+        return f"unknown; the resolver answers 503 until the bindings can be read: {error}"
+
+
+def _has_no_account(bindings: Bindings) -> bool:
+    """Return whether the database has no account. If it cannot be read, this is not known."""
+    from ...middleware import BindingsUnavailable
+    from ...webapp.accounts.store import Accounts
+
+    try:
+        return not Accounts(bindings).exist()
+    except BindingsUnavailable:
+        return False
