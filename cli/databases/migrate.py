@@ -28,19 +28,24 @@ def migrate_command(database: str) -> int:
     shows = sys.stderr.isatty()
     with store_errors():
         try:
-            before, after, triggers, keys, indexes = migrate(database, _show_progress if shows else None)
+            done = migrate(database, _show_progress if shows else None)
         finally:
             if shows:
                 sys.stderr.write("\r\x1b[K")
-    result = f"Migrated the schema from version {before} to {after}."
-    if before == after:
-        result = f"The schema is up to date, version {after}."
-        if indexes:
-            result = f"Added {indexes} {'index' if indexes == 1 else 'indexes'} for lists and search. {result}"
-        if triggers:
-            result = f"Added {triggers} triggers that protect the tables. {result}"
-    if keys:
-        result += f" Rewrote the keys of {keys} URNs by the rules of their namespaces."
+    result = f"Migrated the schema from version {done.before} to {done.after}."
+    if done.before == done.after:
+        result = f"The schema is up to date, version {done.after}."
+        if done.indexes:
+            result = (
+                f"Added {done.indexes} {'index' if done.indexes == 1 else 'indexes'} for lists and search. {result}"
+            )
+        if done.triggers:
+            result = f"Added {done.triggers} triggers that protect the tables. {result}"
+        if done.constraints:
+            lists = "list" if done.constraints == 1 else "lists"
+            result = f"Replaced {done.constraints} {lists} of permitted values. {result}"
+    if done.keys:
+        result += f" Rewrote the keys of {done.keys} URNs by the rules of their namespaces."
     write(Sheet.of(sys.stdout).prose(result))
     return DONE
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from .. import streams
-from ..errors import DONE, NO, Refused, write
+from ..errors import DONE, NO, NO_INPUT, Refused, write
 from ..options import network_option, show_progress
 from ..output import Sheet, words
 from .remote import Client, RemoteLog, is_url, read_file
@@ -70,16 +71,17 @@ def monitor_command(
         )
     policy = policy or Policy(logs=[Party(key=last.key)] if last else [])
     has_progress = sys.stderr.isatty()
-    monitor = Monitor(_source(place, networks), policy, last, _progress if has_progress else lambda number: None)
     count = 0
-    for found in monitor.findings():
-        count += 1
-        if has_progress:
-            sys.stderr.write("\r\x1b[K")
-        if as_json:
-            streams.dump({"finding": found.as_dict()})
-        elif count <= _MOST:
-            write(Sheet.of(sys.stdout).prose(f"{found.place}: {found.message} ({found.code})", style="error"))
+    with closing(Client(networks)) as client:
+        monitor = Monitor(_source(place, client), policy, last, _progress if has_progress else lambda number: None)
+        for found in monitor.findings():
+            count += 1
+            if has_progress:
+                sys.stderr.write("\r\x1b[K")
+            if as_json:
+                streams.dump({"finding": found.as_dict()})
+            elif count <= _MOST:
+                write(Sheet.of(sys.stdout).prose(f"{found.place}: {found.message} ({found.code})", style="error"))
     if has_progress:
         sys.stderr.write("\r\x1b[K")
     if state_file is not None and monitor.is_consistent and monitor.seen is not None:
@@ -143,10 +145,14 @@ def _last_seen(state_file: str | None) -> LastSeen | None:
         raise Refused(f"{words(state_file)}: {error}", ("Fix", fix)) from None
 
 
-def _source(place: str, networks: tuple[str, ...]) -> Source:
+def _source(place: str, client: Client) -> Source:
     if is_url(place):
-        return RemoteLog(place, Client(networks))
+        return RemoteLog(place, client)
     from ...middleware.log.folder import CHECKPOINT, LogFolder
 
-    read_file(str(Path(place) / CHECKPOINT), 0)  # a wrong path is not a fault of the log
+    checkpoint = Path(place) / CHECKPOINT
+    try:
+        checkpoint.stat()  # a wrong path is not a fault of the log
+    except OSError as error:
+        raise Refused(f"{words(str(checkpoint))} cannot be read: {error.strerror}", exit_code=NO_INPUT) from None
     return LogFolder(Path(place))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection
-from contextlib import closing
+from contextlib import ExitStack
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,10 +21,11 @@ from ...middleware.log.notes import MAX_BYTES
 from ...middleware.log.tiles import ENTRIES, MAX_BUNDLE_BYTES, WIDTH, Tile
 from ...middleware.log.tree import HASH_BYTES
 from ...webapp.tracing.client import url as weburl
-from ...webapp.tracing.client.connection import RESPONSE_BYTES
+from ...webapp.tracing.client.connection import RESPONSE_BYTES, Connection
 from ...webapp.tracing.client.deadline import Deadline
 from ...webapp.tracing.client.exchange import Exchange
 from ...webapp.tracing.client.guard import GuardedClient
+from ...webapp.tracing.client.url import WebURL
 from ...webapp.tracing.hop import HopFailed
 from ..errors import NO_INPUT, UNAVAILABLE, Refused
 from ..output import words
@@ -46,7 +47,8 @@ class Reply(NamedTuple):
 class Client:
     """Sends requests to public addresses, and to the ``networks`` in CIDR notation.
 
-    Raises click.BadParameter for a text that is not a network.
+    A connection is kept for the next GET request to the same server, until :meth:`close`. Raises click.BadParameter for
+    a text that is not a network.
     """
 
     def __init__(self, networks: Collection[str] = ()) -> None:
@@ -54,6 +56,13 @@ class Client:
             self._client = GuardedClient(networks=networks)
         except ValueError as error:
             raise click.BadParameter(str(error), param_hint="--allow-network") from None
+        self._kept: tuple[tuple[str, str, int], Connection] | None = None
+
+    def close(self) -> None:
+        """Close the kept connection."""
+        if self._kept is not None:
+            self._kept[1].close()
+            self._kept = None
 
     def request(self, url: str, content: bytes | None = None, *, limit: int = MAX_BYTES) -> Reply:
         """Send GET, or POST with ``content``, and return the response with a body of at most ``limit`` bytes.
@@ -64,15 +73,35 @@ class Client:
             parsed = weburl.parse(url)
         except weburl.BadURL as error:
             raise LogError(f"{display.escape(url[:200])} is not the URL of a file: {error}") from None
-        method = "GET" if content is None else "POST"
-        with closing(self._client.connect(parsed, Deadline(time.monotonic() + SECONDS, what="this request"))) as peer:
+        deadline = Deadline(time.monotonic() + SECONDS, what="this request")
+        kept, self._kept = self._kept, None
+        if kept is not None and (content is not None or kept[0] != parsed.origin):
+            kept[1].close()
+            kept = None
+        try:
+            peer = kept[1] if kept else self._client.connect(parsed, deadline)
+            return self._exchange(peer, parsed, deadline, content, limit)
+        except HopFailed as failed:
+            if kept is None or failed.code != "dropped":
+                raise
+        # The server closed the kept connection before it read the request.
+        return self._exchange(self._client.connect(parsed, deadline), parsed, deadline, content, limit)
+
+    def _exchange(self, peer: Connection, url: WebURL, deadline: Deadline, content: bytes | None, limit: int) -> Reply:
+        with ExitStack() as stack:
+            stack.callback(peer.close)
             # The header has its own limit, so that it does not take from the body.
-            peer.bytes_left = limit + RESPONSE_BYTES
-            exchange = Exchange(peer, method, parsed, _FIELDS, content)
+            peer.deadline, peer.bytes_left = deadline, limit + RESPONSE_BYTES
+            method = "GET" if content is None else "POST"
+            exchange = Exchange(peer, method, url, _FIELDS, content, keeps=content is None)
             header = exchange.header()
             body = exchange.body()
-        if len(body) > limit or not peer.bytes_left:
-            raise LogError(f"{display.escape(url[:200])} is longer than {limit:,} bytes")
+            if len(body) > limit or not peer.bytes_left:
+                where = f"{url.scheme}://{url.authority}{url.target}"
+                raise LogError(f"{display.escape(where[:200])} is longer than {limit:,} bytes")
+            if exchange.is_reusable:
+                stack.pop_all()
+                self._kept = url.origin, peer
         types = [value for name, value in header.headers if name.lower() == "content-type"]
         return Reply(header.status, "".join(types).partition(";")[0].strip().lower(), body)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import closing
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -58,7 +59,8 @@ def verify_name_command(
     from ...middleware.log.notes import MAX_BYTES
     from ...middleware.log.verification.name_proof import verify_name
 
-    key = names.key(read_name(identifier))
+    name = read_name(identifier)
+    key = names.key(name)
     policy = trusted(policy_file, vkey)
     if policy is None:
         raise click.UsageError("give the trusted log with --policy or --vkey")
@@ -69,10 +71,11 @@ def verify_name_command(
         if source == "-":
             content = streams.standard_input().read(MAX_BYTES + 1)
         elif is_url(source):
-            content = Client(networks).get(source)
+            with closing(Client(networks)) as client:
+                content = client.get(source)
         else:
             content = read_file(source, MAX_BYTES)
-        found = verify_name(key, content, policy)
+        found = verify_name(key, content, policy, names.older_key(name))
     except LogError as error:
         if as_json:
             streams.dump({"identifier": key, "proved": False, "error": str(error)})

@@ -7,7 +7,9 @@ when all written files are on the disk, also after a loss of power. The methods 
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -41,27 +43,32 @@ class LogFolder:
         return self.path.with_name(f"{self.path.name}.sqlite")
 
     def checkpoint(self) -> bytes | None:
-        """Return the published checkpoint, or None if the folder has none."""
+        """Return the published checkpoint, or None if the folder has none.
+
+        Raises :class:`LogError` if it cannot be read.
+        """
         try:
-            with (self.path / CHECKPOINT).open("rb") as stream:
-                return stream.read(MAX_BYTES + 1)
+            return read_regular(self.path / CHECKPOINT, MAX_BYTES + 1)
         except FileNotFoundError:
             return None
+        except OSError as error:
+            where = display.escape(str(self.path / CHECKPOINT))
+            raise LogError(f"{where} cannot be read: {error.strerror}") from None
 
     def read(self, tile: Tile) -> bytes:
         """Return the content of a tile. Raises :class:`LogError` if the file does not exist or cannot be read."""
         try:
-            with (self.path / tile.path).open("rb") as stream:
-                return stream.read(MAX_BUNDLE_BYTES + 1)  # the file of another program can have any length
+            return read_regular(self.path / tile.path)
         except OSError as error:
-            raise LogError(f"{self.path / tile.path} cannot be read: {error.strerror}") from None
+            where = display.escape(str(self.path / tile.path))
+            raise LogError(f"{where} cannot be read: {error.strerror}") from None
 
     def write(self, tile: Tile, content: bytes) -> None:
         """Write a tile. A file with the same content is not changed."""
         path = self.path / tile.path
         with _writing(path):
             try:
-                is_equal = path.read_bytes() == content
+                is_equal = read_regular(path) == content
             except FileNotFoundError:
                 is_equal = False
                 path.parent.mkdir(parents=True, exist_ok=True)
@@ -103,6 +110,22 @@ class LogFolder:
             for path in folder.iterdir():
                 path.unlink()
             folder.rmdir()
+
+
+def read_regular(path: Path, limit: int = MAX_BUNDLE_BYTES + 1) -> bytes:
+    """Return at most ``limit`` bytes of a file, because the file of another program can have any length.
+
+    Raises OSError for a file that is not regular. Reading a named pipe would wait for a writer.
+    """
+    with open(path, "rb", opener=_open_at_once) as stream:
+        if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+            raise OSError(errno.EINVAL, "it is not a regular file")
+        return stream.read(limit)
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    # Opening a named pipe waits for a writer without this flag, which Windows does not have.
+    return os.open(path, flags | os.O_NONBLOCK if os.name == "posix" else flags)
 
 
 @contextmanager

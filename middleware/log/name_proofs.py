@@ -9,6 +9,7 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from ..bindings.names import older_key
 from ..errors import BindingsUnavailable
 from ..http.answer import Answer, Headers
 from ..http.conditional import validators
@@ -74,7 +75,7 @@ class NameProofs:
         if not isinstance(parsed, tuple) or parsed.inflection != INFLECTION:
             return None
         try:
-            proof = prove(self._folder, self._entries(parsed.key))
+            proof = prove(self._folder, self._numbers(parsed))
         except (BindingsUnavailable, LogError) as error:
             _logger.error("The proof of %s cannot be created: %s", parsed.key, error)
             message = "The proof cannot be created now. Try again later.\n"
@@ -87,6 +88,11 @@ class NameProofs:
         content = bytes(proof)
         fields = [("Cache-Control", "max-age=60"), *validators(content, None)]
         return self._text(200, content, fields, request).under(request.conditions)
+
+    def _numbers(self, parsed: ResolutionRequest) -> Sequence[int]:
+        """Return the numbers of the entries of a name. An older Ararat recorded some URNs under another key."""
+        keys = dict.fromkeys((parsed.key, older_key(parsed.identifier)))
+        return next(filter(None, map(self._entries, keys)), ())
 
     def _text(self, status: int, content: bytes, fields: Headers, request: Request) -> Answer:
         headers = [("Content-Type", MEDIA_TYPE), ("Content-Length", str(len(content))), *fields]

@@ -48,12 +48,16 @@ class Publication:
 def initialize(store: DatabaseStore, folder: LogFolder, key_path: Path, origin: str) -> VerifierKey:
     """Create an empty log: its key file, its folder with a checkpoint of 0 entries, and its rows in the database.
 
-    Return its public key. Raises :class:`BindingError` with the code ``log-exists``, ``log-origin`` or ``log-key``.
+    Return its public key. Raises :class:`BindingError` with the code ``log-exists``, ``log-origin`` or ``log-key``, and
+    ``keys-older`` for a database with keys of an older Ararat.
     """
-    if folder.checkpoint() is not None:
+    if read_published(folder) is not None:
         raise BindingError("log-exists", f"the folder {display.escape(str(folder))} has a log already")
     with store.transaction() as transaction:
         state.require_none(transaction.connection)
+        if transaction.has_older_keys():
+            # `ararat migrate` renames them, and entries of a log cannot be renamed.
+            raise BindingError("keys-older")
     key = create_key(key_path, origin)
     sign_head(folder, key, Head(size=0, root=tree.EMPTY_ROOT))
     with store.transaction() as transaction:
@@ -83,7 +87,7 @@ def publish(
         current = read_state(store, key)
         published = published_checkpoint(folder, current.key)
         growing = last_recorded(folder, current.head, published)
-        note = folder.checkpoint() or b""
+        note = read_published(folder) or b""
         cosigning = witnessing and Cosigning(
             witnessing=witnessing, note=note, published=published, recorded=current.head.size
         )
@@ -122,13 +126,20 @@ def read_state(store: DatabaseStore, key: SignerKey | None = None) -> LogState:
     return current
 
 
+def read_published(folder: LogFolder) -> bytes | None:
+    """Return the file of the checkpoint, or None without one.
+
+    Raises :class:`BindingError` with the code ``log-folder`` if it cannot be read.
+    """
+    try:
+        return folder.checkpoint()
+    except LogError as error:
+        raise BindingError("log-folder", str(error)) from None
+
+
 def published_checkpoint(folder: LogFolder, key: VerifierKey) -> Checkpoint:
     """Return the published checkpoint. Raises :class:`BindingError` with the code ``log-folder`` without one."""
-    try:
-        content = folder.checkpoint()
-    except OSError as error:
-        where = display.escape(str(folder))
-        raise BindingError("log-folder", f"the checkpoint in {where} cannot be read: {error.strerror}") from None
+    content = read_published(folder)
     if content is None:
         raise BindingError("log-folder", f"the folder {display.escape(str(folder))} has no checkpoint")
     try:

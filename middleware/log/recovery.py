@@ -29,7 +29,7 @@ from .errors import LogError
 from .folder import LogFolder
 from .growing_tree import GrowingTree
 from .key_file import locked_key
-from .publishing import published_checkpoint, read_state, sign_head
+from .publishing import published_checkpoint, read_published, read_state, sign_head
 from .sequencer import recorded_entries
 from .state import Head
 from .tiles import ENTRIES, WIDTH, Tile, entries_of, tile_at
@@ -73,7 +73,7 @@ def recover(store: DatabaseStore, folder: LogFolder, key_path: Path) -> Recovery
     """
     with locked_key(key_path) as key:
         current = read_state(store, key)
-        published = None if folder.checkpoint() is None else published_checkpoint(folder, current.key)
+        published = None if read_published(folder) is None else published_checkpoint(folder, current.key)
         if published is not None and published.size > current.head.size:
             return _adopt(store, folder, current.head, published)
         found = Recovery(rebuilt=current.head.size)

@@ -19,7 +19,7 @@ from ..http.answer import Answer, Headers, last_resort
 from ..http.conditional import validators
 from ..http.request import FIELDS, Request
 from ..http.responses import METHODS, RETRY_AFTER, Answers
-from .folder import CHECKPOINT
+from .folder import CHECKPOINT, read_regular
 from .tiles import Tile
 
 _logger = logging.getLogger(__name__)
@@ -60,7 +60,7 @@ class LogFiles:
         if name != CHECKPOINT and Tile.of_path(name) is None:
             return self._refusal(404, "The log has no such file.", request)
         try:
-            content = (self._folder / name).read_bytes()
+            content = read_regular(self._folder / name)
         except (FileNotFoundError, NotADirectoryError):
             return self._refusal(404, "The log has no such file.", request)
         except OSError as error:

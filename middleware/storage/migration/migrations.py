@@ -32,6 +32,7 @@ class Migrated(NamedTuple):
     - ``triggers``: the number of added triggers.
     - ``keys``: the number of names whose key was rewritten (:mod:`urn_keys`).
     - ``indexes``: the number of added indexes.
+    - ``constraints``: the number of replaced constraints (:mod:`constraints`).
     """
 
     before: int
@@ -39,6 +40,7 @@ class Migrated(NamedTuple):
     triggers: int = 0
     keys: int = 0
     indexes: int = 0
+    constraints: int = 0
 
 
 Progress = Callable[[str, int, int], object]
@@ -62,7 +64,7 @@ def migrate(url_or_path: str | Path, progress: Progress | None = None) -> Migrat
 
     from ..tables import schema
     from ..writing.transaction import driver_cause
-    from . import urn_keys
+    from . import constraints, urn_keys
 
     if (table := table_file(url_or_path)) is not None:
         message = f"{validation.shown(str(table))} is a file of text and needs no migration; name a database"
@@ -86,13 +88,14 @@ def migrate(url_or_path: str | Path, progress: Progress | None = None) -> Migrat
             connection.execute(update(schema.meta).where(is_version).values(value=str(VERSION)))
             for missing in schema.TABLES_SINCE_3:
                 missing.create(connection, checkfirst=True)
+            replaced = constraints.replace_old(connection)
             added = _add_missing_triggers(connection, database)
             indexes = _add_missing_indexes(connection)
         with database.engine.begin() as connection:
             rewritten = urn_keys.rewrite(connection)
     except DBAPIError as error:
         raise database.unavailable(driver_cause(error)) from error
-    return Migrated(before, VERSION, added, rewritten, indexes)
+    return Migrated(before, VERSION, added, rewritten, indexes, replaced)
 
 
 def _add_missing_triggers(connection: Connection, database: Database) -> int:

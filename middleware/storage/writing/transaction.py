@@ -373,7 +373,8 @@ def _failure(database: Database, cause: Exception) -> Exception:
     unavailable = database.unavailable(cause)
     if database.is_constraint_violation(cause):
         return BindingsUnavailable(
-            f"{unavailable}; a trigger or constraint of the tables refuses this change; run: ararat verify"
+            f"{unavailable}; a trigger or constraint of the tables refuses this change; run: ararat migrate, then: "
+            "ararat verify"
         )
     return unavailable
 

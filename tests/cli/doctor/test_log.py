@@ -28,6 +28,8 @@ from ararat.middleware.storage.store import DatabaseStore
 from ararat.webapp.tracing.client import url as weburl
 from ararat.webapp.tracing.hop import FAILURES, HopFailed
 
+from ...databases import Cluster
+
 SITE = weburl.parse("https://example.org/names")
 PATH = "/names/log/checkpoint"
 
@@ -37,7 +39,8 @@ class Deployment:
 
     def __init__(self, place: Path, bindings: Bindings) -> None:
         self.place, self.bindings = place, bindings
-        self.database, self.folder, self.key_file = place / "b.sqlite", place / "log", place / "log.key"
+        self.database: str | Path = place / "b.sqlite"
+        self.folder, self.key_file = place / "log", place / "log.key"
         assert isinstance(bindings.store, DatabaseStore)
         self.store = bindings.store
         self.key: VerifierKey = initialize(self.store, LogFolder(self.folder), self.key_file, "example.org/log")
@@ -98,6 +101,29 @@ def test_changes_that_wait_for_more_than_a_day_are_a_warning(
     assert found.state == "warning"
     assert found.message.startswith(f"2 changes are not published, the first of {old:%Y-%m-%d %H:%M} UTC. The")
     assert "ararat log publish" in (found.remedy or "")
+
+
+@pytest.mark.long
+def test_a_log_in_postgresql_is_checked(cluster: Cluster, tmp_path: Path) -> None:
+    """The tests above check the same with SQLite."""
+    url = cluster.new_schema()
+    old = datetime.now(UTC) - timedelta(hours=25)
+    with open_bindings(url, create=True) as bindings:
+        deployment = Deployment(tmp_path, bindings)
+        deployment.database = url
+        assert {each.state for each in deployment.findings().values()} == {"ok"}
+        with open_bindings(url, clock=lambda: old) as earlier:
+            earlier.bind("ark:12345/old", "/old")
+        assert deployment.problems() == {"log-unpublished": "warning"}
+        copy = deployment.folder.with_name("copy")
+        shutil.copytree(deployment.folder, copy)
+        deployment.add("second")
+        assert deployment.problems() == {}
+        deployment.folder = copy
+        assert deployment.problems() == {"log-folder": "error"}
+        deployment.database = cluster.new_schema()
+        open_bindings(deployment.database, create=True).close()
+        assert deployment.problems() == {"log-missing": "error"}
 
 
 def test_entries_of_a_publication_that_stopped_before_the_checkpoint_wait_too(deployment: Deployment) -> None:

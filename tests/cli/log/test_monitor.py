@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import sqlite3
+import threading
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
@@ -100,6 +104,56 @@ def test_a_policy_requires_witnesses(ararat, published, tmp_path):
     done = ararat("monitor", str(published.folder), "--policy", str(tmp_path / "policy"))
     assert done.exit_code == 1
     assert "has not seen this checkpoint; seen by: no witness (quorum)" in unwrapped(done.stdout)
+
+
+class _Kept(SimpleHTTPRequestHandler):
+    """Keeps connections, and closes each one after its second response."""
+
+    protocol_version = "HTTP/1.1"
+    connections = requests = 0
+
+    def setup(self):
+        type(self).connections += 1
+        self.number = 0
+        super().setup()
+
+    def do_GET(self):
+        type(self).requests += 1
+        self.number += 1
+        super().do_GET()
+        # The client does not know that this connection ends now.
+        self.close_connection = self.close_connection or self.number == 2
+
+    def log_message(self, format, *args):
+        pass
+
+
+def test_a_connection_is_kept_and_opened_again_when_the_server_closes_it(ararat, published):
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Kept, directory=str(published.folder)))
+    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+    try:
+        url = f"http://127.0.0.1:{server.server_port}"
+        done = ararat("monitor", url, "--vkey", published.vkey, "--allow-network", "127.0.0.0/8")
+    finally:
+        server.shutdown()
+        server.server_close()
+    assert (done.exit_code, done.stderr) == (0, "")
+    # The checkpoint, the entries, and the hashes.
+    assert (_Kept.requests, _Kept.connections) == (3, 2)
+
+
+def test_a_named_pipe_is_a_problem(ararat, published):
+    path = published.folder / "tile/entries/000.p/1"
+    path.unlink()
+    os.mkfifo(path)
+    done = ararat("monitor", str(published.folder), "--vkey", published.vkey)
+    assert done.exit_code == 1
+    assert "it is not a regular file" in unwrapped(done.stdout)
+    (published.folder / "checkpoint").unlink()
+    os.mkfifo(published.folder / "checkpoint")
+    done = ararat("monitor", str(published.folder), "--vkey", published.vkey)
+    assert done.exit_code == 1
+    assert "it is not a regular file (checkpoint)" in unwrapped(done.stdout)
 
 
 def test_hostile_files_are_not_printed_raw(ararat, published):

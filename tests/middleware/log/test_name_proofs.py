@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 from werkzeug.test import Client
 
-from ararat.middleware import ResolverMiddleware
+from ararat.middleware import BindingError, ResolverMiddleware
+from ararat.middleware.bindings import names
 from ararat.middleware.log.entries import Entry
+from ararat.middleware.log.errors import LogError
 from ararat.middleware.log.proofs import Proof
+from ararat.middleware.log.verification.name_proof import verify_name
+from ararat.middleware.log.verification.policy import Party, Policy
+from ararat.middleware.storage.migration import urn_keys
 
 
 def site(environ, start_response):
@@ -75,6 +82,52 @@ def test_other_requests_are_resolved_as_before(larger_log, client_of, target):
         *(others.status_code, others.data),
         others.headers.to_wsgi_list(),
     )
+
+
+# An ISBN whose key an older Ararat recorded in another form.
+OLDER, CURRENT = "urn:isbn:0-451-45052-3", "urn:isbn:9780451450524"
+
+
+def test_a_name_with_an_older_key_has_a_proof(log, client_of):
+    log.bindings.bind("ark:12345/x", "/x")
+    with log.store.transaction() as transaction, urn_keys._renaming(transaction.connection):
+        for table in ("bindings", "events"):
+            transaction.connection.exec_driver_sql(f"UPDATE {table} SET key = '{OLDER}'")  # noqa: S608
+    log.publish()
+    answer = client_of(log).get(f"/{OLDER}?proof")
+    assert answer.status_code == 200
+    policy = Policy(logs=[Party(key=log.key)])
+    name = names.read(OLDER)
+    assert verify_name(names.key(name), answer.data, policy, names.older_key(name)).entry.key == OLDER
+    for key, older in ((CURRENT, CURRENT), ("urn:isbn:9780198526636", "urn:isbn:0-19-852663-6")):
+        with pytest.raises(LogError, match="the proof is for"):
+            verify_name(key, answer.data, policy, older)
+
+
+def test_a_log_is_not_created_for_keys_that_will_be_renamed(bindings, new_log):
+    bindings.bind("urn:isbn:0451450523", "/x")
+    with bindings.store.transaction() as transaction:
+        transaction.connection.exec_driver_sql("DELETE FROM ararat WHERE name = 'keys'")
+    with pytest.raises(BindingError, match="equivalent URNs") as caught:
+        new_log(bindings)
+    assert caught.value.code == "keys-older"
+
+
+def test_a_named_pipe_in_the_folder_is_not_waited_for(larger_log, client_of):
+    log = larger_log()
+    client = client_of(log)
+    for path, targets in (
+        ("tile/entries/000.p/5", ["ark:12345/x0?proof", "log/tile/entries/000.p/5"]),
+        ("checkpoint", ["ark:12345/x0?proof", "log/checkpoint"]),
+    ):
+        (log.folder.path / path).unlink()
+        os.mkfifo(log.folder.path / path)
+        assert [client.get(f"/{target}").status_code for target in targets] == [503, 503], path
+    with pytest.raises(BindingError, match="it is not a regular file"):
+        log.publish()
+    (log.folder.path / "checkpoint").unlink()
+    (log.folder.path / "checkpoint").mkdir()
+    assert client.get("/ark:12345/x0?proof").status_code == 503
 
 
 def test_a_damaged_log_is_unavailable(larger_log, client_of, caplog):

@@ -23,7 +23,8 @@ class Exchange:
     """One HTTP request and its response. The constructor sends the request.
 
     The target of ``url`` is sent unchanged. ``fields`` are header fields besides Host, Accept-Encoding and Connection.
-    ``content`` is the body of the request, or None for a request without a body.
+    ``content`` is the body of the request, or None for a request without a body. With ``keeps``, the server can keep
+    the connection for another request: ``is_reusable`` is then true after :meth:`body`.
     All methods raise :class:`~.hop.HopFailed`: "protocol" if the response is not HTTP, and the codes of the connection.
     """
 
@@ -34,6 +35,8 @@ class Exchange:
         url: WebURL,
         fields: Iterable[tuple[str, str]],
         content: bytes | None = None,
+        *,
+        keeps: bool = False,
     ) -> None:
         self._connection = connection
         self._unread = connection.bytes_left
@@ -41,7 +44,9 @@ class Exchange:
         self._http = h11.Connection(h11.CLIENT, max_incomplete_event_size=RESPONSE_BYTES)
         self._is_head = method == "HEAD"
         # Without a content coding nothing must be decoded.
-        fields = [("Host", url.authority), *fields, ("Accept-Encoding", "identity"), ("Connection", "close")]
+        fields = [("Host", url.authority), *fields, ("Accept-Encoding", "identity")]
+        if not keeps:
+            fields.append(("Connection", "close"))
         events: list[h11.Event] = [h11.EndOfMessage()]
         if content is not None:
             fields.append(("Content-Length", str(len(content))))
@@ -75,6 +80,12 @@ class Exchange:
                 raise
         body = b"".join(parts)
         return body + self._http.trailing_data[0] + self._rest() if self._is_head else body
+
+    @property
+    def is_reusable(self) -> bool:
+        """Whether both sides keep the connection, and all bytes of the response were read."""
+        states = {self._http.our_state, self._http.their_state}
+        return states == {h11.DONE} and not self._http.trailing_data[0]
 
     def _next_event(self) -> object:
         while True:

@@ -17,9 +17,10 @@ from ararat.middleware import import_table, mint
 from ararat.middleware.bindings.checks.verification import verify
 from ararat.middleware.bindings.collection import Bindings
 from ararat.middleware.bindings.listing import select
-from ararat.middleware.bindings.model import rfc3339
+from ararat.middleware.bindings.model import ACTIONS, rfc3339
 from ararat.middleware.bindings.open_bindings import open_bindings
 from ararat.middleware.errors import BindingError, BindingsUnavailable
+from ararat.middleware.log.redaction import redact
 from ararat.middleware.storage.migration.migrations import migrate
 from ararat.middleware.storage.tables import schema, triggers
 from ararat.middleware.storage.versions import VERSION
@@ -101,7 +102,7 @@ def test_a_migrated_database_has_the_tables_of_a_new_one(
 def test_a_current_database_is_not_changed(database: str) -> None:
     open_bindings(database, create=True).close()
     before = shape(database)
-    assert migrate(database) == (VERSION, VERSION, 0, 0, 0)
+    assert migrate(database) == (VERSION, VERSION, 0, 0, 0, 0)
     assert shape(database) == before
 
 
@@ -120,9 +121,44 @@ def test_missing_triggers_are_added(database: str, open_store: Callable[..., Bin
     bindings = open_store(database)
     assert bindings.relocate(NAME, "/y") == "relocated"
     disabled = database.startswith("postgresql")
-    assert migrate(database) == (VERSION, VERSION, len(added) + disabled, 0, 0)
+    assert migrate(database) == (VERSION, VERSION, len(added) + disabled, 0, 0, 0)
     assert shape(database) == before
     assert bindings.relocate(NAME, "/z") == "relocated"
+
+
+def make_action_unknown(database: str, action: str) -> None:
+    """Make the tables those of an Ararat that did not know an action yet."""
+    with engine(database).begin() as connection:
+        if connection.dialect.name == "sqlite":
+            connection.execute(text("PRAGMA writable_schema = ON"))
+            changed = "UPDATE sqlite_master SET sql = replace(sql, :new, '') WHERE name = 'events'"
+            connection.execute(text(changed), {"new": f", '{action}'"})
+            return
+        actions = ", ".join(repr(each) for each in ACTIONS if each != action)
+        connection.execute(text("ALTER TABLE events DROP CONSTRAINT action_known"))
+        connection.execute(text(f"ALTER TABLE events ADD CONSTRAINT action_known CHECK (action IN ({actions}))"))
+
+
+def test_migrate_adds_the_actions_that_an_older_table_does_not_permit(
+    database: str, open_store: Callable[..., Bindings]
+) -> None:
+    bindings = open_store(database)
+    bindings.bind(NAME, "/x", metadata={"who": "Lovelace"})
+    bindings.close()
+    before = shape(database)
+    make_action_unknown(database, "redacted")
+    bindings = open_store(database)
+    with pytest.raises(BindingsUnavailable, match="run: ararat migrate"):
+        redact(bindings, NAME)
+    assert [event.action for event in bindings.history(NAME)] == ["bound"]
+    # The servers keep their connections, and accept the action at once.
+    assert migrate(database) == (VERSION, VERSION, 0, 0, 0, 1)
+    assert redact(bindings, NAME).revision == 2
+    assert [event.action for event in bindings.history(NAME)] == ["bound", "redacted"]
+    assert (shape(database), migrate(database).constraints) == (before, 0)
+    with pytest.raises(DBAPIError), engine(database).begin() as connection:
+        connection.execute(text(f"INSERT INTO events ({COLUMNS}, action) VALUES ({ROW}, 'stolen')"))  # noqa: S608
+    assert list(verify(bindings)) == []
 
 
 @pytest.mark.parametrize("refused", [False, True])
@@ -267,7 +303,7 @@ def test_version_2_is_migrated(version_2: str, open_store: Callable[..., Binding
     assert [event.action for event in bindings.history("ark:12345/x51")] == ["bound"]
     assert {finding.code for finding in verify(bindings)} == {"row-unreadable"}
     assert bindings.delete("ark:12345/x50") == "deleted"
-    assert migrate(version_2) == (VERSION, VERSION, 0, 0, 0)
+    assert migrate(version_2) == (VERSION, VERSION, 0, 0, 0, 0)
 
 
 def test_version_2_gets_the_tables_of_a_new_database(
