@@ -10,10 +10,19 @@ from ..errors import DONE, Refused, store_errors, write
 from ..options import database_option
 from ..output import Sheet
 
+MAX_PARTITIONS = 1024
+
 
 @click.command("init", short_help="Create a database for bindings.")
 @database_option
-def init_command(database: str) -> int:
+@click.option(
+    "--partitions",
+    type=click.IntRange(2, MAX_PARTITIONS),
+    metavar="N",
+    help="Divide the names into N partitions by the hash of the name (PostgreSQL only), for more than about 50 million"
+    " names. The number cannot be changed later.",
+)
+def init_command(database: str, partitions: int | None) -> int:
     """Create the file of an SQLite database, or the tables in an empty PostgreSQL database.
 
     A database that exists is not changed. `ararat bind` and `ararat import` also create a missing database.
@@ -30,7 +39,12 @@ def init_command(database: str) -> int:
         )
     with store_errors():
         place = database_at(database)
-        created = create_database(place)
+        if partitions and place.dialect_name != "postgresql":
+            raise Refused(
+                f"cannot create partitions in {place}: only PostgreSQL has partitions",
+                ("Expected", "postgresql://HOST/NAME, or no --partitions"),
+            )
+        created = create_database(place, partitions=partitions or 0)
     result = f"Created {place}. It has no names." if created else f"{place} already exists. Nothing was changed."
     write(Sheet.of(sys.stdout).prose(result))
     return DONE

@@ -293,16 +293,17 @@ def open_store(database: Database, *, create: bool = False) -> DatabaseStore:
     return DatabaseStore(database)
 
 
-def create_database(database: Database) -> bool:
+def create_database(database: Database, *, partitions: int = 0) -> bool:
     """Create a missing SQLite file and missing tables. Return False if the tables exist already.
 
-    A PostgreSQL database must exist. Raises like :func:`open_store`.
+    A PostgreSQL database must exist. ``partitions`` is the number of partitions of its names, 0 for one table. Raises
+    like :func:`open_store`.
     """
     if _has_schema(database):
         return False
     from .writing.creation import create_tables
 
-    create_tables(database)
+    create_tables(database, partitions)
     return True
 
 

@@ -10,9 +10,10 @@ from runpy import run_path
 
 import psycopg
 import pytest
-from psycopg import sql
 
-from ararat.middleware import open_bindings
+from ararat.middleware.bindings.open_bindings import database_at
+from ararat.middleware.storage.store import create_database
+from ararat.middleware.storage.tables import search_indexes
 from ararat.middleware.tabular.importing import import_table
 
 PARTITIONS = 8
@@ -23,31 +24,10 @@ _suite = run_path(str(Path(__file__).with_name("bindings") / "test_collection.py
 globals().update({name: value for name, value in _suite.items() if name.startswith("test_")})
 
 
-def partition(url: str) -> None:
-    """Replace ``bindings`` by a partitioned table with the same columns, constraints and triggers."""
-    with psycopg.connect(url) as connection:
-        triggers = connection.execute(
-            "SELECT pg_get_triggerdef(oid) FROM pg_trigger WHERE tgrelid = 'bindings'::regclass AND NOT tgisinternal"
-        ).fetchall()
-        connection.execute("ALTER TABLE bindings RENAME TO one_table")
-        connection.execute("CREATE TABLE bindings (LIKE one_table INCLUDING ALL) PARTITION BY HASH (key)")
-        for number in range(PARTITIONS):
-            part = sql.Identifier(f"bindings_{number}")
-            connection.execute(
-                sql.SQL("CREATE TABLE {} PARTITION OF bindings FOR VALUES WITH (MODULUS {}, REMAINDER {})").format(
-                    part, PARTITIONS, number
-                )
-            )
-        connection.execute("DROP TABLE one_table")
-        for (definition,) in triggers:
-            connection.execute(sql.SQL(definition))
-
-
 @pytest.fixture
 def database(cluster) -> str:
     url = cluster.new_schema()
-    open_bindings(url, create=True).close()
-    partition(url)
+    create_database(database_at(url), partitions=PARTITIONS)
     return url
 
 
@@ -65,3 +45,12 @@ def test_names_are_in_all_parts_of_a_partitioned_table(database, open_store, tmp
     assert "Append" not in str(plan)
     assert sum("_pkey" in line for (line,) in plan) == 1, plan
     assert bindings.lookup("ark:12345/x7").target == "https://example.org/7"
+
+
+def test_a_partitioned_table_has_all_indexes_and_is_not_divided_again(database):
+    place = database_at(database)
+    assert not create_database(place, partitions=2)
+    with place.engine.begin() as connection:
+        assert search_indexes.create(connection) == 0
+        partitions = "SELECT count(*) FROM pg_partition_tree('bindings') WHERE isleaf"
+        assert connection.exec_driver_sql(partitions).scalar_one() == PARTITIONS

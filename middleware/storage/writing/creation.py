@@ -16,11 +16,14 @@ from ..versions import first_settings
 from .transaction import driver_cause
 
 
-def create_tables(database: Database) -> None:
+def create_tables(database: Database, partitions: int = 0) -> None:
     """Create the tables in a database without tables. A missing SQLite file is created.
 
-    Do nothing if another process created them at the same time. Raises :class:`BindingError` with the code
-    ``foreign-database`` for tables of another program, and :class:`BindingsUnavailable`.
+    ``partitions`` is the number of partitions of the table ``bindings`` in PostgreSQL, by the hash of the key. With 0
+    it is one table. Do nothing if another process created the tables at the same time.
+
+    Raises :class:`BindingError` with the code ``foreign-database`` for tables of another program, and
+    :class:`BindingsUnavailable`.
     """
     try:
         database.create()
@@ -36,6 +39,8 @@ def create_tables(database: Database) -> None:
                     f"{database} has the table {min(tables)} of another program; use an empty database",
                 )
             for statement in _table_statements(database.dialect_name):
+                connection.exec_driver_sql(statement)
+            for statement in _partition_statements(partitions):
                 connection.exec_driver_sql(statement)
             search_indexes.create(connection)
             triggers.create(connection, triggers.triggers(database.dialect_name))
@@ -56,4 +61,21 @@ def _table_statements(dialect_name: str) -> list[str]:
         str(element.compile(dialect=dialect))
         for table in schema.metadata.sorted_tables
         for element in (CreateTable(table), *map(CreateIndex, sorted(table.indexes, key=lambda index: str(index.name))))
+    ]
+
+
+def _partition_statements(partitions: int) -> list[str]:
+    """Return the statements that replace the new, empty table ``bindings`` by a table with partitions."""
+    if not partitions:
+        return []
+    return [
+        "ALTER TABLE bindings RENAME TO bindings_columns",
+        "CREATE TABLE bindings (LIKE bindings_columns INCLUDING ALL EXCLUDING INDEXES) PARTITION BY HASH (key)",
+        "DROP TABLE bindings_columns",
+        "ALTER TABLE bindings ADD PRIMARY KEY (key)",
+        *(
+            f"CREATE TABLE bindings_{number} PARTITION OF bindings"
+            f" FOR VALUES WITH (MODULUS {partitions}, REMAINDER {number})"
+            for number in range(partitions)
+        ),
     ]

@@ -45,6 +45,12 @@ def test_init_refuses_what_it_cannot_create(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_init_refuses_partitions_of_a_file(ararat: Callable[..., Result], tmp_path: Path) -> None:
+    refused = ararat("init", "--database", tmp_path / "names.sqlite", "--partitions", 8)
+    assert (refused.exit_code, "only PostgreSQL has partitions" in " ".join(refused.stderr.split())) == (2, True)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_missing_table_is_not_reported_as_a_database(ararat: Callable[..., Result], tmp_path: Path) -> None:
     missing = ararat("show", "--database", tmp_path / "names.csv", "ark:12345/x")
     assert missing.exit_code == 69
