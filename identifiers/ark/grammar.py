@@ -63,10 +63,12 @@ def extended_ark() -> re.Pattern[str]:
     return re.compile(_EXTENDED_ARK)
 
 
-PLAIN_ARK = re.compile(
-    rf"{LABEL_PATTERN}/?([{BASE29}]++/[{ARK_UNRESERVED}]++(?:/[{ARK_UNRESERVED}]++)*+)((?:\.[{ARK_UNRESERVED}]++)*+)"
-)
-"""A Basic ARK in which normalization changes only the label and the order of the variants. Nearly all ARKs are such."""
+_PLAIN_PART = rf"[{ARK_UNRESERVED}][{ARK_UNRESERVED}\-]*+"
+PLAIN_ARK = re.compile(rf"{LABEL_PATTERN}/?([{BASE29}]++/{_PLAIN_PART}(?:/{_PLAIN_PART})*+)((?:\.{_PLAIN_PART})++)?+")
+"""A Basic ARK in which normalization changes only the label, hyphens and the order of the variants.
+
+Nearly all ARKs are such. No part starts with a hyphen, so that no part is empty without its hyphens.
+"""
 
 RESERVED_NAAN = "ark:99999/"
 """The start of the normal form of an ARK with the reserved NAAN.

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from ..normalized import Normalized
 from ..problems import Problem, problem
 from ..segments import Segment
 from ..text import iri
@@ -87,8 +88,8 @@ class Written(NamedTuple):
             yield "fragment", "#" + self.fragment
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Ark:
+@dataclass(frozen=True, slots=True, eq=False, init=False)
+class Ark(Normalized):
     """An Extended ARK. Its parts are as written. Comparison uses the normal form.
 
     Equal values are equivalent: "ARKs are said to be equivalent if they have the same normal form."
@@ -102,20 +103,6 @@ class Ark:
     >>> ark == parse("ark:12345/x6np1/map.en.pdf?info")
     True
     """
-
-    text: str
-    normal_form: str
-
-    def __eq__(self, other: object) -> bool:
-        if isinstance(other, Ark):
-            return self.normal_form == other.normal_form
-        return NotImplemented
-
-    def __hash__(self) -> int:
-        return hash(self.normal_form)
-
-    def __str__(self) -> str:
-        return self.normal_form
 
     @property
     def written(self) -> Written:

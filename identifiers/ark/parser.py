@@ -36,7 +36,7 @@ def parse(text: str) -> Ark:
                  ^
     expected a slash and a Name after the NAAN (ARK draft, section 3.2)
     """
-    return Ark(text, _normal_form(text))
+    return Ark(text, plain(text) or _normal_form(text))
 
 
 def reads(text: str) -> bool:
@@ -71,6 +71,8 @@ def normalize(text: str) -> str:
     >>> normalize("ark:12345/4\\u0431\\u04443\\u04451")
     'ark:12345/4%D0%B1%D1%843%D1%851'
     """
+    if (found := plain(text)) is not None:
+        return found
     try:
         return _normal_form(text)
     except IdentifierError as error:
@@ -82,23 +84,22 @@ def normalize(text: str) -> str:
 def plain(text: str) -> str | None:
     """Return the normal form of a plain Basic ARK (:data:`~.grammar.PLAIN_ARK`), or None for any other text.
 
-    A plain ARK has no hyphen and no percent sign, only ASCII, and a Base29 NAAN. This fast path skips the rules.
+    A plain ARK has only ASCII without percent signs, and a Base29 NAAN. This fast path skips the rules.
 
-    >>> plain("ark:/12345/x/map.pdf.en"), plain("ark:12345/x-1"), plain("ark:12345/x?info")
+    >>> plain("ark:/12345/x/m-ap.pdf.en"), plain("ark:12345/-x"), plain("ark:12345/x?info")
     ('ark:12345/x/map.en.pdf', None, None)
     """
     matched = PLAIN_ARK.fullmatch(text)
     if matched is None:
         return None
-    body, variants = matched.groups()
-    if variants.count(".") > 1:
-        variants = "." + ".".join(sorted(set(variants[1:].split("."))))
-    return f"ark:{body}{variants}"
+    body = f"ark:{matched[1]}".replace("-", "")
+    if matched.lastindex == 1:
+        return body
+    variants = matched[2].replace("-", "").split(".")[1:]
+    return ".".join([body, *sorted(set(variants))])
 
 
 def _normal_form(text: str) -> str:
-    if (found := plain(text)) is not None:
-        return found
     matched = matched_ark(text)
     body = text[matched.start("naan") : matched.start("tail")]
     normal_parts = normal(Parts(matched["label"], body, matched["tail"]))

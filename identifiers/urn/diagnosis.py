@@ -1,6 +1,7 @@
 """Find the errors and notes of a URN, for both profiles (the URN draft and RFC 8141) or for one of them.
 
-Each function receives the parts of the text as :mod:`.parser` has split it. The functions do not depend on each other.
+Each function receives the parts of the text as :class:`.profiles.Parts` splits it. The functions do not depend on each
+other.
 """
 
 from __future__ import annotations
@@ -22,10 +23,11 @@ _QUERY_CHARS = re.compile(iri.run(f"{iri.PCHAR}/?", least=0))
 _SPECIAL_NID = re.compile("[Xx]-|[Uu][Rr][Nn]-[0-9]+$|[A-Za-z]{2}-")
 
 
-def shared(text: str, nid: str, nss: str | None, query: str | None, fragment: str | None) -> Iterator[Problem]:
+def shared(text: str, nid: str, nss: str, query: str | None, fragment: str | None) -> Iterator[Problem]:
     """Yield the errors that make a text invalid in both specifications.
 
-    ``text`` is the whole text, and the other parameters are its parts without their marks. A missing part is None.
+    ``text`` is the whole text, and the other parameters are its parts without their marks. A missing query or fragment
+    is None.
 
     >>> [found.code for found in shared("urn:a:b", "a", "b", None, None)]
     ['nid-length']
@@ -38,7 +40,7 @@ def shared(text: str, nid: str, nss: str | None, query: str | None, fragment: st
         yield _wrong_char(text, 4 + wrong, "nid-char", "a namespace identifier")
     elif not 2 <= len(nid) <= 32:
         yield problem("nid-length", 4, end, f"the namespace identifier has {len(nid)} characters")
-    if nss is None:
+    if not text.startswith(":", end):
         yield problem("no-nid", end, end, "there is no colon after the namespace identifier")
         return
     if not nss:

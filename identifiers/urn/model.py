@@ -8,17 +8,19 @@ end of the namespace identifier.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from ..ark.grammar import METADATA_INFLECTIONS
 from ..ark.normalization import Step
+from ..normalized import Normalized
 from ..problems import Problem
 from ..segments import Segment
 from ..text import display, iri
-from . import namespaces
-from .grammar import DRAFT, RFC8141
+from . import diagnosis, namespaces, profiles
+from .grammar import DRAFT
 from .namespaces import Namespace
+from .profiles import Parts
 
 STEPS = (
     ("scheme-case", "Write the label in lower case", "URN draft, section 5, step 1"),
@@ -28,42 +30,59 @@ STEPS = (
 """The rules of the normal form in the order of the draft: name, title and source."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Urn:
+@dataclass(frozen=True, slots=True, eq=False, init=False)
+class Urn(Normalized):
     """A URN. Its parts are as written. Two URNs are equal if the URN draft calls them lexically equivalent.
 
-    - ``nid``: the namespace identifier. ``nss``: the namespace-specific string, which is the name in that namespace.
-    - ``query`` and ``fragment``: without their marks, or None.
-    - ``profiles``: maps "urnbis-01" (the URN draft) and "rfc8141" to the result of that profile: ``valid``, the parts
-      under the names of the profile, and the codes of its ``problems``.
-    - ``problems``: warnings and notes about the syntax.
+    ``normal_form`` is the URN with scheme and NID in lower case and percent-encodings in upper case. Query and fragment
+    stay. Nothing is decoded: "any percent-encoded characters in the NSS ... MUST NOT be removed" before comparison
+    (URN-051).
 
     >>> from ararat.identifiers.urn import parse
-    >>> name = parse("URN:ISBN:0451450523")
+    >>> name = parse("URN:FOO:a%2c1#S")
     >>> name.nid, name.nss, name.normal_form
-    ('ISBN', '0451450523', 'urn:isbn:0451450523')
-    >>> name == parse("urn:isbn:0451450523")
+    ('FOO', 'a%2c1', 'urn:foo:a%2C1#S')
+    >>> name == parse("urn:foo:a%2C1#S")
     True
     """
 
-    text: str
-    nid: str
-    nss: str
-    query: str | None
-    fragment: str | None
-    profiles: dict[str, dict[str, Any]] = field(repr=False)
-    problems: tuple[Problem, ...] = field(repr=False)
+    @property
+    def parts(self) -> Parts:
+        """The parts as written: NID, NSS, query and fragment."""
+        return Parts.of(self.text)
 
-    def __eq__(self, other: object) -> bool:
-        if isinstance(other, Urn):
-            return self.normal_form == other.normal_form
-        return NotImplemented
+    @property
+    def nid(self) -> str:
+        """The namespace identifier as written."""
+        return self.parts.nid
 
-    def __hash__(self) -> int:
-        return hash(self.normal_form)
+    @property
+    def nss(self) -> str:
+        """The namespace-specific string as written: the name in its namespace."""
+        return self.parts.nss
 
-    def __str__(self) -> str:
-        return self.normal_form
+    @property
+    def query(self) -> str | None:
+        """The query as written, without its question mark, or None."""
+        return self.parts.query
+
+    @property
+    def fragment(self) -> str | None:
+        """The fragment as written, without its number sign, or None."""
+        return self.parts.fragment
+
+    @property
+    def profiles(self) -> dict[str, dict[str, Any]]:
+        """The results of the two profiles, by "urnbis-01" (the URN draft) and "rfc8141".
+
+        Each contains ``valid``, the parts under the names of the profile, and the codes of its ``problems``.
+        """
+        return profiles.results(self.parts)
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """Warnings and notes about the syntax, in the order of their places in ``text``."""
+        return profiles.problems(self.parts)
 
     @property
     def assigned_name(self) -> str:
@@ -73,20 +92,7 @@ class Urn:
         >>> parse("URN:FOO:a%2c1?+r").assigned_name
         'urn:foo:a%2C1'
         """
-        return f"urn:{self.nid.lower()}:{iri.upper_hex(self.nss)}"
-
-    @property
-    def normal_form(self) -> str:
-        """The URN with scheme and NID in lower case and percent-encodings in upper case. Query and fragment stay.
-
-        Nothing is decoded: "any percent-encoded characters in the NSS ... MUST NOT be removed" before comparison
-        (URN-051).
-
-        >>> from ararat.identifiers.urn import parse
-        >>> parse("URN:FOO:a%2c1#S").normal_form
-        'urn:foo:a%2C1#S'
-        """
-        return self.assigned_name + iri.upper_hex(self._tail)
+        return self.normal_form.partition("#")[0].partition("?")[0]
 
     @property
     def namespace(self) -> Namespace | None:
@@ -102,8 +108,9 @@ class Urn:
         >>> parse("urn:isbn:0-451-45052-3").canonical_name
         'urn:isbn:9780451450524'
         """
-        known = self.namespace
-        return f"urn:{known.nid}:{known.canonical(self.nss)}" if known else self.assigned_name
+        nid, nss, _, _ = self.parts
+        known = namespaces.lookup(nid)
+        return f"urn:{known.nid}:{known.canonical(nss)}" if known else self.assigned_name
 
     @property
     def canonical(self) -> str:
@@ -113,7 +120,7 @@ class Urn:
         >>> parse("urn:isbn:0-451-45052-3#p1").canonical
         'urn:isbn:9780451450524#p1'
         """
-        return self.canonical_name + iri.upper_hex(self._tail)
+        return self.canonical_name + self.normal_form[len(self.assigned_name) :]
 
     @property
     def display(self) -> str:
@@ -123,9 +130,10 @@ class Urn:
         >>> parse("URN:ISBN:0451450523").display, parse("urn:foo:%C3%A9").display
         ('urn:isbn:0-451-45052-3', 'urn:foo:\u00e9')
         """
-        known = self.namespace
-        name = known.display(self.nss) if known else display.decoded(self.nss)
-        return f"urn:{self.nid.lower()}:{name}{display.decoded(self._tail)}"
+        nid, nss, _, _ = self.parts
+        known = namespaces.lookup(nid)
+        name = known.display(nss) if known else display.decoded(nss)
+        return f"urn:{nid.lower()}:{name}{display.decoded(self.text[5 + len(nid) + len(nss) :])}"
 
     @property
     def details(self) -> dict[str, str]:
@@ -135,8 +143,9 @@ class Urn:
         >>> parse("urn:uuid:f81d4fae-7dec-11d0-a765-00a0c91e6bf6").details["version"]
         '1, from a time since 1582 and a node'
         """
-        known = self.namespace
-        return known.details(self.nss) if known else {}
+        nid, nss, _, _ = self.parts
+        known = namespaces.lookup(nid)
+        return known.details(nss) if known else {}
 
     @property
     def findings(self) -> tuple[Problem, ...]:
@@ -148,13 +157,14 @@ class Urn:
         >>> [found.message for found in parse("urn:oid:1.03").findings]
         ['the number begins with a zero']
         """
-        known = self.namespace
-        return known.check(self.nss, 5 + len(self.nid)) if known else ()
+        nid, nss, _, _ = self.parts
+        known = namespaces.lookup(nid)
+        return known.check(nss, 5 + len(nid)) if known else ()
 
     @property
     def strict(self) -> bool:
         """Whether the URN is valid by the URN draft, the default profile. If not, only RFC 8141 accepts it."""
-        return self.profiles[DRAFT]["valid"]
+        return not profiles.errors(self.parts)[DRAFT]
 
     @property
     def inflection(self) -> str:
@@ -166,10 +176,8 @@ class Urn:
         >>> parse("urn:foo:a?info").inflection, parse("urn:foo:a?=q").inflection
         ('?info', '')
         """
-        components = self.profiles[RFC8141]
-        if self.query is None or components["r"] is not None or components["q"] is not None:
-            return ""
-        return "?" + iri.upper_hex(self.query)
+        query = self.query
+        return "" if query is None or diagnosis.components(query) else "?" + iri.upper_hex(query)
 
     @property
     def service(self) -> str:
@@ -191,8 +199,8 @@ class Urn:
         >>> [step.rule for step in parse("URN:FOO:a").steps]
         ['scheme-case', 'nid-case']
         """
-        folded = f"urn:{self.nid}:{self.nss}{self._tail}", f"urn:{self.nid.lower()}:{self.nss}{self._tail}"
-        stages = (self.text, *folded, self.normal_form)
+        nid, _, rest = self.text[4:].partition(":")
+        stages = (self.text, f"urn:{nid}:{rest}", f"urn:{nid.lower()}:{rest}", self.normal_form)
         named = zip(STEPS, stages, stages[1:], strict=False)
         return tuple(
             Step(rule, title, before, after, where) for (rule, title, where), before, after in named if before != after
@@ -203,11 +211,7 @@ class Urn:
         """The parts with their places in ``text``, in order and without gaps. The mark before a query or fragment
         belongs to it.
         """
-        return tuple(_segments(self.nid, self.nss, self.query, self.fragment))
-
-    @property
-    def _tail(self) -> str:
-        return self.text[5 + len(self.nid) + len(self.nss) :]
+        return tuple(_segments(*self.parts))
 
 
 def _segments(nid: str, nss: str, query: str | None, fragment: str | None) -> Iterator[Segment]:

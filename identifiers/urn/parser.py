@@ -1,20 +1,16 @@
 """Parse a URN by two profiles: the URN draft -01 and RFC 8141.
 
-The text is split once. Then each profile reports its own errors. A URN is valid if at least one profile accepts it
-(decisions U-01 to U-09).
+One expression accepts what at least one profile accepts. The parts are checked only to explain a refusal, or on request
+(:mod:`.profiles`).
 """
 
 from __future__ import annotations
 
-from operator import attrgetter
-from typing import Any
-
-from ..problems import IdentifierError, Problem, problem
-from . import diagnosis
-from .grammar import DRAFT, LABEL, PROFILES, RFC8141, URN
+from ..problems import IdentifierError, problem
+from ..text import iri
+from .grammar import LABEL, PROFILES, URN
 from .model import Urn
-
-_PLACE = attrgetter("start", "end")
+from .profiles import first_error
 
 
 def parse(text: str, profile: str | None = None) -> Urn:
@@ -37,27 +33,14 @@ def parse(text: str, profile: str | None = None) -> Urn:
     """
     if profile is not None and profile not in PROFILES:
         raise ValueError(f"unknown profile {profile!r}: use one of {', '.join(PROFILES)}")
-    if LABEL.match(text) is None:
-        raise IdentifierError(text, problem("no-scheme", 0, min(4, len(text))) if text else problem("empty", 0, 0))
-    nid, nss, query, fragment = _split(text)
-    shared = sorted(diagnosis.shared(text, nid, nss, query, fragment), key=_PLACE)
-    if shared or nss is None:
-        raise IdentifierError(text, shared[0])
-    errors = {DRAFT: list(diagnosis.draft(nid, nss)), RFC8141: list(diagnosis.rfc8141(nid, nss, query))}
-    accepted = (profile,) if profile else PROFILES
-    if all(errors[each] for each in accepted):
-        raise IdentifierError(text, min((errors[each][0] for each in accepted), key=_PLACE))
-    notes = list(diagnosis.notes(nid, nss, query, fragment))
-    profiles = {
-        DRAFT: _draft(nid, nss, query, fragment, errors[DRAFT], notes),
-        RFC8141: _rfc8141(nid, nss, query, fragment, errors[RFC8141]),
-    }
-    warnings = [
-        problem(found.code, found.start, found.end, f"{found.message} ({each})", severity="warning")
-        for each in PROFILES
-        for found in errors[each]
-    ]
-    return Urn(text, nid, nss, query, fragment, profiles, tuple(sorted(warnings + notes, key=_PLACE)))
+    if profile is not None or not URN.fullmatch(text):
+        if not LABEL.match(text):
+            raise IdentifierError(text, problem("no-scheme", 0, min(4, len(text))) if text else problem("empty", 0, 0))
+        if error := first_error(text, (profile,) if profile else PROFILES):
+            raise IdentifierError(text, error)
+    nid, _, rest = text[4:].partition(":")
+    # URN draft, section 5: the label and the NID in lower case, percent-encodings in upper case. Nothing is decoded.
+    return Urn(text, f"urn:{nid.lower()}:{iri.upper_hex(rest)}")
 
 
 def reads(text: str) -> bool:
@@ -67,30 +50,3 @@ def reads(text: str) -> bool:
     (True, False)
     """
     return URN.fullmatch(text) is not None
-
-
-def _split(text: str) -> tuple[str, str | None, str | None, str | None]:
-    """Split the text after the label into NID, NSS, query and fragment. The NSS is None without a second colon."""
-    rest, hash_mark, fragment = text[4:].partition("#")
-    path, question_mark, query = rest.partition("?")
-    nid, colon, nss = path.partition(":")
-    return nid, nss if colon else None, query if question_mark else None, fragment if hash_mark else None
-
-
-def _draft(
-    nid: str, nss: str, query: str | None, fragment: str | None, errors: list[Problem], notes: list[Problem]
-) -> dict[str, Any]:
-    problems = [*errors, *(note for note in notes if note.code != "rfc2141-invalid")]
-    # "The <query> part MUST NOT be present in any *assigned* URN."
-    assigned = not errors and query is None and fragment is None
-    parts = {"nid": nid, "nss": nss, "query": query, "fragment": fragment}
-    return {"valid": not errors, **parts, "assigned": assigned, "problems": _codes(problems)}
-
-
-def _rfc8141(nid: str, nss: str, query: str | None, fragment: str | None, errors: list[Problem]) -> dict[str, Any]:
-    r, q = (None, None) if query is None else diagnosis.components(query) or (None, None)
-    return {"valid": not errors, "nid": nid, "nss": nss, "r": r, "q": q, "f": fragment, "problems": _codes(errors)}
-
-
-def _codes(found: list[Problem]) -> list[str]:
-    return list(dict.fromkeys(each.code for each in found))

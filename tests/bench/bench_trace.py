@@ -9,7 +9,7 @@ from pathlib import Path
 from runpy import run_path
 from statistics import median
 
-Watchers = run_path(str(Path(__file__).parents[1] / "webapp" / "test_soak.py"))["Watchers"]
+Watchers = run_path(str(Path(__file__).parents[1] / "cli" / "serving" / "test_soak.py"))["Watchers"]
 
 STREAMS = (0, 10, 25, 50)
 ASKED = {"a page of the site": ("/demo/", "200"), "a redirect": ("/ark:12345/mp39n", "302")}

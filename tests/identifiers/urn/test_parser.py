@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from ararat.identifiers import IdentifierError, examine, parse
 from ararat.identifiers.urn import parser as urn
 from ararat.identifiers.urn.grammar import DRAFT, PROFILES, RFC8141
+from ararat.identifiers.urn.profiles import first_error
 
 COLUMNS = {"draft": DRAFT, "rfc8141": RFC8141}
 
@@ -135,6 +136,17 @@ def test_reads_accepts_what_one_of_the_specifications_accepts(text, valid):
     else:
         with pytest.raises(IdentifierError):
             parse(text)
+
+
+@given(st.text("au-%02F:/?+=#", max_size=14))
+def test_the_expression_accepts_the_texts_without_an_error_in_a_profile(rest):
+    text = f"urn:{rest}"
+    accepted = [profile for profile in PROFILES if first_error(text, [profile]) is None]
+    assert urn.reads(text) is bool(accepted)
+    if accepted:
+        found = urn.parse(text)
+        assert [profile for profile, result in found.profiles.items() if result["valid"]] == accepted
+        assert found.strict is (DRAFT in accepted)
 
 
 @given(st.text())

@@ -1,0 +1,106 @@
+"""Check the parts of a URN by its two profiles, the URN draft -01 and RFC 8141 (decisions U-01 to U-09).
+
+Each profile reports its own errors. A URN is valid if at least one profile accepts it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from operator import attrgetter
+from typing import Any, NamedTuple
+
+from ..problems import Problem, problem
+from . import diagnosis
+from .grammar import DRAFT, PROFILES, RFC8141
+
+_PLACE = attrgetter("start", "end")
+
+
+class Parts(NamedTuple):
+    """The parts of a URN as written, without their marks. A missing query or fragment is None."""
+
+    nid: str
+    nss: str
+    query: str | None
+    fragment: str | None
+
+    @classmethod
+    def of(cls, text: str) -> Parts:
+        """Split a text that starts with ``urn:``. Without a second colon, the NSS is empty.
+
+        >>> Parts.of("URN:ISBN:0451450523#p1")
+        Parts(nid='ISBN', nss='0451450523', query=None, fragment='p1')
+        """
+        rest, hash_mark, fragment = text[4:].partition("#")
+        path, question_mark, query = rest.partition("?")
+        nid, _, nss = path.partition(":")
+        return cls(nid, nss, query if question_mark else None, fragment if hash_mark else None)
+
+
+def first_error(text: str, accepted: Sequence[str] = PROFILES) -> Problem | None:
+    """Return the first error of a text that starts with ``urn:``, or None if one of the ``accepted`` profiles has none.
+
+    >>> first_error("urn:example:a/b", ["urnbis-01"]).code, first_error("urn:example:a/b")
+    ('nss-slash', None)
+    """
+    parts = Parts.of(text)
+    if shared := sorted(diagnosis.shared(text, *parts), key=_PLACE):
+        return shared[0]
+    found = errors(parts)
+    if all(found[each] for each in accepted):
+        return min((found[each][0] for each in accepted), key=_PLACE)
+    return None
+
+
+def errors(parts: Parts) -> dict[str, list[Problem]]:
+    """Return the errors of each profile, for parts without an error that both profiles share."""
+    nid, nss, query, _ = parts
+    return {DRAFT: list(diagnosis.draft(nid, nss)), RFC8141: list(diagnosis.rfc8141(nid, nss, query))}
+
+
+def problems(parts: Parts) -> tuple[Problem, ...]:
+    """Return the warnings and notes about a valid URN, in the order of their places.
+
+    The errors of one profile are warnings, because the other profile accepts the URN.
+    """
+    warnings = [
+        problem(found.code, found.start, found.end, f"{found.message} ({each})", severity="warning")
+        for each, found_by_profile in errors(parts).items()
+        for found in found_by_profile
+    ]
+    return tuple(sorted([*warnings, *diagnosis.notes(*parts)], key=_PLACE))
+
+
+def results(parts: Parts) -> dict[str, dict[str, Any]]:
+    """Return the result of each profile for a valid URN: ``valid``, its parts, and the codes of its ``problems``.
+
+    >>> results(Parts.of("urn:example:a/b"))["urnbis-01"]["problems"]
+    ['nss-slash']
+    """
+    nid, nss, query, fragment = parts
+    by_draft, by_rfc8141 = errors(parts).values()
+    notes = [note for note in diagnosis.notes(*parts) if note.code != "rfc2141-invalid"]
+    # "The <query> part MUST NOT be present in any *assigned* URN."
+    assigned = not by_draft and query is None and fragment is None
+    r, q = (None, None) if query is None else diagnosis.components(query) or (None, None)
+    return {
+        DRAFT: {
+            "valid": not by_draft,
+            **parts._asdict(),
+            "assigned": assigned,
+            "problems": _codes([*by_draft, *notes]),
+        },
+        RFC8141: {
+            "valid": not by_rfc8141,
+            "nid": nid,
+            "nss": nss,
+            "r": r,
+            "q": q,
+            "f": fragment,
+            "problems": _codes(by_rfc8141),
+        },
+    }
+
+
+def _codes(found: Iterable[Problem]) -> list[str]:
+    return list(dict.fromkeys(each.code for each in found))
