@@ -1,6 +1,7 @@
 """Answer requests for names and for the resources of the resolver. The requests can come from WSGI or ASGI.
 
-Resources are the services of RFC 2169, the feeds and the files of the log. The site answers all other requests.
+Resources are the services of RFC 2169, the feeds, the files of the log and the metrics. The site answers all other
+requests.
 """
 
 from __future__ import annotations
@@ -32,11 +33,16 @@ from .storage.reopening import AvailabilityLog
 if TYPE_CHECKING:
     from .bindings.model import Binding
     from .log.name_proofs import NameProofs
+    from .metrics.instruments import Metrics
+    from .metrics.page import MetricsPage
 
 _log = logging.getLogger(__name__)
 
 Respond = Callable[[Request], Answer | Handover]
 """Answers a request for a resource. It raises no exception; exceptions are logged."""
+
+Observer = Callable[[Resolution, str | None, int, float], object]
+"""Receives a resolution, the method of its request, the status of its answer, and its duration in seconds."""
 
 
 class RequestHandler:
@@ -53,13 +59,19 @@ class RequestHandler:
     ) -> None:
         self._settings = settings
         self._bindings = bindings
-        self._availability = AvailabilityLog(bindings.failure)
-        self._on_resolve = on_resolve
+        self.metrics: Metrics | None = None
+        self._observers: list[Observer] = [] if on_resolve is None else [_observer(on_resolve)]
         self._labels = reserved_labels(scheme for scheme in settings.schemes if isinstance(scheme, str))
         self._own = {scheme.name: scheme for scheme in settings.schemes if isinstance(scheme, OwnScheme)}
         # It is the same position in "/ark:" and "/urn:".
         self.colons = frozenset({4, *(len(name) + 1 for name in self._own)})
         self._finders: list[Callable[[str], Respond | None]] = []
+        if settings.metrics is not None:
+            page, self.metrics = _metrics(settings, bindings)
+            self._finders.append(page.find)
+            self._observers.append(self.metrics.observe)
+        on_failure = None if self.metrics is None else self.metrics.store_failed
+        self._availability = AvailabilityLog(bindings.failure, on_failure=on_failure)
         self._proofs: NameProofs | None = None
         if settings.log is None or settings.log_folder is None:
             self._answers = Answers(settings, bindings.branding)
@@ -83,7 +95,7 @@ class RequestHandler:
 
     @property
     def has_resources(self) -> bool:
-        """Whether the settings enable a service, a feed or the log."""
+        """Whether the settings enable a service, a feed, the log or the metrics."""
         return bool(self._finders) or self._settings.services is not None
 
     @property
@@ -124,8 +136,8 @@ class RequestHandler:
             _log.exception("The resolver failed for %s", display.escape(given[:200]))
             resolution = refuse(given, "internal-error")
             answer = self._failed(resolution, request)
-        if self._on_resolve is not None:
-            self._report(self._on_resolve, resolution, answer, began)
+        if self._observers:
+            self._report(resolution, request.method, answer, perf_counter() - began)
         return answer
 
     def _own_scheme(self, target: Target) -> OwnScheme | None:
@@ -180,12 +192,34 @@ class RequestHandler:
             _log.exception("The error page could not be rendered")
             return last_resort()
 
-    @staticmethod
-    def _report(
-        on_resolve: Callable[[Resolution], object], resolution: Resolution, answer: Answer | Handover, began: float
-    ) -> None:
+    def _report(self, resolution: Resolution, method: str | None, answer: Answer | Handover, seconds: float) -> None:
+        status = resolution.status if isinstance(answer, Handover) else answer.status
+        for observe in self._observers:
+            try:
+                observe(resolution, method, status, seconds)
+            except Exception:  # noqa: BLE001 - it is logged
+                _log.exception("A resolution could not be logged or counted")
+
+
+def _observer(on_resolve: Callable[[Resolution], object]) -> Observer:
+    def observe(resolution: Resolution, method: str | None, status: int, seconds: float) -> None:
         try:
-            status = resolution.status if isinstance(answer, Handover) else answer.status
-            on_resolve(replace(resolution, status=status, seconds=perf_counter() - began))
+            on_resolve(replace(resolution, status=status, seconds=seconds))
         except Exception:  # noqa: BLE001 - it is logged
             _log.exception("on_resolve raised an exception")
+
+    return observe
+
+
+def _metrics(settings: Settings, bindings: BindingSource) -> tuple[MetricsPage, Metrics]:
+    try:
+        from .metrics.page import MetricsPage
+    except ImportError:
+        raise ValueError(
+            "metrics: the package prometheus-client is missing; run: pip install 'ararat[metrics]'"
+        ) from None
+    page = MetricsPage(settings.metrics or "", settings.metrics_token_file or "")
+    # This module needs the folder of the shared metrics, which the page has checked.
+    from .metrics.instruments import Metrics
+
+    return page, Metrics(settings, bindings.prefix_records)

@@ -89,6 +89,8 @@ class SettingsArguments(TypedDict, total=False):
     oai: str | None
     log: str | None
     log_folder: str | None
+    metrics: str | None
+    metrics_token_file: str | None
     cors: bool | Iterable[str]
     referrer_policy: str | None
     languages: Iterable[str]
@@ -131,6 +133,8 @@ class Settings:
     oai: str | None = None
     log: str | None = None
     log_folder: str | None = None
+    metrics: str | None = None
+    metrics_token_file: str | None = None
     cors: bool | Iterable[str] = True
     referrer_policy: str | None = "no-referrer"
     languages: Iterable[str] = tuple(LANGUAGES)
@@ -160,6 +164,7 @@ class Settings:
             atom=None if self.atom is None else _public_path("atom", self.atom, self.prefix, "/changes.atom"),
             oai=None if self.oai is None else _public_path("oai", self.oai, self.prefix, "/oai"),
             log=None if self.log is None else _log(self.log, self.log_folder),
+            metrics=None if self.metrics is None else _metrics(self.metrics, self.metrics_token_file),
             ignored_parameters=ignored,
             cors=self.cors if isinstance(self.cors, bool) else _origins(self.cors),
             _ignored_names=frozenset(name for name in ignored if not name.endswith("*")),
@@ -170,9 +175,11 @@ class Settings:
         self._put(languages=_languages(_several("languages", self.languages)), branding=_branding(self))
         self._put(**self.branding.as_dict())
         _check_length(self.max_length)
-        _check_feeds(self)
+        _check_paths(self)
         if self.log_folder is not None and self.log is None:
             raise ValueError("log_folder: the path of the log is missing; set log='/log'")
+        if self.metrics_token_file is not None and self.metrics is None:
+            raise ValueError("metrics_token_file: the path of the metrics is missing; set metrics='/metrics'")
         _check_forward(self.forward, self.naans, self.prefix)
         self._put(inflections=_inflections(self.inflections, self))
         if not 0 <= self.cache <= _YEAR:
@@ -320,6 +327,12 @@ def _log(log: str, folder: str | None) -> str:
     return _unreserved("log", log, "/log")
 
 
+def _metrics(metrics: str, token_file: str | None) -> str:
+    if token_file is None:
+        raise ValueError("metrics: the token is missing; set metrics_token_file=…, a file with a token for clients")
+    return _unreserved("metrics", metrics, "/metrics")
+
+
 def _sitemap(sitemap: str, prefix: str | None) -> str:
     path = _public_path("sitemap", sitemap, prefix, "/sitemap-names.xml")
     if path.count("/") != 1:
@@ -331,11 +344,12 @@ def _sitemap(sitemap: str, prefix: str | None) -> str:
     return path
 
 
-def _check_feeds(settings: Settings) -> None:
-    for setting, path in settings.feeds.items():
+def _check_paths(settings: Settings) -> None:
+    paths = {**settings.feeds, **({} if settings.metrics is None else {"metrics": settings.metrics})}
+    for setting, path in paths.items():
         if settings.reserves(path):
             raise ValueError(f"{setting}: {path!r} belongs to the log or to the services; choose another")
-        other = next(name for name, each in settings.feeds.items() if each == path)
+        other = next(name for name, each in paths.items() if each == path)
         if other != setting:
             raise ValueError(f"{setting}: {path!r} is also the path of {other}; choose another")
 

@@ -79,6 +79,10 @@ class ResolverMiddleware:
     :param log: str or None (default). The path below which the files of the log are served (``/log``); needs
         ``log_folder``.
     :param log_folder: str or None (default). The folder of the log, as in ``ararat log init --dir``.
+    :param metrics: str or None (default). The path of the metrics for Prometheus (``/metrics``); needs
+        ``metrics_token_file`` and the extra ``metrics``. Without it, nothing is counted.
+    :param metrics_token_file: str or None (default). The file with the token that a request for the metrics must
+        contain, in one line of at least 16 characters.
     :param cors: bool or iterable of str, default True. The pages whose scripts can read the answers (CORS): True for
         the pages of every site, False for none, or a list of origins (``https://example.org``).
     :param referrer_policy: str or None, default "no-referrer". The Referrer-Policy field of all answers. With
@@ -122,6 +126,7 @@ class ResolverMiddleware:
         self.bindings = bindings
         self.settings = Settings(**settings)
         self._handler = RequestHandler(self.settings, bindings, on_resolve)
+        self.metrics = self._handler.metrics
         self._colons = self._handler.colons
         # Paths of resources have no colon, so they need a second check. Sites without resources skip it.
         self._others: WSGIApplication = self._resource_or_site if self._handler.has_resources else app

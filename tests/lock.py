@@ -19,7 +19,7 @@ FOLDER = Path(__file__).with_name("requirements")
 GROUPS = ("test", "servers", "bench", "fuzz")
 """The dependency groups of pyproject.toml, in the order in which they are installed into .venv."""
 
-EXTRAS = ("--extra", "app", "--extra", "log", "--extra", "oidc", "--extra", "postgres")
+EXTRAS = ("--extra", "app", "--extra", "log", "--extra", "metrics", "--extra", "oidc", "--extra", "postgres")
 SETS = {"run": EXTRAS[:2], **{group: (*EXTRAS, "--group", group) for group in GROUPS}}
 """Each set that is installed into .venv, in this order, and the options of uv that select it."""
 

@@ -38,6 +38,7 @@ def required(file: str) -> list[str]:
         return [*PROJECT["project"]["dependencies"], *EXTRAS["app"]]
     return [
         *EXTRAS["log"],
+        *EXTRAS["metrics"],
         *EXTRAS["oidc"],
         *EXTRAS["postgres"],
         *(line for line in PROJECT["dependency-groups"][file] if isinstance(line, str)),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from pathlib import Path
@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from ..middleware import Bindings
     from .accounts.openid import OpenID
     from .accounts.store import Accounts
+    from .tracing.events import End
 
 VENDORED = ("vendor/htmx-2.min.js", "vendor/hx-sse-2.min.js")
 """Files below static/ that the build copies there (setup.py)."""
@@ -86,6 +87,7 @@ def create_app(
     openid: OpenID | None = None,
     session_idle: int = SESSION_IDLE,
     ezid: str | None = None,
+    on_trace: Callable[[End], object] | None = None,
 ) -> Flask:
     """Create an inspector, a WSGI application that can be mounted under any path.
 
@@ -116,6 +118,7 @@ def create_app(
     - ``session_idle``: the time in minutes, at least 5, after which a session of a browser that is not used ends. Every
       session ends after 12 hours.
     - ``ezid``: the path of the EZID API, such as "/ezid". None: there is no such API. It needs a prefix and a database.
+    - ``on_trace``: a function that is called with the :class:`~.tracing.events.End` of each trace, for a counter.
 
     Accounts are those in the database of ``bindings``. Their pages answer 404 until an account exists.
 
@@ -166,6 +169,7 @@ def create_app(
         remote_user=None if remote_user is None else _variable(remote_user),
         openid=openid,
         session_idle=timedelta(minutes=session_idle),
+        on_trace=on_trace,
     )
     # Without these settings the router answers double or missing slashes with a permanent redirect (308).
     app.url_map.strict_slashes = False

@@ -6,7 +6,7 @@ variables.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,7 @@ from werkzeug.urls import iri_to_uri
 
 from .report import inspection
 from .report.inspection import Inspection
+from .tracing.events import End, Event
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
@@ -100,6 +101,7 @@ class Site:
     - ``remote_user``: the key of the WSGI environ with the user that the web server reports, or None.
     - ``openid``: the OpenID provider whose users can sign in, or None.
     - ``session_idle``: the time after which a session that is not used ends.
+    - ``on_trace``: called with the end of each trace, or None.
     """
 
     bindings: Bindings | None
@@ -121,6 +123,7 @@ class Site:
     remote_user: str | None = None
     openid: OpenID | None = None
     session_idle: timedelta = timedelta(minutes=SESSION_IDLE)
+    on_trace: Callable[[End], object] | None = None
 
     @property
     def origin(self) -> str:
@@ -129,6 +132,13 @@ class Site:
         The field Host of a request is never used, because a client can forge it.
         """
         return origin(self.prefix if self.inspector is None else self.inspector)
+
+    def watched(self, events: Iterator[Event]) -> Iterator[Event]:
+        """Yield the events of a trace, and pass its end to ``on_trace``."""
+        for event in events:
+            if self.on_trace is not None and isinstance(event, End):
+                self.on_trace(event)
+            yield event
 
     def inspect(self, text: str) -> Inspection:
         """Find and examine the identifiers in ``text`` with the prefix, bindings and policies of this site.

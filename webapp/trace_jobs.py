@@ -192,7 +192,7 @@ def start_trace(wanted: TraceRequest) -> TraceJob[Event]:
         named = display.percent(choice.resolver)
         sentence = f"This inspector sends no requests to {named}. Run `ararat trace` on a command line instead."
         raise Refused(403, "not-asked", sentence)
-    return TraceJob(_resumed(start, events), acquire_slot(known), stop, progress)
+    return TraceJob(known.watched(_resumed(start, events)), acquire_slot(known), stop, progress)
 
 
 def acquire_slot(known: Site) -> Slot:

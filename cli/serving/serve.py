@@ -67,6 +67,14 @@ _SETTINGS: dict[str, dict[str, Any]] = {
     "--oai": {"metavar": "PATH", "help": "Offer the names to OAI-PMH harvesters at this path, such as /oai."},
     "--log": {"metavar": "PATH", "help": "Serve the files of the log below this path, usually /log."},
     "--log-folder": {"metavar": "DIR", "help": "The folder of the log, as in `ararat log init --dir`."},
+    "--metrics": {
+        "metavar": "PATH",
+        "help": "Offer metrics for Prometheus at this path, usually /metrics. Needs --metrics-token-file.",
+    },
+    "--metrics-token-file": {
+        "metavar": "FILE",
+        "help": "The file with the token that a request for the metrics must contain, in one line.",
+    },
     "--cors": {
         "multiple": True,
         "metavar": "ORIGIN|all|none",

@@ -13,6 +13,7 @@ from .rfc2169 import Service, ServiceRequest
 FIELDS = (
     "HTTP_ACCEPT",
     "HTTP_ACCEPT_LANGUAGE",
+    "HTTP_AUTHORIZATION",
     "HTTP_IF_MODIFIED_SINCE",
     "HTTP_IF_NONE_MATCH",
     "HTTP_IF_RANGE",

@@ -145,10 +145,17 @@ class AvailabilityLog:
     """A log of whether the bindings can be read. It logs each cause of a failure once, and the end of the failure.
 
     ``failure`` is a cause that was logged before. If reads fail and succeed in alternation, the same cause is logged
-    again after :data:`QUIET_SECONDS`. ``failing`` is true until a read succeeds.
+    again after :data:`QUIET_SECONDS`. ``failing`` is true until a read succeeds. ``on_failure`` is called for each
+    failed read.
     """
 
-    def __init__(self, failure: str | None = None, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        failure: str | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        on_failure: Callable[[], object] | None = None,
+    ) -> None:
+        self._on_failure = on_failure
         self.failing = failure is not None
         self._cause = failure
         self._clock = clock
@@ -156,6 +163,8 @@ class AvailabilityLog:
 
     def failed(self, cause: str) -> None:
         """Report a failed read. Its cause is logged, unless the same cause was logged just before."""
+        if self._on_failure is not None:
+            self._on_failure()
         if cause == self._cause and (self.failing or self._clock() < self._quiet_until):
             return
         _log.warning("the bindings cannot be read: %s", display.escape(cause))

@@ -249,7 +249,7 @@ def _runner(
         fetch = trace_jobs.fetcher(known, client, stop, Progress())
         # A resolver that must not be contacted needs no pause: the fetch fails at once.
         in_turn = turns.wrap(fetch, clock) if choice.possible else fetch
-        return trace(text, fetch=in_turn, resolver=choice.resolver, clock=clock)
+        return known.watched(trace(text, fetch=in_turn, resolver=choice.resolver, clock=clock))
 
     return run
 

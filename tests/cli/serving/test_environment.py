@@ -108,6 +108,30 @@ def test_healthz_is_the_same_in_both_applications(load: Load, names: Path) -> No
     assert (other.status_code, other.json) == (503, unreadable)
 
 
+def test_the_applications_publish_metrics_and_count_traces(load: Load, names: Path) -> None:
+    token = names.with_name("token")
+    token.write_text("a-token-of-the-tests", "utf-8")
+    authorized = {"Authorization": "Bearer a-token-of-the-tests"}
+    variables = {"METRICS": "/metrics", "METRICS_TOKEN_FILE": str(token)}
+    client = Client(load("wsgi", TRACE_ELSEWHERE="no", **variables))
+
+    def sample(name: str) -> float:
+        text = client.get("/metrics", headers=authorized).text
+        return sum(float(line.rpartition(" ")[2]) for line in text.splitlines() if line.startswith(name))
+
+    traces, resolutions = 'ararat_traces_total{outcome="failure"}', 'ararat_resolutions_total{outcome="located"'
+    before = sample(traces), sample(resolutions)
+    assert client.get("/ark:12345/x").status_code == 302
+    assert "not-asked" in client.get("/api/trace?q=ark:12345/x", base_url="https://r.example").text
+    # The first hop of the trace is a resolution, too.
+    assert (sample(traces) - before[0], sample(resolutions) - before[1]) == (1, 2)
+    assert client.get("/metrics").status_code == 401
+    answer = AsgiClient(load("asgi", **variables)).request("/metrics", headers=authorized.items())
+    assert "ararat_resolutions_total" in answer.text
+    with pytest.raises(InvalidEnvironment, match="metrics: the token is missing; set metrics_token_file"):
+        load("wsgi", METRICS="/metrics")
+
+
 def test_the_asgi_application_accepts_the_events_of_a_server(load: Load) -> None:
     application, sent = load("asgi"), []
     incoming = [{"type": "lifespan.startup"}, {"type": "lifespan.shutdown"}]

@@ -1,0 +1,104 @@
+"""The metrics of this process, in the default registry of ``prometheus_client``.
+
+The metrics of a site that uses the same library are in this registry, too. If the variable PROMETHEUS_MULTIPROC_DIR
+names a folder, the processes share their numbers there. This module is loaded only if the setting ``metrics`` is given.
+
+Labels have few values, which no client can extend. The label ``prefix`` is a recorded NAAN or shoulder, a NAAN of the
+setting ``naans``, the NAAN or URN namespace of a bound name, or :data:`OTHER`.
+
+Source: `Prometheus <https://prometheus.io/docs/practices/naming/>`_.
+"""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from prometheus_client import Counter, Gauge, Histogram
+
+from ... import __version__
+from ...identifiers.ark.grammar import naan_of
+from ..errors import BindingsUnavailable
+
+if TYPE_CHECKING:
+    from ..bindings.prefixes import PrefixRecords
+    from ..resolution.result import Resolution
+    from ..settings import Settings
+
+OTHER = "other"
+"""The label ``prefix`` of all other identifiers and texts."""
+
+MAX_SERIES = 2000
+"""The maximum number of pairs of outcome and prefix in one process. Later prefixes are counted as :data:`OTHER`."""
+
+# A redirect takes about 20 microseconds. A database that does not answer is given up after some seconds.
+_BUCKETS = (5e-5, 1e-4, 2.5e-4, 5e-4, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5)
+
+_RESOLUTIONS = Counter("ararat_resolutions", "Requests for identifiers, by outcome.", ["outcome", "prefix"])
+_REFUSALS = Counter("ararat_refusals", "Refused requests for identifiers, by problem code.", ["code"])
+_SECONDS = Histogram("ararat_resolution_seconds", "Time from a request to its answer in seconds.", buckets=_BUCKETS)
+_STORE_ERRORS = Counter("ararat_store_errors", "Requests that could not read the bindings.")
+_TRACES = Counter("ararat_traces", "Finished traces of the inspector, by outcome.", ["outcome"])
+# Each process writes the same value, so the maximum is the value.
+_BUILD = Gauge("ararat_build_info", "Version of Ararat and Python.", ["version", "python"], multiprocess_mode="max")
+
+
+class Metrics:
+    """Count the resolutions of one resolver.
+
+    ``records`` returns the records of NAANs and shoulders.
+    """
+
+    def __init__(self, settings: Settings, records: Callable[[], PrefixRecords]) -> None:
+        self._records = records
+        self._naans = frozenset(f"ark:{naan}/" for naan in settings.naans or ())
+        # labels() takes longer than a lookup here.
+        self._resolutions: dict[tuple[str, str], Counter] = {}
+        _BUILD.labels(__version__, platform.python_version()).set(1)
+
+    def observe(self, resolution: Resolution, method: str | None, status: int, seconds: float) -> None:
+        """Count a resolution. ``seconds`` is its duration."""
+        where = (resolution.outcome, self._prefix(resolution))
+        (self._resolutions.get(where) or self._counter(*where)).inc()
+        if resolution.problem is not None:
+            _REFUSALS.labels(resolution.problem.code).inc()
+        _SECONDS.observe(seconds)
+
+    def store_failed(self) -> None:
+        """Count a request that could not read the bindings."""
+        _STORE_ERRORS.inc()
+
+    def trace_ended(self, outcome: str) -> None:
+        """Count a trace. ``outcome`` is that of its end, such as "success"."""
+        _TRACES.labels(outcome).inc()
+
+    def _counter(self, outcome: str, prefix: str) -> Counter:
+        if len(self._resolutions) >= MAX_SERIES:
+            return _RESOLUTIONS.labels(outcome, OTHER)
+        counter = self._resolutions[outcome, prefix] = _RESOLUTIONS.labels(outcome, prefix)
+        return counter
+
+    def _prefix(self, resolution: Resolution) -> str:
+        record, key = resolution.record, resolution.key
+        if record is None:
+            if key is None:
+                return OTHER
+            try:
+                record = next(self._records().above(key), None)
+            except BindingsUnavailable:
+                # Names can be read without the records.
+                record = None
+        if record is not None:
+            return record.prefix
+        prefix = _naan_or_namespace(key or "")
+        return prefix if resolution.binding is not None or prefix in self._naans else OTHER
+
+
+def _naan_or_namespace(key: str) -> str:
+    """Return the NAAN of an ARK or the namespace of a URN.
+
+    >>> _naan_or_namespace("ark:12345/x6np1"), _naan_or_namespace("urn:isbn:9780451450524")
+    ('ark:12345/', 'urn:isbn:')
+    """
+    return f"ark:{naan_of(key)}/" if key.startswith("ark:") else f"urn:{key[4:].partition(':')[0]}:"

@@ -1,0 +1,106 @@
+"""Answer requests for the metrics, in the text formats of Prometheus and OpenMetrics.
+
+A client must send the token: ``Authorization: Bearer TOKEN`` (RFC 6750). The address of the client is not checked. A
+proxy on the same machine gives all requests its own address, and a trace of the inspector requests this site in
+process.
+"""
+
+from __future__ import annotations
+
+import hmac
+import logging
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from prometheus_client import REGISTRY, CollectorRegistry
+from prometheus_client.exposition import choose_encoder
+from prometheus_client.multiprocess import MultiProcessCollector
+
+from ..http.answer import Answer, Headers, last_resort
+from ..http.request import Request
+
+FOLDER_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
+"""The variable of ``prometheus_client`` with the folder in which several processes share their metrics."""
+
+MIN_TOKEN = 16
+"""The minimum length of the token in characters."""
+
+MAX_TOKEN = 1000
+
+# RFC 6750, section 2.1:  b64token = 1*( ALPHA / DIGIT / "-" / "." / "_" / "~" / "+" / "/" ) *"="
+_TOKEN = re.compile(r"[A-Za-z0-9._~+/-]+=*")
+
+_METHODS = "GET, HEAD"
+_FIELDS: Headers = [("Cache-Control", "no-store"), ("X-Content-Type-Options", "nosniff")]
+
+_log = logging.getLogger(__name__)
+
+
+class MetricsPage:
+    """The metrics of all processes, at ``path``. ``token_file`` is the file with the token of the clients.
+
+    Raises ValueError if the file has no token, or if the folder of the shared metrics cannot be written.
+    """
+
+    def __init__(self, path: str, token_file: str) -> None:
+        self._path = path
+        self._authorization = f"Bearer {_token(token_file)}".encode()
+        _registry()
+
+    def find(self, path: str) -> Callable[[Request], Answer] | None:
+        """Return the function that answers for a path, or None if it is not that of the metrics."""
+        return self._respond if path == self._path else None
+
+    def _respond(self, request: Request) -> Answer:
+        try:
+            return self._answer(request)
+        except Exception:  # noqa: BLE001 - it is logged
+            _log.exception("The metrics could not be written")
+            return last_resort()
+
+    def _answer(self, request: Request) -> Answer:
+        given = str(request.fields.get("HTTP_AUTHORIZATION") or "").encode("utf-8", "surrogatepass")
+        if not hmac.compare_digest(given, self._authorization):
+            message = "The metrics need the token of the setting metrics_token_file. Send Authorization: Bearer TOKEN."
+            return _refusal(401, message, ("WWW-Authenticate", 'Bearer realm="metrics"'))
+        if request.method not in ("GET", "HEAD"):
+            return _refusal(405, f"The metrics accept only {_METHODS}. Send one of these methods.", ("Allow", _METHODS))
+        encode, content_type = choose_encoder(request.fields.get("HTTP_ACCEPT") or "")
+        content = encode(_registry())
+        fields = [("Content-Type", content_type), ("Content-Length", str(len(content))), ("Vary", "Accept")]
+        return Answer(200, [*fields, *_FIELDS], content)
+
+
+def _registry() -> CollectorRegistry:
+    """Return the metrics of this process, or those of all processes that share a folder."""
+    folder = os.environ.get(FOLDER_VARIABLE)
+    if folder is None:
+        return REGISTRY
+    if not os.access(folder, os.W_OK | os.X_OK) or not Path(folder).is_dir():
+        raise ValueError(f"{FOLDER_VARIABLE}: {folder!r} is not a folder that this process can write; create it")
+    shared = CollectorRegistry()
+    MultiProcessCollector(shared)
+    return shared
+
+
+def _refusal(status: int, message: str, *fields: tuple[str, str]) -> Answer:
+    content = f"{message}\n".encode()
+    length = ("Content-Length", str(len(content)))
+    return Answer(status, [("Content-Type", "text/plain; charset=utf-8"), length, *fields, *_FIELDS], content)
+
+
+def _token(file: str) -> str:
+    try:
+        with Path(file).open("rb") as stream:
+            text = stream.read(MAX_TOKEN + 2).decode("utf-8", "replace").strip()
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise ValueError(f"metrics_token_file: cannot read {file!r}: {why}") from None
+    if not _TOKEN.fullmatch(text) or not MIN_TOKEN <= len(text) <= MAX_TOKEN:
+        raise ValueError(
+            f"metrics_token_file: {file!r} does not contain a token; write one line of {MIN_TOKEN} to {MAX_TOKEN:,} "
+            "letters and digits (the characters -._~+/= are also permitted)"
+        )
+    return text
