@@ -49,6 +49,11 @@ ERROR_CODES: dict[str, ErrorCode] = _catalogue(
     ),
     ("name-too-long", "the name is longer than 255 characters", "at most 255 characters", f"{_ARK}, section 4"),
     ("not-bound", "the name is not bound", "a name that is bound"),
+    (
+        "personal-data",
+        "the name or a value of it looks like data about a person",
+        "a name without personal data: names enter the public log and stay there; ararat redact removes metadata only",
+    ),
     # Fields of a binding
     (
         "kind-unknown",

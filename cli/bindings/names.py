@@ -13,7 +13,7 @@ from ..errors import DONE, NO, Refused, read_name, write
 from ..options import actor_option, database_option, json_option, naans_option, policy_option, strict_option
 from ..output import Sheet
 from .bulk import dry_run_option, run_bulk
-from .stores import SERVED_ADVICE, open_store, warn_of_unregistered
+from .stores import SERVED_ADVICE, open_store, warn_of_personal_data, warn_of_unregistered
 
 if TYPE_CHECKING:
     from ...identifiers import Ark, Urn
@@ -103,6 +103,9 @@ def bind_command(
     An identifier is never assigned to another resource. To change the target, kind, alternates, passthrough or scope
     of a bound identifier, give the recorded --resource.
 
+    A warning is printed if a new name, or one of its values, looks like data about a person. Names enter the public
+    log, and cannot be removed.
+
     Prints bound, unchanged, updated (metadata or redirect), claimed (first resource) or relocated.
     """
     name = read_name(identifier)
@@ -110,6 +113,8 @@ def bind_command(
         open_store(database, create=True, profile=profile) as bindings,
         warn_of_unregistered(bindings, naans, strict=strict),
     ):
+        if bindings.lookup(name) is None:
+            warn_of_personal_data(identifier, target, binding["resource"], metadata)
         outcome = bindings.bind(name, target, metadata=metadata or None, alternates=alternate or None, **binding)
         _print_outcome(outcome, bindings, name)
     if binding["kind"] == "served" and outcome != "unchanged":

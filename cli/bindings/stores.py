@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -65,6 +65,18 @@ def warn_of_unregistered(bindings: Bindings, naans: Collection[str], *, strict: 
     for warning in warnings:
         advice = "register it with the ARK Maintenance Agency, or give it with --naans if it is yours"
         write(sheet.prose(f"ararat: warning: {warning}: {advice}", style="warning"), to=sys.stderr)
+
+
+def warn_of_personal_data(
+    identifier: str, target: str | None, resource: str | None, metadata: Mapping[str, str]
+) -> None:
+    """Print a warning for each value of a new name that looks like data about a person."""
+    from ...middleware.bindings import names
+    from ...middleware.bindings.checks.personal_data import warnings_about
+
+    sheet = Sheet.of(sys.stderr)
+    for found in warnings_about(names.spelling_of(identifier), target, resource, metadata):
+        write(sheet.prose(f"ararat: warning: {found.message} ({found.code})", style="warning"), to=sys.stderr)
 
 
 def require_database(url: str) -> None:

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from ..bindings import assignment, names, validation
 from ..bindings.assignment import Change, Proposal
+from ..bindings.checks import personal_data
 from ..bindings.collection import Bindings, check_actor
 from ..bindings.model import NOTHING, Binding, rfc3339
 from ..bindings.policy import ChangeCheck
@@ -88,8 +89,8 @@ class Summary:
     - ``reserved``, ``rules``, ``prefixes``, ``settings``: reserved names, rules, prefix records and counters that are
       new.
     - ``refusals``: the number of lines with an error; ``refused``: the first of them.
-    - ``warnings``: the number of warnings about new names: invisible or non-ASCII characters (A-09), or a name that
-      software can confuse with another bound name (A-08). ``warned``: the first of them.
+    - ``warnings``: the number of warnings about new names: invisible or non-ASCII characters (A-09), personal data, or
+      a name that software can confuse with another bound name (A-08). ``warned``: the first of them.
     - ``listed``: the effects of lines, except "unchanged". Lines of a batch that was rolled back are not included.
     - ``written``: False after a dry run, and if a line was refused.
     - ``kept``: the number of lines, from the first, that are committed. Without batches it is all lines or 0.
@@ -341,7 +342,7 @@ class _Run:
         first_lines = self.seen.lookup(list(current)) if current else {}
         changes: defaultdict[str | None, list[tuple[Change, str]]] = defaultdict(list)
         new_lines: dict[str, str] = {}
-        new: list[tuple[Row, str]] = []
+        new: list[tuple[Row, Binding]] = []
         for row, stated in read:
             if isinstance(stated, (RuleRow, PrefixRow, Setting)):
                 self._apply_other(row, stated, transaction)
@@ -357,7 +358,7 @@ class _Run:
                 continue
             self._count(row, before, change)
             if change.outcome == "bound":
-                new.append((row, key))
+                new.append((row, change.after))
             if earlier is None:
                 current[key] = change.after
                 first_lines[key] = new_lines[key] = _line_and_spelling(row, key)
@@ -463,11 +464,11 @@ class _Run:
         if self.effect:
             self.effect(imported)
 
-    def _warn(self, transaction: Transaction, bound: Sequence[tuple[Row, str]]) -> None:
-        for row, _ in bound:
-            for warning in names.warnings_about(row.cells["identifier"]):
+    def _warn(self, transaction: Transaction, bound: Sequence[tuple[Row, Binding]]) -> None:
+        for row, binding in bound:
+            for warning in names.warnings_about(row.cells["identifier"]) + personal_data.of_binding(binding):
                 self._note_warning(row, warning.code, warning.message)
-        others = {other: row for row, key in bound for other in names.confusable(key)}
+        others = {other: row for row, binding in bound for other in names.confusable(binding.identifier)}
         for other in transaction.bound(list(others)):
             message = f"{validation.shown(other, 100)} is bound too; some software treats the two as equal"
             self._note_warning(others[other], "encoded-dot", message)

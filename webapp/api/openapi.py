@@ -106,7 +106,9 @@ def _body(schema: str, example: Any, *, required: bool = True, media_type: str =
 
 def _change(name: str, summary: str, *parameters: Schema, body: Schema | None = None) -> Schema:
     """Return an operation that changes one name and returns it."""
-    return _operation(name, summary, "Name", *parameters, _IF_MATCH, errors=(409, 412, 422), body=body, headers=_ETAG)
+    return _operation(
+        name, summary, "SavedName", *parameters, _IF_MATCH, errors=(409, 412, 422), body=body, headers=_ETAG
+    )
 
 
 _TABLE = {

@@ -5,11 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from ...middleware.bindings.bulk.plan import BulkResult
+from ...middleware.bindings.checks import personal_data
 from ...middleware.bindings.listing import as_dict as of_name
 from ...middleware.bindings.model import Binding, Event, rfc3339
 from ..jobs.model import Job
 
-__all__ = ["of_event", "of_import", "of_name", "of_operation"]
+__all__ = ["of_event", "of_import", "of_name", "of_operation", "of_saved"]
+
+
+def of_saved(binding: Binding) -> dict[str, Any]:
+    """Return a name that was created or changed, with the warnings about personal data in it."""
+    warnings = [each._asdict() for each in personal_data.of_binding(binding)]
+    return of_name(binding) | ({"warnings": warnings} if warnings else {})
 
 
 def of_event(event: Event) -> dict[str, Any]:

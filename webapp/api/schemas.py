@@ -149,13 +149,19 @@ _MAYBE_NAME = {"anyOf": [ref("Name"), {"type": "null"}]}
 
 RESPONSES: dict[str, Schema] = {
     "Name": _shown(**_NAME),
+    "SavedName": {
+        **_shown(**_NAME),
+        "description": "a name that was created or changed",
+    },
     "Names": _shown(
         names=_list(ref("Name")),
         next={**MAYBE_TEXT, "description": "the parameter after of the next page; null at the end"},
         unreadable={**_list(TEXT), "description": "names whose rows another program wrote and that cannot be read"},
     ),
     "Saved": _shown(
-        names=_list(_shown(outcome={**TEXT, "description": "such as bound, reserved or unchanged"}, name=ref("Name")))
+        names=_list(
+            _shown(outcome={**TEXT, "description": "such as bound, reserved or unchanged"}, name=ref("SavedName"))
+        )
     ),
     "History": _shown(
         events=_list(
@@ -220,6 +226,10 @@ RESPONSES: dict[str, Schema] = {
         ),
         "description": "a problem document (RFC 9457)",
     },
+}
+RESPONSES["SavedName"]["properties"]["warnings"] = {
+    **_list(_shown(code={"const": "personal-data"}, message=TEXT)),
+    "description": "values that look like data about a person; names enter the public log and cannot be removed",
 }
 RESPONSES["Problem"]["properties"] |= {
     "expected": {**TEXT, "description": "what is accepted"},

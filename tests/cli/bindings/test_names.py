@@ -22,6 +22,17 @@ def test_a_name_is_bound_under_its_normal_form(ararat: Callable[..., Result]) ->
     assert shown["metadata"] == {"erc.who": "A library", "erc.what": "A=B"}
 
 
+def test_a_new_name_that_looks_personal_is_bound_with_a_warning(ararat: Callable[..., Result]) -> None:
+    values = ("/jane", "--resource", "jane, born 1984-03-12", "--metadata", "who=Jane")
+    done = ararat("bind", "ark:12345/0000-0002-1825-0097", *values)
+    assert (done.exit_code, done.stdout.split()[0]) == (0, "bound")
+    text = " ".join(done.stderr.split())
+    assert "warning: the name contains an ORCID iD or ISNI; a name enters the public log and can never" in text
+    assert "warning: the resource contains a date of birth" in text
+    again = ararat("bind", "ark:12345/0000000218250097", *values, "--redirect", "307")
+    assert (again.exit_code, "personal-data" in again.stderr) == (0, False)
+
+
 def test_a_url_that_contains_an_ark_is_read_as_the_ark(ararat: Callable[..., Result]) -> None:
     assert ararat("bind", "https://n2t.net/ark:/12345/doc", "/doc").exit_code == 0
     assert ararat("show", DOC).exit_code == 0

@@ -167,11 +167,11 @@ def _outcomes(result: Sequence[Made | Saved]) -> list[tuple[str, Any]]:
 
 def _created(result: Sequence[Made | Saved]) -> Reply:
     names = _outcomes(result)
-    value = [{"outcome": outcome, "name": representations.of_name(name)} for outcome, name in names]
+    value = [{"outcome": outcome, "name": representations.of_saved(name)} for outcome, name in names]
     location = url("management.one_name", _=names[0][1].identifier) if len(names) == 1 else None
     return Reply({"names": value}, 201, location=location)
 
 
 def _saved(result: Sequence[Made | Saved], status: int = 200) -> Reply:
     ((_, name),) = _outcomes(result)
-    return Reply(representations.of_name(name), status, etag=etag(name))
+    return Reply(representations.of_saved(name), status, etag=etag(name))

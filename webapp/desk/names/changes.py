@@ -23,6 +23,7 @@ from ..blueprint import blueprint, caller, management, see_other
 from ..forms import Problem
 from . import forms
 from .history import differences
+from .new import put_done
 from .page import RESPONSES, requested_name
 
 _DONE = {
@@ -155,7 +156,7 @@ def _changed(make: Make, *, to: str = "desk.name") -> AnyResponse:
     except Stale as error:
         return _conflict(error)
     key = saved.binding.identifier
-    messages.put(_DONE.get(saved.outcome, f"{saved.outcome.capitalize()}."))
+    put_done(_DONE.get(saved.outcome, f"{saved.outcome.capitalize()}."), saved)
     return see_other(to) if to != "desk.name" else see_other(to, name=key)
 
 

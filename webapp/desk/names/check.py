@@ -12,6 +12,7 @@ from typing import Literal
 from ....identifiers import Report
 from ....identifiers.text import display
 from ....middleware.bindings import listing, names
+from ....middleware.bindings.checks import personal_data
 from ....middleware.bindings.model import Binding
 from ....middleware.errors import BindingError
 from ...accounts.model import Caller
@@ -118,6 +119,7 @@ def _warnings(operations: Management, key: str, pasted: str, found: int) -> list
     remarks += [
         Remark(weight="warn", text=sentence(warning.message))
         for warning in names.warnings_about(pasted_name(pasted, key))
+        + personal_data.warnings_about(pasted_name(pasted, key))
     ]
     similar = [*names.confusable(key), *_other_cases(key)]
     for other in operations.bindings.fetch(similar):

@@ -9,9 +9,11 @@ from flask import Response, render_template, request
 from werkzeug.wrappers import Response as AnyResponse
 
 from ....middleware.bindings.changes import MAX_CHANGES
+from ....middleware.bindings.checks import personal_data
 from ....middleware.bindings.model import Status
 from ....middleware.errors import BindingConflict, BindingError
 from ...accounts.model import Caller
+from ...errors import sentence
 from ...management import Fields, Forbidden, Management, NewName, Saved
 from ...management.permissions import require_curator
 from ...report import spreadsheet
@@ -19,6 +21,8 @@ from .. import messages
 from ..blueprint import blueprint, caller, management, see_other
 from ..forms import Problem
 from .check import Check, check
+
+_WITHOUT_NEW_VALUES = ("unchanged", "withdrawn", "redacted", "deleted")
 
 _ELEMENTS = ("erc.who", "erc.what", "erc.when")
 
@@ -58,9 +62,8 @@ def record() -> AnyResponse:
         else:
             new = NewName(fields, name=found.key) if found.key else NewName(fields, shoulder=below)
             saved = management().create(caller(), [new])[0]
-            messages.put(
-                "The name is recorded already with these values." if saved.outcome == "unchanged" else _done(saved)
-            )
+            done = "The name is recorded already with these values." if saved.outcome == "unchanged" else _done(saved)
+            put_done(done, saved)
             return see_other("desk.name", name=saved.binding.identifier)
     except Forbidden:
         raise
@@ -160,6 +163,15 @@ def _unreadable(found: Check) -> Problem:
     if found.remarks:
         return Problem(found.remarks[0].text)
     return Problem("The text has no identifier.", "an ARK, a URN, or the address of a resource")
+
+
+def put_done(text: str, saved: Saved) -> None:
+    """Show a message about a change on the next page, with the warnings about personal data in the values."""
+    binding, found = saved.binding, []
+    if saved.outcome not in _WITHOUT_NEW_VALUES:
+        name = binding.spelling if saved.is_new else ""
+        found = personal_data.warnings_about(name, binding.target, binding.resource, binding.metadata)
+    messages.put(" ".join([text, *(sentence(each.message) for each in found)]), "warn" if found else "good")
 
 
 def _done(saved: Saved) -> str:

@@ -43,6 +43,20 @@ def test_names_are_minted_and_bound_in_one_request(curator, bindings):
     assert bindings.history("ark:12345/x5q")[0].actor == "curator"
 
 
+def test_the_answer_to_a_personal_name_has_a_warning(curator):
+    (saved,) = curator.ok(
+        "POST", "/names", {"names": [{"name": "ark:12345/x5/a@example.org", "target": URL}]}, status=201
+    )["names"]
+    (warning,) = saved["name"]["warnings"]
+    assert warning["code"] == "personal-data"
+    assert warning["message"].startswith("the name contains an e-mail address; a name enters the public log")
+    changed = curator.ok("PUT", NAME, {"target": "/x", "metadata": {"who": "tel:+4930123456"}}, status=201)
+    assert [each["message"][:48] for each in changed["warnings"]] == [
+        "the element erc.who contains a telephone number;"
+    ]
+    assert "warnings" not in curator.ok("GET", NAME)
+
+
 def test_the_response_to_one_name_has_its_url(curator):
     answer = curator("POST", "/names", {"names": [{"shoulder": "ark:12345/x5", "target": URL}]})
     assert curator.ok("GET", answer.headers["Location"].removeprefix(BASE)) == answer.json["names"][0]["name"]

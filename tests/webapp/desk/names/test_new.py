@@ -35,6 +35,21 @@ def test_minted_names_can_have_a_target_with_the_name(desk: Desk, jane: Browser)
         assert binding.target == f"https://e.example/{name}"
 
 
+def test_a_name_that_looks_personal_has_a_warning_before_and_after_it_is_recorded(desk: Desk, jane: Browser) -> None:
+    text = "ark:12345/x5/jane@example.org"
+    assert "The name contains an e-mail address; a name enters the public log and can never be removed." in checked(
+        jane, text
+    )
+    jane.post("/desk/new/name", {"text": text, "target": "https://e.example/1", "status": "live"})
+    page = jane.get("/desk/name", query_string={"name": text})
+    assert "The name is public. The name contains an e-mail address" in page.text
+    form = {"name": text, "revision": "1", "m.erc.who": "ask joe@example.org"}
+    jane.post("/desk/name/metadata", form)
+    page = jane.get("/desk/name", query_string={"name": text})
+    assert "The name is updated. The element erc.who contains an e-mail address" in page.text
+    assert "The name contains" not in page.text
+
+
 @pytest.mark.parametrize(
     ("change", "field"),
     [
