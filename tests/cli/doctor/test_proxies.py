@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import re
-import shutil
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
-from runpy import run_path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
-DOCUMENT = (Path(__file__).parents[3] / "docs" / "proxies.md").read_text("utf-8")
-# The settings to run Apache in a folder are those of the server tests. Test folders are not packages.
-APACHE_PROCESS = run_path(str(Path(__file__).parents[2] / "middleware" / "servers" / "conftest.py"))["APACHE_PROCESS"]
+from ...fronts import DOCS, FRONTS, blocks, free_port, program_of, start_front
+
+DOCUMENT = (DOCS / "proxies.md").read_text("utf-8")
 SITE = """\
 from ararat.middleware import ResolverMiddleware, open_bindings
 
@@ -29,63 +25,9 @@ application = ResolverMiddleware(lambda *_: [], open_bindings("bindings.sqlite",
 """
 
 
-class Front(NamedTuple):
-    """A proxy: its program, its Debian package, its command for a folder with its configuration, the line of the
-    documentation with its address, the replacement of that line, and the rest of the configuration.
-
-    """
-
-    program: str
-    package: str
-    command: tuple[str, ...]
-    listens: str
-    here: str
-    around: str
-
-    def path(self) -> str | None:
-        """Return the path of the program, which can be in a folder that is on the path of root only."""
-        return shutil.which(self.program, path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin")
-
-
-FRONTS = {
-    "nginx": Front(
-        "nginx",
-        "nginx-light",
-        ("-e", "stderr", "-p", ".", "-c", "front.conf", "-g", "error_log stderr;"),
-        "listen 80;",
-        "listen 127.0.0.1:{port};",
-        """\
-daemon off;
-pid nginx.pid;
-events {{}}
-http {{
-access_log off;
-client_body_temp_path b; proxy_temp_path p; fastcgi_temp_path f; uwsgi_temp_path u; scgi_temp_path s;
-{shown}}}
-""",
-    ),
-    "apache": Front(
-        "apache2",
-        "apache2-bin",
-        ("-D", "FOREGROUND", "-d", ".", "-f", "front.conf"),
-        "<VirtualHost *:80>",
-        "Listen 127.0.0.1:{port}\n<VirtualHost 127.0.0.1:{port}>",
-        APACHE_PROCESS + "LoadModule headers_module /usr/lib/apache2/modules/mod_headers.so\n{shown}",
-    ),
-    "caddy": Front(
-        "caddy",
-        "caddy",
-        ("run", "--config", "front.conf", "--adapter", "caddyfile"),
-        "example.org {",
-        "http://127.0.0.1:{port} {{",
-        "{{\n\tadmin off\n}}\n{shown}",
-    ),
-}
-
-
 def shown(language: str) -> list[str]:
     """Return the documented configurations of a proxy: for all paths, and for names only."""
-    return re.findall(rf"^```{language}\n(.*?)^```$", DOCUMENT, re.MULTILINE | re.DOTALL)
+    return blocks("proxies.md", language)
 
 
 @pytest.fixture
@@ -98,36 +40,15 @@ def behind(
     started: list[Any] = []
 
     def start(name: str, change: Callable[[str], str] = str, run: Callable[[str], Any] | None = None) -> str:
-        front = FRONTS[name]
-        if (program := front.path()) is None:
-            absent = f"{name} IS NOT TESTED: it is not installed (apt-get install {front.package})"
-            if os.environ.get("CI"):
-                pytest.fail(absent)
-            pytest.skip(absent)
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            port = free.getsockname()[1]
+        port = free_port()
         prefix = f"http://127.0.0.1:{port}"
+        program_of(FRONTS[name].program, FRONTS[name].package)
         site = wsgi_server(SITE.format(prefix=prefix)) if run is None else run(prefix)
         configuration = shown(name)[0]
-        assert front.listens in configuration
         assert "127.0.0.1:8000" in configuration
         configuration = change(configuration).replace("127.0.0.1:8000", f"127.0.0.1:{site.port}")
-        configuration = configuration.replace(front.listens, front.here.format(port=port))
-        (tmp_path / "front.conf").write_text(front.around.format(shown=configuration), "utf-8")
-        environ = {name: str(tmp_path) for name in ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")}
-        server = start_server([program, *front.command], environ, tmp_path)
-        started.append(server)
-        server.port = port
-        deadline = time.monotonic() + 20
-        while True:
-            try:
-                server.get("/ark:99999/x")
-            except ConnectionError:
-                assert server.process.poll() is None, server.log()
-                assert time.monotonic() < deadline, server.log()
-                time.sleep(0.02)
-            else:
-                return prefix
+        started.append(start_front(start_server, name, configuration, port, tmp_path))
+        return prefix
 
     yield start
     for server in started:
@@ -173,7 +94,7 @@ PASSES_ALL = {
 @pytest.mark.long
 @pytest.mark.parametrize("name", FRONTS)
 def test_a_proxy_that_forwards_only_names_has_no_errors(behind: Callable[..., str], name: str) -> None:
-    _, names_alone = shown(name)
+    _, names_alone, *_ = shown(name)
 
     def change(configuration: str) -> str:
         changed, times = re.subn(PASSES_ALL[name], lambda _: names_alone, configuration, flags=re.DOTALL)
@@ -242,7 +163,7 @@ STATIC = r"""location ~* \.(js|css|png|jpg|gif|ico|pdf)$ { expires 30d; }
 def test_nginx_with_a_location_for_extensions(
     behind: Callable[..., str], before: str, after: str, lost: set[str]
 ) -> None:
-    _, names_alone = shown("nginx")
+    _, names_alone, *_ = shown("nginx")
 
     def change(configuration: str) -> str:
         lines = before + names_alone + after
