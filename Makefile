@@ -107,7 +107,7 @@ GO_PACKAGES := /usr/share/gocode/src/golang.org/x/mod
 # Install the missing servers and proxies if possible. The tests report those that are still missing.
 fronts:
 	@PATH="$$PATH:/usr/sbin:/usr/local/sbin"; for each in nginx:nginx-light apache2:apache2-bin caddy:caddy pgbouncer:pgbouncer \
-	  php-cgi:php-cgi logrotate:logrotate systemd-analyze:systemd \
+	  httxt2dbm:apache2-utils php-cgi:php-cgi logrotate:logrotate systemd-analyze:systemd \
 	  go:golang-go $(GO_PACKAGES)/sumdb:golang-golang-x-mod-dev; do \
 	  program=$${each%%:*} package=$${each#*:}; command -v $$program >/dev/null || [ -d $$program ] || { \
 	  [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \

@@ -1,4 +1,4 @@
-"""The command ``export``: write all bindings to a table."""
+"""The command ``export``: write all bindings to a table, or the redirects of names for a front server."""
 
 from __future__ import annotations
 
@@ -15,11 +15,13 @@ from .. import streams
 from ..bindings.stores import open_store
 from ..errors import DONE, NO_INPUT, Refused
 from ..options import database_option, format_option, read_moment, show_progress
+from .edge import EDGES, edge_settings, write_redirects
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from ...middleware import Bindings
+    from ...middleware.edge.formats import EdgeName
     from ...middleware.tabular.exporting import Exported
 
 
@@ -33,8 +35,28 @@ if TYPE_CHECKING:
     callback=read_moment,
     help="Only names changed at TIME (a date, or RFC 3339) or later. With --history, only changes since then.",
 )
+@click.option(
+    "--edge",
+    type=click.Choice(EDGES),
+    help="Write the redirects of the names for this front server or CDN instead of a table.",
+)
+@click.option(
+    "--prefix",
+    metavar="URL",
+    help="With --edge: the public URL of the resolver.  [default: the variable ARARAT_PREFIX]",
+)
+@click.option("--omit", is_flag=True, help="With --edge: leave out the names that the format cannot represent.")
 @database_option
-def export_command(file: str, format: str | None, history: bool, since: datetime | None, database: str) -> int:
+def export_command(
+    file: str,
+    format: str | None,
+    history: bool,
+    since: datetime | None,
+    edge: EdgeName | None,
+    prefix: str | None,
+    omit: bool,
+    database: str,
+) -> int:
     """Write all bindings to a table, sorted by name. Withdrawn names are included.
 
     The table also contains rules, prefix records, counters, and minted names that are not bound. An import into an
@@ -46,17 +68,32 @@ def export_command(file: str, format: str | None, history: bool, since: datetime
     FILE is replaced only after the whole table is written. A cell can begin with = + - or @. In a spreadsheet, import
     the columns as text. Control characters are escaped if the output is a terminal.
 
-    Exit code: 0 done, 66 the file cannot be written, 69 no database.
+    With --edge, FILE contains the live names whose redirect depends on nothing but the path. The front server answers
+    for them, and sends all other requests to Ararat. The settings are those of `ararat serve` in the environment. If
+    the format cannot represent a name, nothing is written. Write FILE again after each change of names.
+
+    Exit code: 0 done, 2 the format cannot represent a name, 64 usage, 66 the file cannot be written, 69 no database.
     """
+    if edge is None and (prefix or omit):
+        raise click.UsageError("--prefix and --omit belong to --edge: pass --edge too")
+    if edge is not None and (history or format or since):
+        raise click.UsageError("--edge writes all redirects in its own format: omit --format, --history and --since")
     if history and format not in (None, "jsonl"):
         raise click.UsageError("--history writes JSON Lines: omit --format")
+    settings = edge_settings(prefix, edge) if edge is not None else None
+
+    def export(bindings: Bindings, stream: BinaryIO) -> str:
+        if edge is not None and settings is not None:
+            return write_redirects(bindings, stream, edge, settings, omit=omit)
+        return _export(bindings, stream, file, format, since, history=history)
+
     with open_store(database) as bindings:
         if file == "-":
             sys.stdout.flush()
-            _export(bindings, _standard_output(), file, format, since, history=history)
+            export(bindings, _standard_output())
         else:
             with _written(file), streams.replaced(file) as stream:
-                written = _export(bindings, stream, file, format, since, history=history)
+                written = export(bindings, stream)
             sys.stderr.write(f"{written} written to {display.escape(file)}\n")
     return DONE
 

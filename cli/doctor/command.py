@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -40,6 +41,7 @@ class LogOptions(NamedTuple):
 @click.option("--naan", "naans", metavar="NAAN", multiple=True, help="Your NAAN. Can be repeated.")
 @click.option("--name", metavar="NAME", help="The name of the holder of the NAANs, to compare with the registry.")
 @optional_database_option
+@click.option("--edge", metavar="FILE", help="Compare this file of `ararat export --edge` with the database.")
 @click.option("--log-folder", metavar="DIR", help="Check the log of the database, whose files are in this folder.")
 @click.option("--log-key", metavar="FILE", help="The file of the secret key of the log.  [default: DIR.key]")
 @click.option(
@@ -57,6 +59,7 @@ def doctor_command(
     naans: tuple[str, ...],
     name: str | None,
     database: str | None,
+    edge: str | None,
     log_folder: str | None,
     log_key: str | None,
     log_path: str | None,
@@ -70,7 +73,8 @@ def doctor_command(
     or ASGI application (Flask, Django, FastAPI or another one) and reports its routes under reserved paths. --naan and
     --prefix are compared with the registry; the default is the settings of the application. --database reports whether
     each server of a store can be read and written. --log-folder compares the log with its database, counts unpublished
-    changes and cosignatures, and checks the file of the key. With --url, it also compares the served checkpoint.
+    changes and cosignatures, and checks the file of the key. With --url, it also compares the served checkpoint. --edge
+    counts the changes of names since an export for a front server.
 
     Exit code: 0 no error found, 1 something must be changed, 64 usage, 69 no server answers at the URL, or the
     application cannot be imported.
@@ -84,12 +88,15 @@ def doctor_command(
         raise click.UsageError("--name is compared with the registry entry of a NAAN: pass --naan too")
     if (log_folder or log_key or log_path) and not database:
         raise click.UsageError("the log is compared with its database: pass --database too")
+    if edge is not None and not database:
+        raise click.UsageError("the export is compared with its database: pass --database too")
     if log_path is not None and not log_path.startswith("/"):
         raise click.BadParameter("the path must begin with /, for example /log", param_hint="--log")
     options = LogOptions(log_folder, log_key, log_path, policy_file)
     announced = None if prefix is None else _prefix(prefix, "--prefix")
     found: list[Finding] = []
-    for finding in _findings(url, place, announced, naans, name, database, options):
+    findings = _findings(url, place, announced, naans, name, database, options)
+    for finding in chain(findings, _exported(edge, database)):
         found.append(finding)
         if as_json:
             streams.dump(finding.as_dict())
@@ -142,6 +149,13 @@ def _findings(
         if folder is not None:
             path = log.path or (settings.log if settings else None) or "/log"
             yield from _logged(database, Path(folder), path.rstrip("/"), url, log)
+
+
+def _exported(edge: str | None, database: str | None) -> Iterator[Finding]:
+    if edge is not None and database is not None:
+        from .edge import examine
+
+        yield from examine(Path(edge), database)
 
 
 def _logged(database: str, folder: Path, path: str, url: str | None, options: LogOptions) -> Iterator[Finding]:

@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple
 State = Literal["ok", "warning", "error"]
 """``ok`` needs no change, ``warning`` may be intended, ``error`` must be fixed."""
 
-Part = Literal["url", "app", "registry", "database", "log"]
+Part = Literal["url", "app", "registry", "database", "log", "edge"]
 
 
 class Finding(NamedTuple):

@@ -1,0 +1,72 @@
+"""The option ``--edge`` of ``export``: write the redirects of the names for a front server or a CDN."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, BinaryIO
+
+import click
+
+from ..errors import Refused
+from ..options import show_progress
+
+if TYPE_CHECKING:
+    from ...middleware import Bindings
+    from ...middleware.edge.formats import EdgeName
+    from ...middleware.settings import Settings
+
+EDGES = ("nginx", "apache", "caddy", "cloudflare", "json")
+"""The names of the formats. The package of the formats is loaded only if it is used."""
+
+
+def edge_settings(prefix: str | None, name: EdgeName) -> Settings:
+    """Return the settings of the resolver: those of ``ararat serve`` in the environment, and this prefix.
+
+    Raises :class:`click.UsageError` if they are wrong or have no prefix, or if the format cannot have them.
+    """
+    from ...middleware.edge.formats import edge_format
+    from ...middleware.edge.redirects import EdgeRedirects
+    from ...middleware.settings import Settings
+    from ..serving.application import resolver_settings
+    from ..serving.serve import serve_command
+
+    options = serve_command.make_context("ararat", []).params
+    prefix = prefix or options["prefix"]
+    if prefix is None:
+        raise click.UsageError("--edge needs the public URL of the resolver: pass --prefix, or set ARARAT_PREFIX")
+    try:
+        settings = Settings(prefix=prefix, **resolver_settings(options))
+        redirects = EdgeRedirects(settings)
+        edge_format(name, redirects.prefix, redirects.fields)
+    except (ValueError, NotImplementedError) as error:
+        raise click.UsageError(str(error)) from None
+    return settings
+
+
+def write_redirects(bindings: Bindings, stream: BinaryIO, name: EdgeName, settings: Settings, *, omit: bool) -> str:
+    """Write the redirects of the names, and return what was written in words.
+
+    Raises :class:`Refused` if the format cannot represent a name and ``omit`` is false.
+    """
+    from ...middleware.edge.exporting import NotRepresentable, export_redirects
+
+    progress = show_progress if sys.stderr.isatty() else None
+    try:
+        marker, _ = export_redirects(bindings, stream, name, settings, omit=omit, progress=progress)
+    except NotRepresentable as error:
+        omitted = error.omitted
+        more = omitted.number - len(omitted.first)
+        raise Refused(
+            f"the format {name} cannot represent {_names(omitted.number)}",
+            *(("Name", f"{key}: {reason}") for key, reason in omitted.first),
+            *([("Name", f"{more:,} more")] if more else []),
+            ("Fix", "pass --omit to leave these names out, so that Ararat answers for them"),
+        ) from None
+    finally:
+        if progress is not None:
+            sys.stderr.write("\r\x1b[K")
+    return f"redirects of {marker.redirects:,} of {_names(marker.state.names)}"
+
+
+def _names(number: int) -> str:
+    return f"{number:,} name{'' if number == 1 else 's'}"

@@ -1,0 +1,103 @@
+"""Write the redirects of a store for a front server (:mod:`.redirects`), in one of the :mod:`.formats`.
+
+The redirects are those of one snapshot. They are written to a temporary file first, because their number is at the
+beginning of the export. Only one redirect at a time is in memory.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from tempfile import TemporaryFile
+from typing import TYPE_CHECKING, BinaryIO
+
+from ..bindings.collection import utc_now
+from ..settings import Settings
+from .formats import EdgeName, edge_format
+from .marker import Counted, Marker
+from .redirects import EdgeRedirect, EdgeRedirects
+
+if TYPE_CHECKING:
+    from ..bindings.collection import Bindings
+
+_EVERY = 1000
+_LISTED = 20
+
+
+@dataclass(kw_only=True)
+class Omitted:
+    """The names that a format cannot represent: their number, and the first of them with the reasons."""
+
+    number: int = 0
+    first: list[tuple[str, str]] = field(default_factory=list)
+
+    def add(self, key: str, reason: str) -> None:
+        self.number += 1
+        if len(self.first) < _LISTED:
+            self.first.append((key, reason))
+
+
+class NotRepresentable(Exception):
+    """Raised if a format cannot represent some names. ``omitted`` has these names, and nothing is written."""
+
+    def __init__(self, omitted: Omitted) -> None:
+        super().__init__(f"the format cannot represent {omitted.number:,} names")
+        self.omitted = omitted
+
+
+def export_redirects(
+    bindings: Bindings,
+    file: BinaryIO,
+    name: EdgeName,
+    settings: Settings,
+    *,
+    omit: bool = False,
+    clock: Callable[[], datetime] = utc_now,
+    progress: Callable[[int], object] | None = None,
+) -> tuple[Marker, Omitted]:
+    """Write the redirects of all names to a binary file, and return its marker and the omitted names.
+
+    - ``name``: the format. ``settings``: those of the resolver, with its prefix.
+    - ``omit``: whether to leave out the names that the format cannot represent. Ararat then answers for them.
+    - ``progress``: called with the number of redirects after each thousand.
+
+    Raises :class:`NotRepresentable` without ``omit``, ValueError for settings that the export cannot have,
+    :class:`BindingsUnavailable`, :class:`UnreadableBinding`, and OSError if a file cannot be written.
+    """
+    redirects = EdgeRedirects(settings)
+    format = edge_format(name, redirects.prefix, redirects.fields)
+    omitted = Omitted()
+    exported = clock()
+    seen = 0
+
+    def selected(counted: Counted) -> Iterator[EdgeRedirect]:
+        nonlocal seen
+        for binding in counted:
+            if (redirect := redirects.of(binding)) is not None:
+                seen += 1
+                if progress and seen % _EVERY == 0:
+                    progress(seen)
+                yield redirect
+
+    with TemporaryFile() as body:
+        with bindings.store.snapshot() as snapshot:
+            counted = Counted(snapshot.bindings())
+            for text in format.body(selected(counted), omitted.add):
+                body.write(text.encode())
+        if omitted.number and not omit:
+            raise NotRepresentable(omitted)
+        marker = Marker(
+            format=name,
+            prefix=redirects.prefix,
+            exported=exported,
+            state=counted.state,
+            redirects=seen - omitted.number,
+            omitted=omitted.number,
+        )
+        file.write(format.head(marker).encode())
+        body.seek(0)
+        shutil.copyfileobj(body, file)
+        file.write(format.tail(marker).encode())
+    return marker, omitted

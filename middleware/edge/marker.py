@@ -1,0 +1,96 @@
+"""The marker of an export: one line that names its time and the state of the database from which it was written.
+
+The state is the number of public names, the sum of their revisions and the time of the last change. Each change of a
+public name increases the sum, so an export is current if, and only if, the database still has the state of its marker.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from ..bindings.model import Binding, rfc3339
+from ..storage.name_ranges import RangeState
+
+_HEAD = 8192
+_NONE = "none"
+_MARKER = re.compile(
+    r"ararat-edge 1 format=(?P<format>[a-z]+) exported=(?P<exported>[0-9TZ:.\-]+) prefix=(?P<prefix>[!#-~]+) "
+    r"names=(?P<names>[0-9]+) revisions=(?P<revisions>[0-9]+) changed=(?P<changed>[0-9TZ:.\-]+|none) "
+    r"redirects=(?P<redirects>[0-9]+) omitted=(?P<omitted>[0-9]+)",
+    re.ASCII,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Marker:
+    """The properties of an export.
+
+    - ``format``: the name of its format. ``prefix``: the resolver prefix of its links.
+    - ``exported``: the time of the export in UTC.
+    - ``state``: the state of the public names in the database.
+    - ``redirects``: the number of names with a redirect in the export.
+    - ``omitted``: the number of names that were left out because the format cannot represent them.
+    """
+
+    format: str
+    prefix: str
+    exported: datetime
+    state: RangeState
+    redirects: int
+    omitted: int
+
+    def __str__(self) -> str:
+        """Return the marker as text of printable ASCII without quotation marks."""
+        names, revisions, changed = self.state
+        return (
+            f"ararat-edge 1 format={self.format} exported={rfc3339(self.exported)} prefix={self.prefix} names={names} "
+            f"revisions={revisions} changed={_NONE if changed is None else rfc3339(changed)} "
+            f"redirects={self.redirects} omitted={self.omitted}"
+        )
+
+
+def read_marker(file: Path) -> Marker | None:
+    """Return the marker of an export. Return None if the file has none. Raises OSError.
+
+    >>> read_marker(Path(__file__)) is None
+    True
+    """
+    with file.open("rb") as stream:
+        found = _MARKER.search(stream.read(_HEAD).decode("ascii", "replace"))
+    if found is None:
+        return None
+    try:
+        changed = None if found["changed"] == _NONE else datetime.fromisoformat(found["changed"])
+        return Marker(
+            format=found["format"],
+            prefix=found["prefix"],
+            exported=datetime.fromisoformat(found["exported"]).astimezone(UTC),
+            state=RangeState(int(found["names"]), int(found["revisions"]), changed),
+            redirects=int(found["redirects"]),
+            omitted=int(found["omitted"]),
+        )
+    except ValueError:
+        return None
+
+
+class Counted:
+    """Bindings that are counted while they are read, so that their state is that of the same snapshot."""
+
+    def __init__(self, bindings: Iterable[Binding]) -> None:
+        self._bindings = bindings
+        self.state = RangeState(0, 0, None)
+
+    def __iter__(self) -> Iterator[Binding]:
+        names = revisions = 0
+        changed: datetime | None = None
+        for binding in self._bindings:
+            if not binding.is_reserved:
+                names += 1
+                revisions += binding.revision
+                changed = binding.changed if changed is None else max(changed, binding.changed)
+            yield binding
+        self.state = RangeState(names, revisions, changed)

@@ -1,0 +1,37 @@
+"""Quote texts for the configuration of a front server, and find texts that cannot be quoted safely.
+
+Keys and targets are URIs, which contain none of the refused characters. A text with one of them was written by another
+program, and could end a quotation or a field.
+"""
+
+from __future__ import annotations
+
+import re
+
+from .redirects import EdgeRedirect
+
+# RFC 3986: the characters of a URI. A vertical bar, braces, a backslash, quotation marks and spaces are not among them.
+_URI = re.compile(r"[A-Za-z0-9\-._~:/?#\[\]@!$&'()*+,;=%]+", re.ASCII)
+# The values of Link fields contain URIs, names of relations, quotation marks and spaces.
+_LINKS = re.compile(r"[ A-Za-z0-9\-._~:/?#\[\]@!$&'()*+,;=%<>\"]*", re.ASCII)
+
+LONG_ADDRESS = "its address has more than 500 characters, so its Link field has another form"
+CHARACTERS = "it has characters that are not those of a URI"
+
+
+def fault(redirect: EdgeRedirect) -> str | None:
+    """Return why no configuration file can represent a redirect, or None."""
+    if not all(map(_URI.fullmatch, (*redirect.paths, redirect.location))):
+        return CHARACTERS
+    if redirect.further_links is None:
+        return LONG_ADDRESS
+    return None if _LINKS.fullmatch(redirect.further_links) else CHARACTERS
+
+
+def double_quoted(text: str) -> str:
+    """Return a text in double quotation marks, as nginx and Caddy read it. It contains no backslash.
+
+    >>> double_quoted('<https://example.org/>; rel="type"')
+    '"<https://example.org/>; rel=\\\\"type\\\\""'
+    """
+    return '"' + text.replace('"', '\\"') + '"'

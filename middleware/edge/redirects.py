@@ -1,0 +1,131 @@
+"""Select the names with a plain redirect: the answer to GET depends only on the path of the request.
+
+A front server can give the same answer as Ararat for such a name. These are live names of the kinds *located* and
+*related* without alternates. Everything else stays with Ararat: descriptions, queries, other methods, other spellings,
+names below a container, rules, and names that are served, withdrawn or reserved.
+
+The answers are those of the resolver itself (:mod:`ararat.middleware.resolution`), so that both cannot differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from ..bindings.model import NOTHING, Binding
+from ..http.answer import Answer, Headers
+from ..http.request import Request
+from ..http.request_target import Target
+from ..http.responses import Answers
+from ..resolution.resolver import no_rules, resolve
+from ..resolution.result import Resolution
+from ..settings import Settings
+from ..views.signposting import links_of_name
+
+_OF_NAME = frozenset({"Location", "Link", "Content-Length"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EdgeRedirect:
+    """The redirect of one name.
+
+    - ``key``: the name in normal form.
+    - ``address``: its URL below the prefix, which its Link fields contain.
+    - ``paths``: the paths of requests with this answer: ``/ark:12345/x`` and ``/ark:/12345/x``, or ``/urn:…``.
+    - ``status``: 302, 303 or 307. ``location``: an http(s) URL in ASCII.
+    - ``links``: the values of its Link fields.
+    """
+
+    key: str
+    address: str
+    paths: tuple[str, ...]
+    status: int
+    location: str
+    links: tuple[str, ...]
+
+    @property
+    def further_links(self) -> str | None:
+        """The part of the second Link field that follows :func:`standard_links`, such as the type and the licence.
+
+        It is None if the field has no such form, because the address is long.
+        """
+        standard = links_of_name(self.address, NOTHING)
+        is_standard = len(self.links) == 2 and '; rel="cite-as"' in standard
+        return self.links[1][len(standard) :] if is_standard and self.links[1].startswith(standard) else None
+
+
+def standard_links(address: str) -> tuple[str, str]:
+    """Return the Link fields of a name without metadata. ``address`` is its URL, or a variable of a front server.
+
+    >>> standard_links("$address")[0]
+    '<$address?info>; rel="describedby"'
+    """
+    from ..http.links import describedby
+
+    return describedby(f"{address}?info"), links_of_name(address, NOTHING)
+
+
+class EdgeRedirects:
+    """The redirects of a resolver with these settings, which need a prefix.
+
+    ``fields`` are the header fields of every redirect, except Location and Link. Raises ValueError for settings with
+    which a redirect depends on other fields of the request.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        if settings.prefix is None:
+            raise ValueError("prefix: the prefix is missing; set the public URL of the resolver")
+        if settings.cors_origins:
+            raise ValueError(
+                "cors: with a list of origins, each redirect depends on the field Origin of the request, which a front "
+                "server does not compare; set all or none"
+            )
+        self._settings = settings
+        self.prefix = settings.prefix
+        self._answers = Answers(settings)
+        self._path = urlsplit(settings.prefix).path
+        self._schemes = tuple(f"{scheme}:" for scheme in settings.schemes if isinstance(scheme, str))
+        # A forwarded identifier has only the common fields.
+        sample = Resolution(given="", status=302, outcome="forwarded", target="https://example.org/")
+        self.fields = [field for field in self._answer(sample, "").headers if field[0] not in _OF_NAME]
+
+    def of(self, binding: Binding) -> EdgeRedirect | None:
+        """Return the redirect of a name, or None if Ararat must answer for it."""
+        key = binding.identifier
+        if not (binding.is_live and binding.kind in ("located", "related")) or binding.alternates:
+            return None
+        if not key.startswith(self._schemes):
+            return None
+
+        def fetch(keys: Iterable[str]) -> Mapping[str, Binding]:
+            return {key: binding} if key in keys else {}
+
+        resolution = resolve(key, fetch, no_rules, self._settings)
+        # A name under an older key is looked up under two keys, so its answer depends on another row.
+        if resolution.outcome not in ("located", "related") or resolution.key != key or resolution.vary:
+            return None
+        answer = self._answer(resolution, key)
+        return EdgeRedirect(
+            key=key,
+            address=f"{self.prefix}/{key}",
+            paths=tuple(f"{self._path}/{spelling}" for spelling in _spellings(key)),
+            status=answer.status,
+            location=_values(answer.headers, "Location")[0],
+            links=_values(answer.headers, "Link"),
+        )
+
+    def _answer(self, resolution: Resolution, key: str) -> Answer:
+        request = Request("GET", Target(f"/{key}", None), self.prefix, {}, self.prefix.startswith("https:"))
+        answer = self._answers.answer(resolution, request)
+        if not isinstance(answer, Answer):
+            raise TypeError("a redirect is an answer of the resolver, not of the site")
+        return answer
+
+
+def _spellings(key: str) -> tuple[str, ...]:
+    return (key, f"ark:/{key[4:]}") if key.startswith("ark:") else (key,)
+
+
+def _values(headers: Headers, field: str) -> tuple[str, ...]:
+    return tuple(value for name, value in headers if name == field)
