@@ -43,12 +43,9 @@ class Cluster:
         self._folder = Path(tempfile.mkdtemp(prefix="ararat-postgresql-"))
         self._names = count()
         self._process: subprocess.Popen[Any] | None = None
-        self._as_user: dict[str, Any] = {}
-        if os.geteuid() == 0:
-            # PostgreSQL refuses to run as root.
-            user = next(found for name in ("postgres", "nobody") if (found := _user(name)))
-            os.chown(self._folder, user.pw_uid, user.pw_gid)
-            self._as_user = {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
+        self._as_user = server_user()
+        if self._as_user:
+            os.chown(self._folder, self._as_user["user"], self._as_user["group"])
 
     def make(self) -> None:
         """Create the files of a server without starting it."""
@@ -166,6 +163,14 @@ def _parent_of(stat: Path) -> int | None:
         return int(stat.read_text().rpartition(")")[2].split()[1])
     except OSError:
         return None
+
+
+def server_user() -> dict[str, Any]:
+    """Return the parameters of ``Popen`` for an unprivileged user, because PostgreSQL refuses to run as root."""
+    if os.geteuid() != 0:
+        return {}
+    user = next(found for name in ("postgres", "nobody") if (found := _user(name)))
+    return {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
 
 
 def _user(name: str) -> pwd.struct_passwd | None:

@@ -10,12 +10,13 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Generator
 from time import monotonic
-from typing import Any
+from typing import Any, ClassVar
 
 import psycopg
 from psycopg import pq
 from psycopg.conninfo import make_conninfo
 from psycopg.rows import TupleRow
+from psycopg.waiting import Wait
 
 ANSWER_SECONDS = 0.8
 """The maximum time that a reader waits for the answer to a statement."""
@@ -32,6 +33,12 @@ class DeadlineConnection(psycopg.Connection[TupleRow]):
     """
 
     gone = "the server does not answer; check that it runs and can be reached"
+    first_query: ClassVar = (b"SELECT 1", b"1")
+    """A query, and the answer that a usable server gives. Otherwise the driver tries the next host."""
+
+    @classmethod
+    def _connect_gen(cls, *args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
+        return _with_answer(super()._connect_gen(*args, **kwargs), *cls.first_query)
 
     def wait(self, gen: Generator[Any, Any, Any], *args: Any, **kwargs: Any) -> Any:
         """Wait for the result of ``gen``, as the driver does, and ping a server that is silent."""
@@ -57,12 +64,28 @@ class WriterConnection(DeadlineConnection):
         self.cursor_factory = _WriterCursor
 
 
+class PrimaryConnection(WriterConnection):
+    """A connection for changes to the first server of several that can write.
+
+    libpq has ``target_session_attrs=read-write`` for this. It trusts a parameter that the server reports when the
+    session begins. PgBouncer reports an old value of it (https://github.com/pgbouncer/pgbouncer/issues/859).
+    """
+
+    first_query = (b"SHOW transaction_read_only", b"off")
+
+
 class _WriterCursor(psycopg.Cursor[TupleRow]):
-    """A cursor that never prepares a text without parameters, because it can have several statements."""
+    """A cursor that never prepares a text without parameters, because it can have several statements.
+
+    It has the result of the last one.
+    """
 
     def execute(self, query: Any, params: Any = None, *, prepare: bool | None = None, **kwargs: Any) -> Any:
-        """Run a statement."""
-        return super().execute(query, params, prepare=prepare if params else False, **kwargs)
+        """Run a statement, or several statements without parameters."""
+        super().execute(query, params, prepare=prepare if params else False, **kwargs)
+        while not params and self.nextset():
+            pass
+        return self
 
 
 class ReaderConnection(psycopg.Connection[TupleRow]):
@@ -78,12 +101,44 @@ def reader_class(connect_seconds: float) -> type[ReaderConnection]:
     """Return a class of connections for reading that wait at most ``connect_seconds`` for a connection to each host."""
 
     class QuickReaderConnection(ReaderConnection):
-        # The time limit of the driver is at least two seconds.
+        # The time limit of the driver is at least two seconds. A PgBouncer accepts connections without its server, so
+        # the server of this host must answer before the driver tries the next host.
         @classmethod
         def _connect_gen(cls, *args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
-            return _with_deadline(connect_seconds, super()._connect_gen(*args, **kwargs), _give_up)
+            return _with_deadline(
+                connect_seconds, _with_answer(super()._connect_gen(*args, **kwargs), b"SELECT 1", b"1"), _give_up
+            )
 
     return QuickReaderConnection
+
+
+def _with_answer(connecting: Generator[Any, Any, Any], query: bytes, expected: bytes) -> Generator[Any, Any, Any]:
+    """Run the generator of the driver that connects, then a query, and return the connection.
+
+    Raise ``psycopg.OperationalError`` for another answer. The driver then tries the next host.
+    """
+    connection = yield from connecting
+    try:
+        pgconn = connection.pgconn
+        pgconn.send_query(query)
+        while pgconn.flush():
+            yield pgconn.socket, Wait.W
+        found: list[Any] = []
+        while True:
+            while pgconn.is_busy():
+                yield pgconn.socket, Wait.R
+                pgconn.consume_input()
+            if (result := pgconn.get_result()) is None:
+                break
+            found.append(result)
+        if found[0].status != pq.ExecStatus.TUPLES_OK:
+            raise psycopg.OperationalError(pgconn.get_error_message())
+        if found[0].get_value(0, 0) != expected:
+            raise psycopg.OperationalError("the server is a standby, or its sessions are read-only")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
 
 
 def _give_up() -> None:

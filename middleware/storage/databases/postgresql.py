@@ -42,7 +42,7 @@ _IS_READING = "SELECT current_setting('default_transaction_read_only')"
 _REFUSED_BY_POOLER = "unsupported startup parameter"
 _BEGIN_READING = f"BEGIN READ ONLY; SET LOCAL statement_timeout = {READ_MILLISECONDS}"
 _SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = 0"
-_BEGIN_WRITING = f"BEGIN; SET LOCAL lock_timeout = '{LOCK_SECONDS}s'"
+_BEGIN_WRITING = f"BEGIN; SET LOCAL lock_timeout = '{LOCK_SECONDS}s'; SHOW transaction_read_only"
 _PREPARED = 5
 """The number of uses after which a connection for changes prepares a statement."""
 
@@ -111,9 +111,8 @@ class PostgreSQL:
         self._parameters.setdefault("connect_timeout", CONNECT_SECONDS)
         self._parameters.setdefault("application_name", "ararat")
         # Every server can be read. Only the current primary can be written.
-        self._write_parameters = dict(self._parameters)
         if hosts > 1:
-            self._write_parameters["target_session_attrs"] = "read-write"
+            self._writer_class = deadlines.PrimaryConnection
         self._engine: Engine | None = None
         self._is_behind_pooler: bool | None = None  # not known yet
 
@@ -161,8 +160,9 @@ class PostgreSQL:
             options = f"{self._parameters.get('options', '')} {_READING}"
             try:
                 connection = self._reader_class.connect(**{**self._parameters, "options": options}, autocommit=True)
-                connection.prepare_threshold = 0
-                if connection.execute(_IS_READING).fetchone() == ("on",):
+                # A statement that is prepared behind a pooler would stay in a session of other clients.
+                if connection.execute(_IS_READING, prepare=False).fetchone() == ("on",):
+                    connection.prepare_threshold = 0
                     self._is_behind_pooler = False
                     return connection
                 connection.close()
@@ -283,7 +283,7 @@ class PostgreSQL:
 
     def _connect(self) -> psycopg.Connection[Any]:
         # The driver would send BEGIN alone. _BEGIN_WRITING contains it, and the server answers once.
-        connection = self._writer_class.connect(**self._write_parameters, autocommit=True, prepare_threshold=None)
+        connection = self._writer_class.connect(**self._parameters, autocommit=True, prepare_threshold=None)
         if self._is_behind_pooler is False:
             # Behind a pooler, a transaction would find the prepared statements of another client.
             connection.prepare_threshold = _PREPARED

@@ -15,15 +15,14 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-from sqlalchemy import Engine, create_engine, event
+from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.exc import DisconnectionError
 from sqlalchemy.pool import NullPool
 
+from ...errors import BindingsUnavailable
+
 KEPT = 4
 """The maximum number of idle writing connections to PostgreSQL per process."""
-
-TRUSTED_SECONDS = 1.0
-"""The idle time after which a connection to PostgreSQL is checked before it is used."""
 
 POLL_MILLISECONDS = 10
 """The maximum time between two attempts of a writer to lock an SQLite file."""
@@ -43,7 +42,8 @@ def sqlite_engine(connect: Callable[[], Any], busy_seconds: float) -> Engine:
 def postgresql_engine(connect: Callable[[], Any], begin: str) -> Engine:
     """Return an SQLAlchemy engine for a PostgreSQL database. ``connect`` opens a connection of the driver.
 
-    Each transaction runs the text ``begin`` first, which contains BEGIN: the connections are in autocommit mode.
+    Each transaction runs the text ``begin`` first, which contains BEGIN: the connections are in autocommit mode. The
+    last result of the text is "on" if the transaction is read-only.
     """
     # The pool must not keep the database in memory, so that a database that is not closed is deleted with its pool.
     connect_to = weakref.WeakMethod(connect)
@@ -66,8 +66,7 @@ def postgresql_engine(connect: Callable[[], Any], begin: str) -> Engine:
     )
     event.listen(engine, "connect", _connected)
     event.listen(engine, "checkout", _require_usable)
-    event.listen(engine, "checkin", _used)
-    event.listen(engine, "begin", lambda connection: connection.exec_driver_sql(begin))
+    event.listen(engine, "begin", lambda connection: _begin_on_primary(connection, begin))
     _engines.add(engine)
     weakref.finalize(engine, engine.pool.dispose)
     return engine
@@ -75,11 +74,6 @@ def postgresql_engine(connect: Callable[[], Any], begin: str) -> Engine:
 
 def _connected(connection: Any, record: Any) -> None:
     record.info["process"] = os.getpid()
-    _used(connection, record)
-
-
-def _used(connection: Any, record: Any) -> None:
-    record.info["used"] = time.monotonic()
 
 
 def _require_usable(connection: Any, record: Any, checked_out: Any) -> None:
@@ -88,15 +82,17 @@ def _require_usable(connection: Any, record: Any, checked_out: Any) -> None:
         # Some servers fork without Python, so the hook below did not run.
         record.dbapi_connection = checked_out.dbapi_connection = None
         raise DisconnectionError("the connection belongs to another process")
-    if time.monotonic() - record.info["used"] < TRUSTED_SECONDS:
-        return
-    try:
-        is_standby = connection.execute("SELECT pg_is_in_recovery()").fetchone()[0]
-        connection.rollback()
-    except Exception as error:
-        raise DisconnectionError(str(error)) from error
-    if is_standby:
-        raise DisconnectionError("the server has become a standby")
+
+
+def _begin_on_primary(connection: Connection, begin: str) -> None:
+    """Begin a transaction. Close the kept connections if their server has become a standby."""
+    is_read_only = connection.exec_driver_sql(begin).scalar_one() == "on"
+    is_kept, connection.info["kept"] = "kept" in connection.info, True
+    if is_read_only and is_kept:
+        # A server that becomes a standby ends its sessions, but PgBouncer keeps the connections of its clients.
+        connection.invalidate()
+        connection.engine.dispose()
+        raise BindingsUnavailable("the server has become a standby; try again")
 
 
 _engines: weakref.WeakSet[Engine] = weakref.WeakSet()

@@ -79,18 +79,19 @@ def begin(
 
 
 def _connected(database: Database) -> CoreConnection:
-    """Return a connection that has begun a transaction. A kept connection can be broken; then open another one."""
+    """Return a connection that has begun a transaction.
+
+    A kept connection can be broken, or its server can have become a standby. Then open another one.
+    """
     connection = database.engine.connect()
     try:
         connection.begin()
-    except DBAPIError as error:
+    except BaseException:
+        is_unusable = connection.invalidated
         connection.close()
-        if not error.connection_invalidated:
+        if not is_unusable:
             raise
         connection = database.engine.connect()
-    except BaseException:
-        connection.close()
-        raise
     return connection
 
 

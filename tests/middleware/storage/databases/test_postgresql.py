@@ -18,7 +18,7 @@ from sqlalchemy import select, text
 from ararat.middleware.bindings.collection import Bindings
 from ararat.middleware.bindings.open_bindings import open_bindings
 from ararat.middleware.errors import BindingError, BindingsUnavailable, ReadOnlyBindings
-from ararat.middleware.storage.databases import deadlines
+from ararat.middleware.storage.databases import deadlines, postgresql
 from ararat.middleware.storage.databases.postgresql import PostgreSQL
 from ararat.middleware.storage.store import DatabaseStore
 from ararat.middleware.storage.tables import account_tables
@@ -150,9 +150,7 @@ def test_a_cancelled_lookup_keeps_its_connection_and_is_not_repeated(bindings: B
 
 
 def test_a_writer_waits_a_limited_time_for_a_locked_row(bindings: Bindings, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        "ararat.middleware.storage.databases.postgresql._BEGIN_WRITING", "BEGIN; SET LOCAL lock_timeout = '200ms'"
-    )
+    monkeypatch.setattr(postgresql, "_BEGIN_WRITING", postgresql._BEGIN_WRITING.replace("'5s'", "'200ms'"))
     bindings.bind(NAME, "/x")
     with bindings.store.transaction() as transaction:
         transaction.get([NAME])
@@ -248,6 +246,15 @@ def test_a_standby_is_read_only(bindings: Bindings, url: str) -> None:
     with pytest.raises(ReadOnlyBindings):
         bindings.relocate(NAME, "/y")
     assert bindings.lookup(NAME) is not None
+
+
+def test_a_change_finds_the_primary_when_a_kept_session_has_become_read_only(bindings: Bindings) -> None:
+    """PgBouncer keeps the connections of its clients when its server becomes a standby."""
+    bindings.bind(NAME, "/x")
+    with bindings.store.transaction() as transaction:
+        transaction.connection.exec_driver_sql("SET default_transaction_read_only = on")
+    assert bindings.relocate(NAME, "/y") == "relocated"
+    assert bindings.relocate(NAME, "/z") == "relocated"
 
 
 def test_a_change_survives_the_loss_of_kept_connections(bindings: Bindings, url: str) -> None:
