@@ -24,6 +24,7 @@ from .http.request_target import Target, reserved_labels
 from .http.responses import Answers, not_logged
 from .http.rfc2169 import parse_service_request
 from .resolution import check_characters
+from .resolution.redirects import Redirect, direct_redirect
 from .resolution.refusals import refuse
 from .resolution.resolver import resolve
 from .resolution.result import Resolution
@@ -130,6 +131,8 @@ class RequestHandler:
             if self._proofs is not None and (proof := self._proofs.answer(request)) is not None:
                 return proof
             resolution = self._resolve(request)
+            if isinstance(resolution, Redirect):
+                return self._answers.redirect(resolution, request)
             answer = self._answers.answer(resolution, request)
         except Exception:  # noqa: BLE001 - it is logged
             given = request.target.identifier
@@ -147,7 +150,7 @@ class RequestHandler:
         label, colon, _ = target.path.partition(":")
         return self._own.get(label[1:].lower()) if colon and label[:1] == "/" else None
 
-    def _resolve(self, request: Request) -> Resolution:
+    def _resolve(self, request: Request) -> Resolution | Redirect:
         given, message = request.target.identifier, None
         if request.method not in ("GET", "HEAD"):
             # ARK-121: identifiers are resolved by GET and HEAD only.
@@ -161,6 +164,10 @@ class RequestHandler:
             try:
                 if own := self._own_scheme(request.target):
                     return own.answer(given, self._settings.max_length)
+                if self._can_be_direct(request):
+                    direct = direct_redirect(given, self._bindings.stored_redirect, self._settings)
+                    if direct is not None:
+                        return direct
                 fetch = self._fetch_and_note if self._availability.failing else self._bindings.fetch
                 rules = self._bindings.binding_by_rule
                 records = self._bindings.prefix_records
@@ -170,6 +177,17 @@ class RequestHandler:
                 self._availability.failed(str(error))
                 code = "bindings-unavailable"
         return refuse(given, code, message)
+
+    def _can_be_direct(self, request: Request) -> bool:
+        """Return whether the answer to a request of the method GET or HEAD can be a plain redirect."""
+        # on_resolve and the metrics need the resolution.
+        return (
+            not self._observers
+            and request.target.query is None
+            and request.service is None
+            and not self._availability.failing
+            and not request.no_redirect
+        )
 
     def _with_hint(self, resolution: Resolution) -> Resolution:
         """Return the refusal of an unknown name with a hint at a typing error, and with the name that it means."""

@@ -15,8 +15,9 @@ from urllib.parse import unquote
 from ..identifiers import Ark, IdentifierError, Urn
 from ..identifiers.ark import length
 from ..identifiers.ark import parser as ark
-from ..identifiers.ark.grammar import METADATA_INFLECTIONS
+from ..identifiers.ark.grammar import LABEL_PATTERN, METADATA_INFLECTIONS
 from ..identifiers.text import iri
+from ..identifiers.urn import grammar as urn
 from .bindings import targets
 from .bindings.origins import check_prefix
 from .branding import model as branding
@@ -146,6 +147,7 @@ class Settings:
     branding: Branding = field(init=False, default=NO_BRANDING)
     cors_origins: frozenset[str] = field(init=False)
     own_prefixes: tuple[str, ...] = field(init=False)
+    _own_address: re.Pattern[str] = field(init=False, repr=False)
     _ignored_names: frozenset[str] = field(init=False, repr=False)
     _ignored_beginnings: tuple[str, ...] = field(init=False, repr=False)
 
@@ -172,6 +174,8 @@ class Settings:
         )
         self._put(cors_origins=frozenset(() if isinstance(self.cors, bool) else self.cors))
         self._put(own_prefixes=tuple(prefix for prefix in (self.prefix, *self.also) if prefix is not None))
+        prefixes = "|".join(map(re.escape, self.own_prefixes))
+        self._put(_own_address=re.compile(f"(?:{prefixes})?/(?={LABEL_PATTERN}|{urn.LABEL_PATTERN})"))
         self._put(languages=_languages(_several("languages", self.languages)), branding=_branding(self))
         self._put(**self.branding.as_dict())
         _check_length(self.max_length)
@@ -246,6 +250,15 @@ class Settings:
             return None
         naan = identifier.normal_naan
         return None if naan in self.naans else f"this resolver answers for {_listed(self.naans)}, not for NAAN {naan}"
+
+    def own_identifier(self, target: str) -> str | None:
+        """Return the identifier with its query and fragment if a target requests it from this resolver, else None.
+
+        >>> Settings(prefix="https://example.org").own_identifier("https://example.org/ark:12345/x?info")
+        'ark:12345/x?info'
+        """
+        found = self._own_address.match(target)
+        return None if found is None else target[found.end() :]
 
     def reserves(self, path: str) -> bool:
         """Return whether a path of the site belongs to one of its own schemes, to a service of RFC 2169 or to the

@@ -37,7 +37,7 @@ from . import assignment, changes, listing, names, prefix_changes, prefixes, val
 from .assignment import Change, Outcome
 from .changes import Decide, Made, NameChange
 from .listing import Group, Page, Selection
-from .model import Binding, Event, Kind, NameCount
+from .model import Binding, Event, Kind, NameCount, StoredRedirect
 from .names import Name
 from .policy import ChangeCheck, PolicyCheck, no_policy, promise_persistence
 from .prefixes import Inherited, PrefixEvent, PrefixRecord, PrefixRecords
@@ -340,6 +340,13 @@ class Bindings:
         A key is the normal form of a Basic ARK, or of the assigned name of a URN.
         """
         return self._opening.store.fetch(keys)
+
+    def stored_redirect(self, key: str) -> StoredRedirect | None:
+        """Return the redirect of a live name without alternates that the site does not serve, else None.
+
+        ``key`` has at most 255 printable ASCII characters.
+        """
+        return self._opening.store.stored_redirect(key)
 
     def count(self) -> NameCount:
         """Return the number of names, live, reserved or withdrawn. Above ten thousand it is an estimate."""

@@ -116,6 +116,18 @@ class Binding:
         }
 
 
+class StoredRedirect(NamedTuple):
+    """The redirect of a live name without alternates that the site does not serve.
+
+    - ``target``: the target as stored, or None for the kind "described". ``metadata``: as in :class:`Binding`.
+    - ``status``: 302 or 307 for the kind "located", else 303.
+    """
+
+    target: str | None
+    status: int
+    metadata: Mapping[str, str]
+
+
 class NameCount(NamedTuple):
     """The number of names in a store. ``exact`` is False if the number is an estimate."""
 

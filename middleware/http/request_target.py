@@ -85,15 +85,15 @@ def recover(environ: Mapping[str, Any]) -> Target:
     >>> recover({"PATH_INFO": "/ark:12345/a/b", "QUERY_STRING": ""})
     Target(path='/ark:12345/a/b', query=None, exact=False, dotted=False)
     """
-    path = environ.get("PATH_INFO")
+    path, raw = environ.get("PATH_INFO"), environ.get("REQUEST_URI", environ.get("RAW_URI"))
     # Fast path for most requests: such a path has only one spelling.
     if (
-        path == environ.get("REQUEST_URI", environ.get("RAW_URI"))
+        (raw is None or path == raw)
         and not environ.get("QUERY_STRING")
         and isinstance(path, str)
         and PLAIN_PATH.fullmatch(path)
     ):
-        return Target(path, None)
+        return Target(path, None, raw is not None)
     return recover_from(
         (_text(environ, "REQUEST_URI"), _text(environ, "RAW_URI")),
         _octets(_text(environ, "PATH_INFO")),

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Protocol
 
 from ..branding.model import NO_BRANDING, Branding
+from ..resolution.redirects import Redirect
 from ..resolution.refusals import refuse
 from ..resolution.result import Resolution
 from ..settings import Settings
@@ -27,7 +28,7 @@ from .answer import Answer, Headers
 from .conditional import validators
 from .formats import BY_INFLECTION, Format
 from .handover import Handover, hand_over
-from .links import describedby, links_of_resolution
+from .links import describedby, links_of_key, links_of_resolution
 from .negotiation import preferred
 from .request import Request
 
@@ -118,7 +119,7 @@ class Answers:
             return self._prefix(resolution, request).under(request.conditions)
         if resolution.outcome == "served":
             return hand_over(resolution, request)
-        answer = self._redirect(resolution, request)
+        answer = self.redirect(Redirect.of(resolution), request)
         return self._shown(answer, resolution, request) if request.no_redirect else answer
 
     def options(self, request: Request, methods: str = METHODS) -> Answer:
@@ -132,25 +133,24 @@ class Answers:
         """Return a response of a feed with the header fields of every response."""
         return self._with_common(status, headers, body, request)
 
-    def _redirect(self, resolution: Resolution, request: Request) -> Answer:
+    def redirect(self, redirect: Redirect, request: Request) -> Answer:
         """Return 302, 303 or 307 to the target, or to the description if there is no target.
 
         It has no body. RFC 9110, section 15.4.3: "The server's response content usually contains a short hypertext
         note", but clients that follow redirects never show it, and servers send it in a separate packet.
         """
-        root, target = request.root, resolution.target
-        location = (
-            f"{root}/{resolution.key}?info" if target is None else root + target if target.startswith("/") else target
-        )
+        root = request.root
+        status, target, key, links, container, vary = redirect
+        location = f"{root}/{key}?info" if target is None else root + target if target.startswith("/") else target
         headers = [("Location", location), *self._redirected]
         # A forwarded identifier is described by the other resolver.
-        if resolution.binding is not None:
-            description, others = links_of_resolution(resolution, root)
+        if key is not None:
+            description, others = links_of_key(key, links, container, root)
             headers += (("Link", description), ("Link", others))
         # ARK-107: Vary means that the location depends on these request fields, so it is sent only then.
-        if resolution.vary:
-            headers.append(("Vary", ", ".join(resolution.vary)))
-        return self._with_common(resolution.status, headers, b"", request)
+        if vary:
+            headers.append(("Vary", ", ".join(vary)))
+        return self._with_common(status, headers, b"", request)
 
     def _description(self, resolution: Resolution, request: Request) -> Answer:
         """Return 200 with the description of the identifier."""

@@ -27,8 +27,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ...identifiers import Ark, Problem
-from ...identifiers.ark import grammar as ark
-from ...identifiers.urn import grammar as urn
 from ..bindings import targets
 from ..bindings.model import Binding
 from ..bindings.prefixes import NO_RECORDS, Inherited, PrefixRecord, PrefixRecords
@@ -283,13 +281,12 @@ def _leads_to_itself(found: Found, target: str, settings: Settings) -> bool:
 
     The container would make another such target, so that the client would be redirected without end.
     """
-    for prefix in ("", *settings.own_prefixes):
-        given = target[len(prefix) + 1 :] if target.startswith(f"{prefix}/") else ""
-        if given and (ark.LABEL.match(given) or urn.LABEL.match(given)):
-            request = parse_request(given.partition("#")[0], settings)
-            if isinstance(request, Problem) or request.inflection:
-                return False
-            above = found.container
-            below = above is not None and request.key.startswith((f"{above}/", f"{above}."))
-            return below or request.key == found.request.key
-    return False
+    given = settings.own_identifier(target)
+    if given is None:
+        return False
+    request = parse_request(given.partition("#")[0], settings)
+    if isinstance(request, Problem) or request.inflection:
+        return False
+    above = found.container
+    below = above is not None and request.key.startswith((f"{above}/", f"{above}."))
+    return below or request.key == found.request.key

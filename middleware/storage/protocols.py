@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ..bindings.bulk.operations import Operation
     from ..bindings.event_listing import EventPage, EventSelection
     from ..bindings.listing import Group, Page, Selection
-    from ..bindings.model import Action, Binding, Event, NameCount
+    from ..bindings.model import Action, Binding, Event, NameCount, StoredRedirect
     from ..bindings.patterns import Pattern
     from ..bindings.prefixes import PrefixEvent, PrefixRecord
     from ..errors import BindingsUnavailable, UnreadableBinding
@@ -125,6 +125,14 @@ class Store(Protocol):
 
     def fetch(self, identifiers: Iterable[str]) -> dict[str, Binding]:
         """Return the bindings of these keys, by key. Keys that are not bound are omitted."""
+        ...
+
+    def stored_redirect(self, identifier: str) -> StoredRedirect | None:
+        """Return the redirect of a live name without alternates that the site does not serve, else None.
+
+        A store that finds bindings without a query can return None for all keys. ``identifier`` is a key of at most 255
+        printable ASCII characters.
+        """
         ...
 
     def first_actors(self, identifiers: Iterable[str]) -> dict[str, str]:

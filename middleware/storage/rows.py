@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from types import MappingProxyType
 
-from ..bindings.model import NOTHING, Binding, rfc3339
+from ..bindings.model import NOTHING, Binding, StoredRedirect, rfc3339
 from ..bindings.prefixes import PrefixRecord
 from ..errors import UnreadableBinding
 from ..resolution.rules import Rule
@@ -81,6 +81,18 @@ def binding_of(row: Row) -> Binding:
         )
     except (TypeError, ValueError, AttributeError) as error:
         raise UnreadableBinding(str(key), str(error)) from None
+
+
+def stored_redirect_of(key: str, row: Row) -> StoredRedirect:
+    """Convert a row of the query ``stored_redirect`` (:class:`.statements.Statements`) for the name with this key.
+
+    Raises :class:`UnreadableBinding` for metadata that Ararat does not write.
+    """
+    target, status, metadata = row
+    try:
+        return StoredRedirect(target, status, _mapping(metadata))
+    except (TypeError, ValueError, AttributeError) as error:
+        raise UnreadableBinding(key, str(error)) from None
 
 
 def last_event_of(state: Row) -> LastEvent:

@@ -28,6 +28,9 @@ class Statements:
         binding = f"SELECT {state} FROM bindings"
         self.one = f"{binding} WHERE key = {mark}"
         self.many = f"{binding} WHERE {is_wanted}"
+        redirects = "kind <> 'served' AND status = 'live' AND alternates IS NULL"
+        answer = "CASE kind WHEN 'located' THEN redirect ELSE 303 END"
+        self.stored_redirect = f"SELECT target, {answer}, metadata FROM bindings WHERE key = {mark} AND {redirects}"
         # SQLite locks out other writers when a transaction begins.
         self.select_for_update = self.many if is_sqlite else f"{self.many} FOR UPDATE"
         self.bound = f"SELECT key FROM bindings WHERE {is_wanted} AND status <> 'reserved'"

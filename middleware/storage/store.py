@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ..bindings.bulk.operations import Operation
 from ..bindings.event_listing import EventPage, EventSelection
 from ..bindings.listing import Group, Page, Selection
-from ..bindings.model import Action, Binding, Event, NameCount
+from ..bindings.model import Action, Binding, Event, NameCount, StoredRedirect
 from ..bindings.patterns import Pattern
 from ..bindings.prefixes import PrefixEvent, PrefixRecord
 from ..errors import BindingError, BindingsUnavailable
@@ -24,7 +24,7 @@ from .databases.connections import Readers
 from .listing import Lists
 from .protocols import Connection, Database, Row
 from .reopening import CLOSED
-from .rows import binding_of, prefix_record_of, rule_of, time_of
+from .rows import binding_of, prefix_record_of, rule_of, stored_redirect_of, time_of
 from .statements import Statements
 from .tables.keys import index_key
 from .versions import VERSION_SQL, no_database, require_version, wrong_version
@@ -78,6 +78,14 @@ class DatabaseStore:
         else:
             rows = self._readers.rows(self._statements.many, (self._database.array_parameter(keys),))
         return {binding.identifier: binding for binding in map(binding_of, rows)}
+
+    def stored_redirect(self, identifier: str) -> StoredRedirect | None:
+        """Return the redirect of a live name without alternates that the site does not serve, else None.
+
+        ``identifier`` is a key of at most 255 printable ASCII characters.
+        """
+        rows = self._readers.rows(self._statements.stored_redirect, (identifier,))
+        return stored_redirect_of(identifier, rows[0]) if rows else None
 
     def first_actors(self, identifiers: Iterable[str]) -> dict[str, str]:
         """Return the actors of the first changes of these keys; keys without an actor are left out."""

@@ -51,25 +51,34 @@ class Link(NamedTuple):
         return f'<{self.href}>; rel="{self.rel}"{suffix}'
 
 
-def links_of_name(address: str, recorded: Mapping[str, str], container: str | None = None) -> str:
+def links_of_name(address: str, recorded: str, container: str | None = None) -> str:
     """Return the Link field of a redirect or of a served page, without the link to the HTML description.
 
-    - ``address``: the address of the name; ``recorded``: its metadata.
+    - ``address``: the address of the name; ``recorded``: the result of :func:`links_by_metadata`.
     - ``container``: the address of the name above it that made its binding, or None.
 
-    >>> links_of_name("https://example.org/ark:12345/x", {}).split(", ")[0]
+    >>> links_of_name("https://example.org/ark:12345/x", "").split(", ")[0]
     '<https://example.org/ark:12345/x>; rel="cite-as"'
     """
     if len(address) > _MAX_ADDRESS:
         return f"<{address}{_TO_LINKSET}"
-    field = f'<{address}>; rel="cite-as", <{address}{_TO_JSON_LD}, <{address}{_TO_LINKSET}'
-    if recorded and not _LINKED.isdisjoint(recorded):
-        field += _links_by_metadata(tuple(map(recorded.get, _ELEMENTS)))
+    field = f'<{address}>; rel="cite-as", <{address}{_TO_JSON_LD}, <{address}{_TO_LINKSET}{recorded}'
     return field if container is None else f'{field}, <{container}>; rel="collection"'
 
 
+def links_by_metadata(recorded: Mapping[str, str]) -> str:
+    """Return the links ``type``, ``license`` and ``author`` of a name by its metadata, each after a comma.
+
+    >>> links_by_metadata({"ararat.licence": "https://creativecommons.org/licenses/by/4.0/"}), links_by_metadata({})
+    ('', '')
+    """
+    if not recorded or _LINKED.isdisjoint(recorded):
+        return ""
+    return _links_by_elements(tuple(map(recorded.get, _ELEMENTS)))
+
+
 @lru_cache(maxsize=1024)
-def _links_by_metadata(values: tuple[str | None, ...]) -> str:
+def _links_by_elements(values: tuple[str | None, ...]) -> str:
     """Return the links ``type``, ``license`` and ``author`` of the elements in :data:`_ELEMENTS`."""
     recorded = {name: text for name, text in zip(_ELEMENTS, values, strict=True) if text}
     return "".join(f", {link}" for link in _typed(reference("", "", recorded), _MAX_AUTHORS))

@@ -179,6 +179,9 @@ class FileStore:
         bindings = self._current().bindings
         return {name: bindings[name] for name in identifiers if name in bindings}
 
+    def stored_redirect(self, identifier: str) -> None:
+        """Return None, because the whole bindings are in memory."""
+
     def first_actors(self, identifiers: Iterable[str]) -> dict[str, str]:
         """Return an empty dict: a file has no actors."""
         return {}

@@ -1,0 +1,164 @@
+"""A direct redirect has the same answers as the complete resolution."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator
+from io import BytesIO
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ararat.middleware import BindingSource, ResolverMiddleware, open_bindings
+from ararat.middleware.bindings.collection import Bindings
+from ararat.middleware.bindings.model import Binding, StoredRedirect
+from ararat.middleware.resolution.redirects import direct_redirect
+from ararat.middleware.settings import Settings
+
+PREFIX = "https://r.example"
+# Each row has another answer. `stored` are columns that another program wrote.
+ROWS: tuple[tuple[str, dict[str, Any], dict[str, Any]], ...] = (
+    ("ark:12345/located", {"target": "https://example.org/1"}, {}),
+    ("ark:12345/temporary", {"target": "https://example.org/2?a=b#c", "redirect": 307}, {}),
+    ("ark:12345/path", {"target": "/maps/17"}, {}),
+    ("ark:12345/here", {"target": f"{PREFIX}/maps/17"}, {}),
+    ("ark:12345/itself", {"target": f"{PREFIX}/ark:/12345/it-self"}, {}),
+    ("ark:12345/other", {"target": f"{PREFIX}/ark:12345/located"}, {}),
+    ("ark:12345/also", {"target": "http://also.example/URN:x:y"}, {}),
+    ("ark:12345/related", {"target": "https://example.org/3", "kind": "related"}, {}),
+    ("ark:12345/described", {"kind": "described"}, {}),
+    ("ark:12345/served", {"target": "/page", "kind": "served"}, {}),
+    ("ark:12345/passing", {"target": "https://example.org/4", "passthrough": True}, {}),
+    ("ark:12345/alternate", {"target": "https://example.org/5", "alternates": {"de": "https://example.org/6"}}, {}),
+    (
+        "ark:12345/licensed",
+        {"target": "https://example.org/7", "metadata": {"dc.rights": "https://creativecommons.org/licenses/by/4.0/"}},
+        {},
+    ),
+    ("ark:12345/withdrawn", {"target": "https://example.org/8"}, {}),
+    ("ark:12345/reserved", {"target": "https://example.org/9"}, {}),
+    ("ark:12345/script", {"target": "https://example.org/10"}, {"target": "javascript:alert(1)"}),
+    ("ark:12345/split", {"target": "https://example.org/11"}, {"target": "https://example.org/\r\nSet-Cookie: a=b"}),
+    ("ark:12345/upper", {"target": "https://example.org/12"}, {"target": "HTTPS://EXAMPLE.org/a\u00e9"}),
+    ("ark:12345/damaged", {"target": "https://example.org/13"}, {"metadata": "[1"}),
+    ("ark:12345/x.b.c", {"target": "https://example.org/14"}, {}),
+    ("urn:example:a", {"target": "https://example.org/15"}, {}),
+)
+SPELLINGS = (
+    "{0}",
+    "{0}/",
+    "{0}/below",
+    "{0}.pdf",
+    "{0}?",
+    "{0}?info",
+    "{0}?a=b",
+    "{0}#f",
+    "{0}%41",
+    "{0}/../x",
+    "x{0}",
+)
+
+
+class Completely(BindingSource):
+    """The same bindings without direct redirects."""
+
+    def __init__(self, bindings: Bindings) -> None:
+        self.fetch = bindings.fetch
+
+
+@pytest.fixture(scope="module")
+def bindings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bindings]:
+    path: Path = tmp_path_factory.mktemp("redirects") / "bindings.sqlite"
+    with open_bindings(path, create=True) as bindings:
+        for name, values, _ in ROWS:
+            (bindings.reserve if name.endswith("reserved") else bindings.bind)(name, **values)
+        bindings.withdraw("ark:12345/withdrawn", reason="lost")
+    connection = sqlite3.connect(path)
+    for name, _, stored in ROWS:
+        for column, value in stored.items():
+            changed = f"UPDATE bindings SET {column} = ?, revision = revision + 1 WHERE key = ?"  # noqa: S608
+            connection.execute(changed, (value, name))
+    connection.commit()
+    connection.close()
+    with open_bindings(path) as bindings:
+        yield bindings
+
+
+def answers(source: BindingSource, path: str, more: dict[str, str], **settings: Any) -> tuple[object, object, bytes]:
+    def site(environ: Any, start_response: Any) -> Iterable[bytes]:
+        start_response("200 OK", [("Content-Type", "text/plain")])
+        return [repr((environ["PATH_INFO"], environ["QUERY_STRING"])).encode()]
+
+    written, _, query = path.partition("?")
+    got: list[object] = []
+
+    def start_response(*answer: Any) -> Any:
+        got.extend(answer)
+
+    environ = {"PATH_INFO": written, "RAW_URI": path, "QUERY_STRING": query, "wsgi.input": BytesIO(), **more}
+    body = ResolverMiddleware(site, source, **settings)(environ, start_response)
+    status, headers = got
+    return status, headers, b"".join(body)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"prefix": PREFIX, "also": ["http://also.example"]},
+        {"naans": ["99166"], "hsts": "max-age=1", "cors": ["https://a.b"]},
+    ],
+    ids=["plain", "prefixes", "others"],
+)
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"REQUEST_METHOD": "GET"},
+        {"REQUEST_METHOD": "HEAD", "SCRIPT_NAME": "/mount", "wsgi.url_scheme": "https", "HTTP_ORIGIN": "https://a.b"},
+        {"REQUEST_METHOD": "GET", "HTTP_NO_REDIRECT": "true", "HTTP_ACCEPT_LANGUAGE": "de"},
+        {"REQUEST_METHOD": "POST"},
+    ],
+    ids=["GET", "HEAD", "No-Redirect", "POST"],
+)
+def test_direct_redirects_change_no_answer(
+    bindings: Bindings, settings: dict[str, Any], more: dict[str, str], caplog: pytest.LogCaptureFixture
+) -> None:
+    names = [
+        *(name for name, _, _ in ROWS),
+        "ark:12345/unknown",
+        "ark:/12-345/lo-cated",
+        "ARK:12345/x.c.b",
+        "ark:99999/x",
+    ]
+    for name, spelling in product(names, SPELLINGS):
+        path = "/" + spelling.format(name)
+        assert answers(bindings, path, more, **settings) == answers(Completely(bindings), path, more, **settings), path
+
+
+def test_most_requests_read_no_complete_binding(bindings: Bindings, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(keys: Iterable[str]) -> dict[str, Binding]:
+        raise AssertionError(keys)
+
+    monkeypatch.setattr(bindings, "fetch", refuse)
+    for name in (
+        "ark:12345/related",
+        "ark:12345/described",
+        "ark:12345/located",
+        "ark:/12345/temporary",
+        "ark:12345/here",
+        "ark:12345/licensed",
+    ):
+        status, _, body = answers(bindings, f"/{name}", {"REQUEST_METHOD": "GET"})
+        assert (str(status)[0], body) == ("3", b"")
+
+
+@pytest.mark.parametrize(
+    "given", ["ark:12345/" + "x" * 246, "ark:12345/x?", "ark:99999/x", "ark:12345/%41", "urn:a:b", ""]
+)
+def test_other_texts_are_not_looked_up(given: str) -> None:
+    def stored(key: str) -> StoredRedirect | None:
+        raise AssertionError(key)
+
+    assert direct_redirect(given, stored, Settings()) is None
