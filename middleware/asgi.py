@@ -7,7 +7,8 @@
     app = ResolverASGIMiddleware(app, open_bindings("bindings.sqlite"), prefix="https://example.org")
 
 It answers like :class:`~ararat.middleware.ResolverMiddleware`. Other HTTP requests, WebSockets and lifespan events
-reach the site unchanged: the same ``scope``, ``receive`` and ``send``.
+reach the site unchanged: the same ``scope``, ``receive`` and ``send``. With ``statistics``, lifespan events get another
+``send``.
 
 A lookup in SQLite or in a file takes less time than a change of threads, so it runs in the event loop. Lookups in
 PostgreSQL, feeds, files of the log, and lookups after a failure run in at most :data:`THREADS` threads. So a slow
@@ -29,6 +30,7 @@ from .http.answer import Answer
 from .http.asgi import (
     ASGIApplication,
     Disconnected,
+    Message,
     Receive,
     Scope,
     Send,
@@ -95,10 +97,27 @@ class ResolverASGIMiddleware:
             may_be_ours = ":" in scope["path"] or self._has_resources
         except Exception:  # noqa: BLE001 - lifespan has no path, and the site handles malformed scopes
             may_be_ours = False
+            send = self._before_end(scope, send)
         if may_be_ours and scope["type"] == "http" and (found := self._find(scope)) is not None:
             await self._respond(*found, scope, receive, send)
         else:
             await self.app(scope, receive, send)
+
+    def _before_end(self, scope: Scope, send: Send) -> Send:
+        """Return ``send`` for the lifespan events of the site. The statistics are written before the server ends.
+
+        Some servers, such as uvicorn, end by a signal, without the functions that Python calls at exit.
+        """
+        statistics = self._handler.statistics
+        if statistics is None or scope.get("type") != "lifespan":
+            return send
+
+        async def send_after_flush(message: Message) -> None:
+            if message["type"].startswith("lifespan.shutdown."):
+                await self._threads.run(statistics.flush)
+            await send(message)
+
+        return send_after_flush
 
     def _find(self, scope: Scope) -> tuple[Request, Respond | None] | None:
         """Return the request for a name, or for a resource with the function that answers it; None for the site."""

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from ..identifiers.text import display
 from .binding_source import BindingSource
 from .custom_scheme import OwnScheme
-from .errors import BindingsUnavailable
+from .errors import BindingError, BindingsUnavailable
 from .http.answer import Answer, last_resort
 from .http.handover import Handover
 from .http.request import Request
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from .log.name_proofs import NameProofs
     from .metrics.instruments import Metrics
     from .metrics.page import MetricsPage
+    from .statistics.counter import Statistics
 
 _log = logging.getLogger(__name__)
 
@@ -71,6 +72,9 @@ class RequestHandler:
             page, self.metrics = _metrics(settings, bindings)
             self._finders.append(page.find)
             self._observers.append(self.metrics.observe)
+        self.statistics = None if settings.statistics is None else _statistics(settings.statistics)
+        if self.statistics is not None:
+            self._observers.append(self.statistics.observe)
         on_failure = None if self.metrics is None else self.metrics.store_failed
         self._availability = AvailabilityLog(bindings.failure, on_failure=on_failure)
         self._proofs: NameProofs | None = None
@@ -241,3 +245,15 @@ def _metrics(settings: Settings, bindings: BindingSource) -> tuple[MetricsPage, 
     from .metrics.instruments import Metrics
 
     return page, Metrics(settings, bindings.prefix_records)
+
+
+def _statistics(place: str) -> Statistics:
+    from .statistics.counter import Statistics
+    from .statistics.counts import CountStore
+
+    try:
+        statistics = Statistics(CountStore.at(place))
+        statistics.prepare()
+    except BindingError as error:
+        raise ValueError(f"statistics: {error}") from None
+    return statistics

@@ -92,6 +92,7 @@ class SettingsArguments(TypedDict, total=False):
     log_folder: str | None
     metrics: str | None
     metrics_token_file: str | None
+    statistics: str | None
     cors: bool | Iterable[str]
     referrer_policy: str | None
     languages: Iterable[str]
@@ -136,6 +137,8 @@ class Settings:
     log_folder: str | None = None
     metrics: str | None = None
     metrics_token_file: str | None = None
+    # The URL of a database can contain a password.
+    statistics: str | None = field(default=None, repr=False)
     cors: bool | Iterable[str] = True
     referrer_policy: str | None = "no-referrer"
     languages: Iterable[str] = tuple(LANGUAGES)

@@ -83,6 +83,9 @@ class ResolverMiddleware:
         ``metrics_token_file`` and the extra ``metrics``. Without it, nothing is counted.
     :param metrics_token_file: str or None (default). The file with the token that a request for the metrics must
         contain, in one line of at least 16 characters.
+    :param statistics: str or None (default). Where to count the requests for each name and day, without data of the
+        clients: the path of an SQLite file, which is created, or a ``postgresql://`` URL. Without it, nothing is
+        counted.
     :param cors: bool or iterable of str, default True. The pages whose scripts can read the answers (CORS): True for
         the pages of every site, False for none, or a list of origins (``https://example.org``).
     :param referrer_policy: str or None, default "no-referrer". The Referrer-Policy field of all answers. With

@@ -75,6 +75,10 @@ _SETTINGS: dict[str, dict[str, Any]] = {
         "metavar": "FILE",
         "help": "The file with the token that a request for the metrics must contain, in one line.",
     },
+    "--statistics": {
+        "metavar": "FILE|URL",
+        "help": "Count the requests for each name and day in this SQLite file or PostgreSQL database (ararat stats).",
+    },
     "--cors": {
         "multiple": True,
         "metavar": "ORIGIN|all|none",

@@ -1,0 +1,118 @@
+"""The counts in the database, of SQLite and of PostgreSQL."""
+
+from __future__ import annotations
+
+import socket
+from concurrent.futures import ThreadPoolExecutor
+from datetime import date, timedelta
+
+import psycopg
+import pytest
+
+from ararat.middleware import BindingError, BindingsUnavailable, open_bindings
+from ararat.middleware.statistics.counts import CountStore, DailyCount, Requested, Total
+
+X, Y, URN = "ark:12345/x1", "ark:12345/y", "urn:isbn:9780451450524"
+LONG = "ark:12345/" + 250 * "%F0%9F%98%80"
+FIRST = date(2025, 12, 31)
+COUNTS = [
+    DailyCount(X, FIRST, 5, 0),
+    DailyCount(X, FIRST + timedelta(1), 1, 2),
+    DailyCount(X, FIRST + timedelta(40), 1, 1),
+    DailyCount(Y, FIRST + timedelta(1), 30, 0),
+    DailyCount(URN, FIRST + timedelta(2), 0, 1),
+    DailyCount(LONG, FIRST, 1, 0),
+]
+
+
+@pytest.fixture
+def counts(database):
+    store = CountStore.at(database)
+    store.prepare()
+    store.prepare()
+    return store
+
+
+def test_counts_are_added_and_summed_up(counts):
+    for _ in range(2):
+        counts.add(COUNTS)
+    names = counts.totals("name")
+    assert [(each.label[:12], *each[1:]) for each in names] == [
+        (Y, 60, 0), (X, 14, 6), (LONG[:12], 2, 0), (URN[:12], 0, 2)
+    ]  # fmt: skip
+    assert counts.totals("name", limit=1) == [Total(Y, 60, 0)]
+    assert counts.totals("day", Requested(name=X)) == [
+        Total("2026-02-09", 2, 2), Total("2026-01-01", 2, 4), Total("2025-12-31", 10, 0)
+    ]  # fmt: skip
+    assert counts.totals("month", Requested(prefix="ark:12345/x")) == [
+        Total("2026-02", 2, 2), Total("2026-01", 2, 4), Total("2025-12", 10, 0)
+    ]  # fmt: skip
+    assert counts.totals("year", Requested(name=LONG)) == [Total("2025", 2, 0)]
+    assert counts.total() == Total("", 76, 8)
+    assert counts.total(Requested(first=FIRST + timedelta(1), last=FIRST + timedelta(2))) == Total("", 62, 6)
+    assert counts.total(Requested(name="ark:12345/x' OR '1'='1", prefix="%")) == Total("", 0, 0)
+    assert counts.delete_before(date(2026, 1, 1)) == 2
+    assert counts.totals("day", Requested(name=X))[-1] == Total("2026-01-01", 2, 4)
+
+
+def test_processes_that_count_the_same_names_lose_nothing(database, counts):
+    stores = [CountStore.at(database) for _ in range(3)]
+    with ThreadPoolExecutor(3) as pool:
+        for each in stores:
+            for order in (COUNTS, COUNTS[::-1]):
+                pool.submit(each.add, order)
+    assert counts.total() == Total("", 6 * 38, 6 * 4)
+
+
+def test_a_file_of_names_is_refused(tmp_path):
+    path = str(tmp_path / "names.sqlite")
+    open_bindings(path, create=True).close()
+    with pytest.raises(BindingError, match="use another file for the statistics") as refused:
+        CountStore.at(path).prepare()
+    assert refused.value.code == "foreign-database"
+
+
+def test_a_database_of_names_on_a_server_can_have_the_counts(cluster):
+    url = cluster.new_schema()
+    with open_bindings(url, create=True) as bindings:
+        bindings.bind(X, "https://example.org/")
+        counts = CountStore.at(url)
+        counts.prepare()
+        counts.add(COUNTS)
+        assert counts.total() == Total("", 38, 4)
+        assert [*bindings.fetch([X])] == [X]
+    with open_bindings(url) as bindings:
+        assert bindings.open().count().number == 1
+
+
+def test_a_role_needs_no_other_permission(cluster):
+    url = cluster.new_database()
+    CountStore.at(url).prepare()
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("DROP ROLE IF EXISTS counter")
+        connection.execute("CREATE ROLE counter LOGIN")
+        connection.execute("GRANT SELECT, INSERT, UPDATE ON daily_counts TO counter")
+    counts = CountStore.at(url.replace("ararat@", "counter@"))
+    counts.prepare()
+    counts.add(COUNTS)
+    assert counts.total() == Total("", 38, 4)
+
+
+@pytest.fixture
+def unused_port():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        yield free.getsockname()[1]
+
+
+def test_a_place_that_cannot_be_reached_is_reported(tmp_path, unused_port):
+    missing = CountStore.at(str(tmp_path / "no" / "counts.sqlite"))
+    for action in (missing.prepare, missing.total, lambda: missing.add(COUNTS)):
+        with pytest.raises(BindingsUnavailable, match=r"counts\.sqlite"):
+            action()
+    server = CountStore.at(f"postgresql://ararat:secret@127.0.0.1:{unused_port}/x")
+    with pytest.raises(BindingsUnavailable) as refused:
+        server.prepare()
+    assert "secret" not in f"{refused.value}{server}"
+    with pytest.raises(BindingError, match=r"is not the name of a database"):
+        CountStore.at("counts.csv")
