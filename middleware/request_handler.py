@@ -82,15 +82,17 @@ class RequestHandler:
             self._answers = Answers(settings, bindings.branding)
         else:
             from .log.folder import LogFolder
+            from .log.log_pages import LogPages, no_key
             from .log.logged_names import LoggedNames, bindings_of_log
             from .log.name_proofs import NameProofs
             from .log.serving import LogFiles
 
             folder = LogFolder(Path(settings.log_folder))
             logged = bindings_of_log(bindings, folder)
-            find = LoggedNames(folder, logged.first_log_entry).find if logged is not None else not_logged
-            self._answers = Answers(settings, bindings.branding, find)
-            self._finders.append(LogFiles(settings.log, folder.path, self._answers).find)
+            names = LoggedNames(folder, logged.first_log_entry if logged else not_logged, f"{settings.log}/")
+            self._answers = Answers(settings, bindings.branding, names.find)
+            page = LogPages(settings, names, logged.log_key if logged else no_key, self._answers)
+            self._finders.append(LogFiles(settings.log, folder.path, self._answers, page.answer).find)
             if logged is not None:
                 self._proofs = NameProofs(settings, folder, logged.log_entries, self._answers)
         if settings.feeds:

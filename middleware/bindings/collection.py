@@ -409,6 +409,10 @@ class Bindings:
         """
         return self.store.first_log_entry(key)
 
+    def log_key(self) -> str | None:
+        """Return the public key of the log of these bindings, or None without a log."""
+        return self.store.log_key()
+
     def set_rule(
         self, prefix: str, template: str, *, redirect: int = 302, actor: str | None = None
     ) -> Literal["set", "changed", "unchanged"]:

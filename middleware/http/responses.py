@@ -56,6 +56,7 @@ _REFUSAL_SECONDS = {404: 60, 410: 60}
 # with the setting 0, which permits no copy.
 _STALE = ", stale-if-error=86400, stale-while-revalidate=60"
 
+_PAGE_FORMS = ("text/html", "application/json", "text/plain")
 _REFUSAL_FORMS = ("text/html", "application/problem+json", "application/json", "text/plain")
 
 
@@ -132,6 +133,11 @@ class Answers:
     def feed(self, status: int, headers: Headers, body: bytes | Iterable[bytes], request: Request) -> Answer:
         """Return a response of a feed with the header fields of every response."""
         return self._with_common(status, headers, body, request)
+
+    def page(self, view: View, seconds: int, request: Request) -> Answer:
+        """Return 200 with a page of the resolver, or its JSON or text. Caches can keep it for some seconds."""
+        media_type = preferred(request.accepted.media_types, _PAGE_FORMS)
+        return self._negotiated(200, view, media_type, [("Cache-Control", f"max-age={seconds}")], request)
 
     def redirect(self, redirect: Redirect, request: Request) -> Answer:
         """Return 302, 303 or 307 to the target, or to the description if there is no target.

@@ -32,18 +32,25 @@ class LoggedName:
     - ``entry``: the number of its first entry, from 0.
     - ``since``: the time of the change that this entry contains.
     - ``witnesses``: the number of witnesses whose cosignatures the published checkpoint has.
+    - ``page``: the path of the page about the log.
     """
 
     entry: int
     since: datetime
     witnesses: int
+    page: str
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Published:
-    """The published checkpoint: the state of its file, its number of entries, and its number of witnesses."""
+class Published:
+    """The published checkpoint.
+
+    - ``version``: the state of its file: inode, length, and time in nanoseconds since 1970.
+    - ``origin``: the name of the log. ``size``: the number of entries. ``witnesses``: the number of cosignatures.
+    """
 
     version: tuple[int, int, int]
+    origin: str
     size: int
     witnesses: int
 
@@ -59,12 +66,16 @@ def bindings_of_log(bindings: object, folder: LogFolder) -> Bindings | None:
 
 
 class LoggedNames:
-    """The names in the log with the files of ``folder``. All threads can use one object."""
+    """The names in the log with the files of ``folder``. All threads can use one object.
 
-    def __init__(self, folder: LogFolder, first_entry: FirstEntry) -> None:
+    ``page`` is the path of the page about the log.
+    """
+
+    def __init__(self, folder: LogFolder, first_entry: FirstEntry, page: str) -> None:
         self._folder = folder
         self._first_entry = first_entry
-        self._published: _Published | None = None
+        self._page = page
+        self._published: Published | None = None
 
     def find(self, key: str) -> LoggedName | None:
         """Return the place of the name with this key.
@@ -72,7 +83,7 @@ class LoggedNames:
         Return None for a name without a published entry, and if the log cannot be read. The reason is logged.
         """
         try:
-            published = self._checkpoint()
+            published = self.checkpoint()
             found = self._first_entry(key) if published.size else None
         except FileNotFoundError:
             return None  # Nothing is published yet.
@@ -82,9 +93,9 @@ class LoggedNames:
         if found is None or found[0] >= published.size:
             return None
         entry, since = found
-        return LoggedName(entry=entry, since=since, witnesses=published.witnesses)
+        return LoggedName(entry=entry, since=since, witnesses=published.witnesses, page=self._page)
 
-    def _checkpoint(self) -> _Published:
+    def checkpoint(self) -> Published:
         """Return the published checkpoint. Raises OSError or :class:`LogError` if it cannot be read."""
         path = self._folder.path / CHECKPOINT
         status = path.stat()
@@ -97,5 +108,6 @@ class LoggedNames:
         # Without the keys of the witnesses, a cosignature is recognized by its length.
         cosigners = {signature.name for signature in note.signatures if len(signature.value) == COSIGNATURE_BYTES}
         witnesses = len(cosigners - {checkpoint.origin})
-        self._published = _Published(version=version, size=checkpoint.size, witnesses=witnesses)
-        return self._published
+        published = Published(version=version, origin=checkpoint.origin, size=checkpoint.size, witnesses=witnesses)
+        self._published = published
+        return published

@@ -1,4 +1,4 @@
-"""Answer requests for the files of a log.
+"""Answer requests for the files of a log, and for the page about it: ``/log/``.
 
 Only the checkpoint and tiles are served, so that no other file of the folder can be read. Tiles never change.
 
@@ -19,6 +19,7 @@ from ..http.answer import Answer, Headers, last_resort
 from ..http.conditional import validators
 from ..http.request import FIELDS, Request
 from ..http.responses import METHODS, RETRY_AFTER, Answers
+from .errors import LogError
 from .folder import CHECKPOINT, read_regular
 from .tiles import Tile
 
@@ -33,12 +34,17 @@ _TILE_FIELDS: Headers = [
 
 
 class LogFiles:
-    """The files of the log in ``folder``, which are served below ``path``."""
+    """The files of the log in ``folder``, which are served below ``path``.
 
-    def __init__(self, path: str, folder: Path, answers: Answers) -> None:
+    ``page`` answers a request for the page about the log. It raises OSError or :class:`.errors.LogError` if the
+    checkpoint cannot be read.
+    """
+
+    def __init__(self, path: str, folder: Path, answers: Answers, page: Callable[[Request], Answer]) -> None:
         self._beginning = f"{path}/"
         self._folder = folder
         self._answers = answers
+        self._page = page
 
     def find(self, path: str) -> Callable[[Request], Answer] | None:
         """Return the function that answers for a path, or None if it is not below the path of the log."""
@@ -56,6 +62,8 @@ class LogFiles:
             return self._answers.options(request)
         if request.method not in ("GET", "HEAD"):
             return self._refusal(405, f"The files of the log accept {METHODS}.", request, ("Allow", METHODS))
+        if not name:
+            return self._about(request)
         fields = _CHECKPOINT_FIELDS if name == CHECKPOINT else _TILE_FIELDS
         if name != CHECKPOINT and Tile.of_path(name) is None:
             return self._refusal(404, "The log has no such file.", request)
@@ -69,6 +77,16 @@ class LogFiles:
             return self._refusal(503, message, request, ("Retry-After", RETRY_AFTER))
         headers = [*fields, *validators(content, None)]
         return self._answers.feed(200, headers, content, request)
+
+    def _about(self, request: Request) -> Answer:
+        try:
+            return self._page(request)
+        except FileNotFoundError:
+            return self._refusal(404, "Nothing is published in the log yet.", request)
+        except (LogError, OSError) as error:
+            _logger.error("The page about the log cannot be created: %s", error)
+            message = "The checkpoint of the log cannot be read now. Try again later."
+            return self._refusal(503, message, request, ("Retry-After", RETRY_AFTER))
 
     def _refusal(self, status: int, message: str, request: Request, *fields: tuple[str, str]) -> Answer:
         # A missing tile can exist a moment later.

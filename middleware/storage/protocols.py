@@ -155,6 +155,10 @@ class Store(Protocol):
         """Return the number and the time of the first entry of the name with this key in the log; None for a file."""
         ...
 
+    def log_key(self) -> str | None:
+        """Return the public key of the log; None without a log, and for a file."""
+        ...
+
     def count(self) -> NameCount:
         """Return the number of names, live, reserved or withdrawn. A large number can be an estimate."""
         ...

@@ -65,6 +65,7 @@ class Statements:
             "SELECT log_entries.entry FROM events JOIN log_entries ON log_entries.event = events.id "
             f"WHERE events.key = {mark} ORDER BY log_entries.entry"
         )
+        self.log_key = "SELECT value FROM log_state WHERE name = 'key'"
         self.first_log_entry = (
             "SELECT log_entries.entry, events.changed FROM events JOIN log_entries ON log_entries.event = events.id "
             f"WHERE events.key = {mark} ORDER BY log_entries.entry LIMIT 1"

@@ -128,6 +128,12 @@ class DatabaseStore:
             return number, time_of(identifier, changed)
         return None
 
+    def log_key(self) -> str | None:
+        """Return the public key of the log, or None without a log."""
+        for (key,) in self._readers.rows(self._statements.log_key, ()):
+            return key
+        return None
+
     def count(self) -> NameCount:
         """Return the number of names. It is exact up to :data:`MAX_COUNTED`, and an estimate of the database above."""
         return count_names(lambda query: self._readers.rows(query, ()), self._database)

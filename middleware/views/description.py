@@ -131,6 +131,11 @@ class Description(Formatted):
         return f"{self.address}?proof"
 
     @property
+    def log_page(self) -> str | None:
+        """The address of the page about the public log. It is None for a name that is not in a log."""
+        return self.logged and f"{self.root}{self.logged.page}"
+
+    @property
     def log(self) -> dict[str, str | int] | None:
         """The place of the name in the public log as a JSON object, or None."""
         if self.logged is None:

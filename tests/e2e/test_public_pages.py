@@ -11,6 +11,9 @@ from werkzeug.test import Client
 
 from ararat.middleware import ResolverMiddleware, open_bindings
 from ararat.middleware.branding.logos import data_url
+from ararat.middleware.log.folder import LogFolder
+from ararat.middleware.log.publishing import initialize
+from ararat.middleware.storage.store import DatabaseStore
 from tests.e2e.desk.conftest import LOGO
 
 ORIGIN = "http://site.test"
@@ -22,6 +25,7 @@ PATHS = (
     "/ark:12345/x5gone",
     "/ark:12345/x5m1/2",
     "/ark:12345/x5!",
+    "/log/",
 )
 
 
@@ -34,12 +38,17 @@ def site(tmp_path: Any) -> Client:
     bindings.bind(LONG, "https://example.org/", metadata={"what": "x" * 300, "schema": '{"@type": "Map"}'})
     bindings.bind("ark:12345/x5gone", "/gone", metadata={"what": "Bird counts"})
     bindings.withdraw("ark:12345/x5gone", reason="Part of a new edition.", successor="ark:12345/x5m1")
+    folder = LogFolder(tmp_path / "log")
+    assert isinstance(bindings.store, DatabaseStore)
+    initialize(bindings.store, folder, tmp_path / "log.key", "identifiers." + "x" * 60 + ".example.org/log")
     bindings.set_prefix("12345/x5", what="Maps", who="The Map Library", contact="a@example.org", pattern="29^8+check")
     settings = {
         "institution": "The Map Library",
         "logo": data_url(LOGO),
         "colour": "#e0b000",
         "contact": "a@example.org",
+        "log": "/log",
+        "log_folder": str(folder),
     }
     return Client(ResolverMiddleware(None, bindings, inspector="/", **settings))  # type: ignore[arg-type]
 

@@ -198,6 +198,9 @@ class FileStore:
         """Return an empty list: the numbers are in the database next to the folder of the log."""
         return []
 
+    def log_key(self) -> None:
+        """Return None: the key is in the database next to the folder of the log."""
+
     def first_log_entry(self, identifier: str) -> None:
         """Return None: the numbers are in the database next to the folder of the log."""
 

@@ -51,6 +51,7 @@ def verify(data: Path, tmp_path: Path):
 
 
 @pytest.mark.long
+@pytest.mark.timeout(600)
 def test_go_verifies_a_log_of_70_000_events(verify, tmp_path):
     folder, proofs, table = LogFolder(tmp_path / "log"), tmp_path / "proofs", tmp_path / "names.csv"
     proofs.mkdir()

@@ -1,0 +1,82 @@
+"""The page about the public log: what the log proves, and how to check it."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from ..bindings.model import rfc3339
+from . import templates
+from .presentation import PLAIN, Presentation
+
+_HTTP = ("http://", "https://")
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogPage:
+    """The state of the public log for visitors.
+
+    - ``origin``: the name of the log. ``key``: its public key, or None if it is not known here.
+    - ``size``: the number of published entries. ``published``: the time of the checkpoint.
+    - ``witnesses``: the number of cosignatures of the checkpoint, which are not verified here.
+    - ``root``: the beginning of links. ``path``: the path of the files of the log, such as "/log".
+    - ``handbook``: the address of the handbook, or None.
+    """
+
+    origin: str
+    key: str | None
+    size: int
+    published: datetime
+    witnesses: int
+    root: str
+    path: str
+    handbook: str | None = None
+
+    @property
+    def checkpoint(self) -> str:
+        """The address of the checkpoint."""
+        return f"{self.root}{self.path}/checkpoint"
+
+    @property
+    def _address(self) -> str:
+        """The URL of the log. Without a prefix, it is the origin, which is this URL by convention."""
+        return f"{self.root}{self.path}" if self.root.startswith(_HTTP) else f"https://{self.origin}"
+
+    @property
+    def monitor(self) -> str:
+        """The command that checks all entries."""
+        key = shlex.quote(self.key or "KEY")
+        return f"ararat monitor {shlex.quote(self._address)} --vkey {key} --state log.seen"
+
+    @property
+    def verify(self) -> str:
+        """The command that checks one identifier."""
+        root = self.root if self.root.startswith(_HTTP) else "https://HOST"
+        return f"ararat verify-name {shlex.quote(root)}/IDENTIFIER --vkey {shlex.quote(self.key or 'KEY')}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the state of the log as a JSON object. Members without a value are omitted."""
+        known = {
+            "origin": self.origin,
+            "key": self.key,
+            "entries": self.size,
+            "published": rfc3339(self.published),
+            "witnesses": self.witnesses,
+            "checkpoint": self.checkpoint,
+        }
+        return {name: value for name, value in known.items() if value is not None}
+
+    def as_html(self, site: Presentation = PLAIN) -> bytes:
+        return templates.render("log.html", site, view=self)
+
+    def as_json(self) -> bytes:
+        return json.dumps(self.as_dict(), indent=1).encode() + b"\n"
+
+    def as_text(self) -> bytes:
+        """Return the members of the JSON object, one on each line."""
+        return "".join(f"{name}: {value}\n" for name, value in self.as_dict().items()).encode(
+            "ascii", "backslashreplace"
+        )
