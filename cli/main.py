@@ -44,6 +44,7 @@ _SECTIONS = {
         "operations": ("bindings.bulk", "List the operations that changed many names."),
         "list": ("bindings.listing", "List names by prefix, state, target, text or time."),
         "count": ("bindings.listing", "Count names by shoulder, state or month."),
+        "stats": ("bindings.statistics", "Show how often names were requested."),
     },
     "Databases": {
         "init": ("databases.init", "Create a database for bindings."),

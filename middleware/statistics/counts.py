@@ -13,7 +13,7 @@ from datetime import date
 from typing import Any, Literal, NamedTuple
 
 from ..bindings.open_bindings import database_at
-from ..errors import BindingError
+from ..errors import BindingError, BindingsUnavailable
 from ..storage.protocols import Database
 from ..storage.tables.keys import index_key
 
@@ -170,7 +170,7 @@ class CountStore:
             with closing(self._database.connect_for_snapshot()) as connection:
                 return connection.execute(query, values).fetchall()
         except self._database.driver_error as error:
-            raise self._database.unavailable(error) from error
+            raise self._failure(error) from error
 
     def _write(self, statement: str, rows: list[tuple[Any, ...]]) -> int:
         from sqlalchemy.exc import DBAPIError
@@ -194,4 +194,11 @@ class CountStore:
     def _unavailable(self, error: Any) -> Exception:
         from ..storage.writing.transaction import driver_cause
 
-        return self._database.unavailable(driver_cause(error))
+        return self._failure(driver_cause(error))
+
+    def _failure(self, error: Exception) -> Exception:
+        if self._database.is_missing_table(error):
+            return BindingsUnavailable(
+                f"{self} has no statistics; start the resolver with this place as its statistics"
+            )
+        return self._database.unavailable(error)

@@ -43,6 +43,7 @@ COMMANDS = [
     "operations",
     "list",
     "count",
+    "stats",
     "init",
     "import",
     "export",
