@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     import psycopg
     from sqlalchemy import Engine
 
+    from .prepared import PreparedConnection
+
 # libpq, section 34.1.1: parameters that are lists with an entry for each server, and that choose among servers.
 _PER_SERVER = ("host", "hostaddr", "port")
 _OF_SEVERAL = ("target_session_attrs", "load_balance_hosts")
@@ -154,8 +156,10 @@ class PostgreSQL:
         """Return False, because a server is not a file."""
         return False
 
-    def connect_to_read(self) -> psycopg.Connection[Any] | _PooledConnection:
+    def connect_to_read(self) -> PreparedConnection | _PooledConnection:
         """Open a connection that cannot write. Its statements have a time limit of at most one second."""
+        from .prepared import PreparedConnection
+
         if not self._is_behind_pooler:
             options = f"{self._parameters.get('options', '')} {_READING}"
             try:
@@ -164,7 +168,7 @@ class PostgreSQL:
                 if connection.execute(_IS_READING, prepare=False).fetchone() == ("on",):
                     connection.prepare_threshold = 0
                     self._is_behind_pooler = False
-                    return connection
+                    return PreparedConnection(connection)
                 connection.close()
             except self.driver_error as error:
                 if _REFUSED_BY_POOLER not in str(error):

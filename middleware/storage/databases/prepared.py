@@ -1,0 +1,83 @@
+"""Run the few statements of lookups in PostgreSQL with less work of the client.
+
+A cursor of the driver chooses the adaptation and the preparation for each statement again, which takes more time of the
+processor than sending the statement and reading its answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import count
+from typing import Any
+
+from psycopg import Connection, errors, generators
+from psycopg.adapt import Transformer
+from psycopg.pq import ExecStatus
+from psycopg.rows import TupleRow
+
+MOST = 50
+"""The maximum number of prepared statements of a connection. The driver runs further statements."""
+
+
+class PreparedConnection:
+    """A connection for reading that prepares each statement whose parameters are texts.
+
+    The driver runs all other statements. Only one thread at a time uses it (:class:`.protocols.Connection`).
+    """
+
+    def __init__(self, connection: Connection[TupleRow]) -> None:
+        self._connection = connection
+        self._is_utf8 = connection.info.encoding == "utf-8"
+        self._transformer = Transformer.from_context(connection)
+        self._names: dict[str, bytes] = {}
+
+    def execute(self, query: Any, params: Sequence[Any] = ()) -> Any:
+        """Run a statement, and return an object with the methods ``fetchall`` and ``fetchone``."""
+        # The driver refuses U+0000. libpq would end the text there.
+        if self._is_utf8 and all(type(value) is str and "\0" not in value for value in params):
+            name = self._names.get(query) or self._prepare(query)
+            if name is not None:
+                values = [value.encode() for value in params]
+                self._connection.pgconn.send_query_prepared(name, values)
+                return Rows(self._wait(ExecStatus.TUPLES_OK))
+        return self._connection.execute(query, params)
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._connection.close()
+
+    def _prepare(self, query: str) -> bytes | None:
+        """Prepare a statement and return its name, or None if the driver must run it."""
+        parts = query.split("%s")
+        if len(self._names) >= MOST or any("%" in part for part in parts):
+            return None
+        name = b"ararat_%d" % len(self._names)
+        numbers = count(1)
+        text = parts[0] + "".join(f"${next(numbers)}{part}" for part in parts[1:])
+        self._connection.pgconn.send_prepare(name, text.encode())
+        self._wait(ExecStatus.COMMAND_OK)
+        self._names[query] = name
+        return name
+
+    def _wait(self, expected: ExecStatus) -> list[TupleRow]:
+        """Wait for the answer and return its rows. The connection has the time limit. Raises ``psycopg.Error``."""
+        result = self._connection.wait(generators.execute(self._connection.pgconn))[-1]
+        if result.status != expected:
+            raise errors.error_from_result(result)
+        self._transformer.set_pgresult(result)
+        return self._transformer.load_rows(0, result.ntuples, tuple)
+
+
+class Rows:
+    """The rows of an answer."""
+
+    def __init__(self, rows: list[TupleRow]) -> None:
+        self._rows = rows
+
+    def fetchall(self) -> list[TupleRow]:
+        """Return all rows."""
+        return self._rows
+
+    def fetchone(self) -> TupleRow | None:
+        """Return the first row, or None."""
+        return self._rows[0] if self._rows else None
