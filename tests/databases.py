@@ -23,6 +23,9 @@ from psycopg.pq import PGconn, Ping
 from ararat.middleware.bindings.collection import Bindings
 from ararat.middleware.bindings.open_bindings import bindings_at
 
+from .ready_tables import recycle
+
+_SCHEMA = "?options=-c%20search_path%3D"
 NO_SERVER = "NOTHING IS TESTED ON POSTGRESQL: no server is installed (apt-get install postgresql, or set PG_BINDIR)"
 
 
@@ -43,6 +46,7 @@ class Cluster:
         self._folder = Path(tempfile.mkdtemp(prefix="ararat-postgresql-"))
         self._names = count()
         self._process: subprocess.Popen[Any] | None = None
+        self._connection: psycopg.Connection[Any] | None = None
         self._as_user = server_user()
         if self._as_user:
             os.chown(self._folder, self._as_user["user"], self._as_user["group"])
@@ -135,9 +139,16 @@ class Cluster:
         """The URL of an empty schema in the database that all tests share, which is created quickly."""
         name = f"test{next(self._names)}"
         self._execute(f"CREATE SCHEMA {name}")
-        return f"{self._url()}/postgres?options=-c%20search_path%3D{name}"
+        return f"{self._url()}/postgres{_SCHEMA}{name}"
+
+    def recycle(self, url: str) -> None:
+        """Give the schema of a finished test to another test."""
+        with contextlib.suppress(psycopg.OperationalError):  # if the test has locked a table
+            recycle(self._connected(), url.rpartition(_SCHEMA)[2])
 
     def remove(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
         if self._process and self._process.poll() is None:
             self.signal_all(signal.SIGCONT)
         self.halt(signal.SIGQUIT)
@@ -147,8 +158,21 @@ class Cluster:
         return f"postgresql://ararat@127.0.0.1:{self.port}"
 
     def _execute(self, statement: str) -> None:
-        with psycopg.connect(f"{self._url()}/postgres", autocommit=True) as connection:
-            connection.execute(statement.encode())
+        self._connected().execute(statement.encode())
+
+    def _connected(self) -> psycopg.Connection[Any]:
+        """Return the connection of the fixtures. A restart of the server has closed it."""
+        try:
+            if self._connection is not None:
+                self._connection.execute("SELECT 1")
+                return self._connection
+        except psycopg.OperationalError:
+            pass
+        options = "-c lock_timeout=1s"
+        self._connection = psycopg.connect(
+            f"{self._url()}/postgres", autocommit=True, prepare_threshold=None, options=options
+        )
+        return self._connection
 
     def _run(self, program: str, *arguments: str) -> None:
         subprocess.run([program, *arguments], check=True, capture_output=True, timeout=60, **self._common())
@@ -280,11 +304,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     """The URL of an empty database, once for each kind."""
     if request.param == "sqlite":
-        return f"sqlite:///{tmp_path / 'bindings.sqlite'}"
-    return request.getfixturevalue("cluster").new_schema()
+        yield f"sqlite:///{tmp_path / 'bindings.sqlite'}"
+    else:
+        cluster: Cluster = request.getfixturevalue("cluster")
+        url = cluster.new_schema()
+        yield url
+        cluster.recycle(url)
 
 
 @pytest.fixture

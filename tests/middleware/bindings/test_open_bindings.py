@@ -84,11 +84,13 @@ def test_a_missing_database_is_created_only_on_request(database: str, tmp_path: 
         execute(database, "SELECT * FROM bindings")
 
 
+@pytest.mark.usefixtures("created_tables")
 def test_tables_are_created_once(database: str, open_store: Callable[..., Bindings]) -> None:
     assert open_store(database).bind(NAME, "/x") == "bound"
     assert open_store(database).lookup(NAME) is not None
 
 
+@pytest.mark.usefixtures("created_tables")
 def test_many_processes_can_open_an_empty_database_at_once(database: str, open_store: Callable[..., Bindings]) -> None:
     barrier = threading.Barrier(6, timeout=20)
 

@@ -1,0 +1,161 @@
+"""Give databases of tests ready-made tables, because creating the tables takes longer than most tests.
+
+Only the result of :func:`creation.create_tables` is replaced: a test still begins with an empty database. The first
+databases of each kind, other processes, and tests with the fixture ``created_tables`` create the tables.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy.exc import DBAPIError
+
+from ararat.middleware.storage.databases.sqlite import SQLite
+from ararat.middleware.storage.protocols import Database
+from ararat.middleware.storage.writing import creation
+
+create_tables = creation.create_tables
+PROCESS = os.getpid()
+
+LARGEST = 2_000_000
+"""The size in octets of the largest schema that is emptied. It contains the rows that are deleted, too."""
+
+IDENTITY = 68
+"""The position of the ``application_id`` in an SQLite file, which Ararat chooses at random for each database."""
+
+# A statement that changes a table, an index, a trigger or a function also changes one of these numbers. ANALYZE
+# changes the number of rows.
+FINGERPRINT = """
+SELECT md5(string_agg(part, ' ' ORDER BY part)) FROM (
+SELECT concat_ws('-', 'class', oid, xmin, reltuples) AS part FROM pg_class WHERE relnamespace = {schema}
+UNION ALL SELECT concat_ws('-', 'type', oid, xmin) FROM pg_type WHERE typnamespace = {schema}
+UNION ALL SELECT concat_ws('-', 'function', oid, xmin) FROM pg_proc WHERE pronamespace = {schema}
+UNION ALL SELECT concat_ws('-', 'constraint', oid, xmin) FROM pg_constraint WHERE connamespace = {schema}
+UNION ALL SELECT concat_ws('-', 'trigger', pg_trigger.oid, pg_trigger.xmin) FROM pg_trigger
+JOIN pg_class ON pg_class.oid = tgrelid WHERE relnamespace = {schema}
+UNION ALL SELECT concat_ws('-', 'column', attrelid, attnum, pg_attribute.xmin) FROM pg_attribute
+JOIN pg_class ON pg_class.oid = attrelid WHERE relnamespace = {schema}
+) AS parts
+"""
+STATE = """
+SELECT ({fingerprint}) = obj_description(oid, 'pg_namespace') AND nspacl IS NULL
+AND (SELECT sum(pg_relation_size(oid)) FROM pg_class WHERE relnamespace = pg_namespace.oid) < {largest},
+(SELECT array_agg(relname) FROM pg_class WHERE relnamespace = pg_namespace.oid AND relkind = 'r'),
+(SELECT array_agg(relname) FROM pg_class WHERE relnamespace = pg_namespace.oid AND relkind = 'S')
+FROM pg_namespace WHERE nspname = '{name}'
+"""
+READY = """
+SELECT current_schema(), (SELECT min(nspname) FROM pg_namespace WHERE starts_with(nspname, 'ready'))
+WHERE starts_with(current_schema(), 'test')
+AND NOT EXISTS (SELECT FROM pg_class WHERE relnamespace = current_schema()::regnamespace)
+"""
+
+
+def recycle(connection: Any, name: str) -> None:
+    """Empty a schema of a finished test, and keep it for another test. Drop it if the test changed its tables."""
+    schema = f"'{name}'::regnamespace"
+    state = STATE.format(fingerprint=FINGERPRINT.format(schema=schema), largest=LARGEST, name=name)
+    unchanged, tables, sequences = connection.execute(state).fetchone()
+    if not unchanged:
+        connection.execute(f"DROP SCHEMA {name} CASCADE")
+        return
+    rows = creation.first_settings().items()
+    statements = [
+        # Without triggers and references.
+        "SET LOCAL session_replication_role = replica",
+        *(f"DELETE FROM {name}.{table}" for table in tables),  # noqa: S608  names of the schema
+        *(f"SELECT setval('{name}.{sequence}', 1, false)" for sequence in sequences),
+        *(f"INSERT INTO {name}.ararat (name, value) VALUES ('{setting}', '{value}')" for setting, value in rows),  # noqa: S608
+        f"ALTER SCHEMA {name} RENAME TO ready_{name}",
+    ]
+    connection.execute(";".join(statements))
+
+
+class _ReadyTables:
+    """Replace :func:`creation.create_tables`. ``file`` has the tables of SQLite."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._content = b""
+
+    def take(self, database: Database) -> None:
+        """Give a database its tables. Create them if no ready-made ones fit."""
+        if os.getpid() != PROCESS:
+            create_tables(database)
+        elif isinstance(database, SQLite):
+            if not self._copy(database.path):
+                create_tables(database)
+        elif not self._rename(database):
+            create_tables(database)
+            self._remember(database)
+
+    def _copy(self, path: Path) -> bool:
+        """Make a file with empty tables at once, so that other processes see all of it. Return whether it was made."""
+        if path.with_name(f"{path.name}-wal").exists():
+            return False
+        if not self._content:
+            template = SQLite(self._file)
+            create_tables(template)
+            template.engine.dispose()
+            self._content = self._file.read_bytes()
+        whole = path.with_name(f"{path.name}-{uuid.uuid4()}")
+        try:
+            # SQLite creates files with this mode.
+            with os.fdopen(os.open(whole, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644), "wb") as file:
+                identity = (secrets.randbelow(2**31 - 1) + 1).to_bytes(4, "big")
+                file.write(self._content[:IDENTITY] + identity + self._content[IDENTITY + 4 :])
+            path.hardlink_to(whole)
+        except OSError:
+            return False
+        finally:
+            with contextlib.suppress(OSError):
+                whole.unlink()
+        return True
+
+    def _rename(self, database: Database) -> bool:
+        """Replace an empty schema of a test by a ready-made one. Return whether there was one."""
+        if not str(database).endswith("/postgres"):  # not the database with these schemas
+            return False
+        try:
+            with database.engine.begin() as connection:
+                connection.exec_driver_sql(str(database.schema_lock_sql))
+                empty, ready = connection.exec_driver_sql(READY).one_or_none() or (None, None)
+                if ready is None:
+                    return False
+                connection.exec_driver_sql(f"DROP SCHEMA {empty}")
+                connection.exec_driver_sql(f"ALTER SCHEMA {ready} RENAME TO {empty}")
+                return True
+        except DBAPIError:
+            return False
+
+    def _remember(self, database: Database) -> None:
+        """Keep the fingerprint of new tables as the comment of their schema."""
+        if not str(database).endswith("/postgres"):
+            return
+        with database.engine.begin() as connection:
+            schema = connection.exec_driver_sql("SELECT current_schema()").scalar()
+            if str(schema).startswith("test"):
+                query = FINGERPRINT.format(schema=f"'{schema}'::regnamespace")
+                found = connection.exec_driver_sql(query).scalar()
+                connection.exec_driver_sql(f"COMMENT ON SCHEMA {schema} IS '{found}'")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _ready_tables(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    ready = _ReadyTables(tmp_path_factory.mktemp("tables") / "empty.sqlite")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(creation, "create_tables", ready.take)
+        yield
+
+
+@pytest.fixture
+def created_tables(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Create the tables of each database in this test."""
+    monkeypatch.setattr(creation, "create_tables", create_tables)
