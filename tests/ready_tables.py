@@ -85,10 +85,10 @@ class _ReadyTables:
         self._file = file
         self._content = b""
 
-    def take(self, database: Database) -> None:
+    def take(self, database: Database, partitions: int = 0) -> None:
         """Give a database its tables. Create them if no ready-made ones fit."""
-        if os.getpid() != PROCESS:
-            create_tables(database)
+        if partitions or os.getpid() != PROCESS:
+            create_tables(database, partitions)
         elif isinstance(database, SQLite):
             if not self._copy(database.path):
                 create_tables(database)
