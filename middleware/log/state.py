@@ -61,16 +61,23 @@ def create(connection: Connection, key: VerifierKey) -> None:
 
 
 def read(connection: Connection) -> LogState:
-    """Return the state of the log. Raises :class:`BindingError` with the code ``log-missing`` without a log."""
+    """Return the state of the log.
+
+    Raises :class:`BindingError` with the code ``log-missing`` without a log, and ``log-changed`` for rows that Ararat
+    does not write.
+    """
     rows = {row.name: row.value for row in connection.execute(select(log_state))}
     if _KEY not in rows:
         raise BindingError("log-missing")
-    return LogState(
-        key=VerifierKey.of_text(rows[_KEY]),
-        head=Head.of_text(rows[_HEAD]),
-        previous=int(rows[_PREVIOUS]),
-        searched=int(rows[_SEARCHED]),
-    )
+    try:
+        return LogState(
+            key=VerifierKey.of_text(rows[_KEY]),
+            head=Head.of_text(rows[_HEAD]),
+            previous=int(rows[_PREVIOUS]),
+            searched=int(rows[_SEARCHED]),
+        )
+    except (KeyError, ValueError):
+        raise BindingError("log-changed", "another program changed the table log_state") from None
 
 
 def record_head(connection: Connection, old: Head, new: Head, searched: int) -> None:

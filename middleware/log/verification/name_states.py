@@ -7,12 +7,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from ....identifiers.ark import parser as ark
 from ....identifiers.text import display
+from ...bindings import names
+from ...errors import BindingError
 from ..entries import Entry
 
 # Entries of a withdrawn name: a new reason or successor is "updated".
 _AFTER_WITHDRAWAL = frozenset({"updated", "restored", "redacted"})
 _ACTIONS = frozenset({"bound", "updated", "relocated", "withdrawn", "restored", "redacted"})
+
+# A name that has these changes was bound or withdrawn before.
+_LATER = _ACTIONS - {"bound", "withdrawn"}
 
 # The database is in memory first, and SQLite moves it to a temporary file when it is larger than the cache.
 _CREATE = """
@@ -71,17 +77,38 @@ class NameStates:
     def add(self, first: int, entries: Sequence[Entry]) -> Iterator[Finding]:
         """Add entries from the number ``first`` on, and yield the problems of each."""
         for start in range(0, len(entries), _BATCH):
-            batch = entries[start : start + _BATCH]
-            keys = list({entry.key for entry in batch})
+            batch = [(entry, *_name_of(entry.key)) for entry in entries[start : start + _BATCH]]
+            keys = list({name for _, name, _ in batch})
             marks = ", ".join("?" * len(keys))
             query = f"SELECT * FROM names WHERE key IN ({marks})"  # noqa: S608 - only marks
             known = {row[0]: _State(*row[1:]) for row in self._database.execute(query, keys)}
-            for number, entry in enumerate(batch, first + start):
-                before = known.get(entry.key)
+            for number, (entry, name, problem) in enumerate(batch, first + start):
+                before = known.get(name)
+                if problem is not None:
+                    message = f"{display.escape(entry.key[:300])} {problem}"
+                    yield Finding(code="name", place=f"entry {number}", message=message, name=entry.key)
                 yield from _compare(number, entry, before)
-                known[entry.key] = _after(number, entry, before)
+                known[name] = _after(number, entry, before)
             rows = [(key, *known[key]) for key in keys]
             self._database.executemany("INSERT OR REPLACE INTO names VALUES (?, ?, ?, ?, ?)", rows)
+
+
+def _name_of(key: str) -> tuple[str, str | None]:
+    """Return the key by which a name is compared, and the problem of the recorded key or None.
+
+    Another spelling of a name would otherwise be another name, with another resource.
+    """
+    if ark.plain(key) == key:
+        return key, None
+    try:
+        name = names.read(key)
+    except BindingError:
+        return key, "is not an identifier"
+    current = names.key(name)
+    # An older Ararat recorded some URNs under another key.
+    if key in (current, names.older_key(name)):
+        return current, None
+    return current, f"is not in normal form, which is {display.escape(current[:300])}"
 
 
 def _after(number: int, entry: Entry, before: _State | None) -> _State:
@@ -106,6 +133,8 @@ def _problems(entry: Entry, before: _State | None) -> Iterator[tuple[str, str]]:
     if before is None:
         if entry.before is not None:
             yield "before", f"{name} names entry {entry.before} as its previous entry, and has no previous entry"
+        if entry.action in _LATER:
+            yield "revision-missing", f"{name} has no entry before its change {entry.revision}, {entry.action}"
         return
     if entry.before != before.entry:
         stated = "no previous entry" if entry.before is None else f"entry {entry.before}"

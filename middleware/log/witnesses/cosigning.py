@@ -85,7 +85,7 @@ class Cosigning:
                 raise BindingError(
                     "log-restored",
                     f"the witness {display.escape(witness.key.name)} has seen {sizes[name]:,} entries, and the "
-                    f"database has recorded {self.recorded:,}",
+                    f"database has recorded {self.recorded:,}; if the witness is wrong, remove it from the policy",
                 )
         self._sizes = sizes
 
@@ -129,7 +129,9 @@ class Cosigning:
         if status == 409:
             where = display.escape(witness.key.name)
             raise BindingError(
-                "log-fork", f"the witness {where} has seen another checkpoint of {self.published.size:,} entries"
+                "log-fork",
+                f"the witness {where} has seen another checkpoint of {self.published.size:,} entries; if the witness "
+                "is wrong, remove it from the policy",
             )
         raise LogError(_refusal(status, body))
 

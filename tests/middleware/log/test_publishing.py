@@ -24,6 +24,7 @@ from ararat.middleware.log import folder as folder_module
 from ararat.middleware.log.folder import LogFolder
 from ararat.middleware.log.key_file import create_key
 from ararat.middleware.log.publishing import initialize, publish
+from ararat.middleware.log.status import log_status
 from ararat.middleware.log.tiles import ENTRIES, Tile, hash_reader
 from ararat.middleware.log.tree import check_consistency, consistency_proof
 from ararat.middleware.storage.writing import transaction as transaction_module
@@ -419,6 +420,20 @@ def test_a_changed_event_is_noticed(larger_log, monkeypatch):
         log.publish()
     assert (caught.value.code, caught.value.identifier) == ("log-changed", "ark:12345/n7")
     assert log.checkpoint().size == 5
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("head", "x"), ("head", "5 AAAA=B"), ("key", "x"), ("searched", "-"), ("previous", ""), ("unknown", "1")],
+)
+def test_a_changed_state_of_the_log_is_refused(larger_log, name, value):
+    log = larger_log()
+    log.execute(f"UPDATE log_state SET value = '{value}' WHERE name = '{name}'")  # noqa: S608
+    if name == "unknown":
+        log.execute("DELETE FROM log_state WHERE name = 'head'")
+    assert code_of(log) == "log-changed"
+    with pytest.raises(BindingError, match="another program changed the table log_state"):
+        log_status(log.store, log.folder)
 
 
 @pytest.mark.parametrize("key", ["ark:12345/a\nb", "ark:12345/\u00e9", "ark:12345/a b", ""])

@@ -83,6 +83,25 @@ def test_each_size_of_a_log_is_read(signed_log, size):
         ([(A, 1, "bound", "x", None), (A, 2, "restored", "x", 0)], [("action", 1)]),
         ([(A, 1, "bound", "x", None), (A, 2, "bound", "x", 0)], [("action", 1)]),
         ([(A, 1, "stolen", "x", None)], [("action", 0)]),
+        # The first entries are hidden, in which the name had another resource.
+        ([(A, 2, "relocated", "y", None)], [("revision-missing", 0)]),
+        ([(A, 2, "restored", "y", None)], [("revision-missing", 0)]),
+        # Another spelling of the same name.
+        ([(A, 1, "bound", "x", None), ("ark:/12345/a", 2, "updated", "x", 0)], [("name", 1)]),
+        (
+            [(A, 1, "bound", "x", None), ("ARK:12345/-a", 1, "bound", "y", None)],
+            [("name", 1), ("before", 1), ("revision-repeated", 1), ("second-thing", 1), ("action", 1)],
+        ),
+        ([("https://example.org/ark:12345/a", 1, "bound", "x", None)], [("name", 0)]),
+        ([("nonsense", 1, "bound", "x", None), ("urn:x", 1, "bound", "x", None)], [("name", 0), ("name", 1)]),
+        # A database of an older Ararat has another key for this ISBN.
+        ([("urn:isbn:0451450523", 1, "bound", "x", None), ("urn:isbn:9780451450524", 2, "updated", "x", 0)], []),
+        (
+            [("urn:isbn:0451450523", 1, "bound", "x", None), ("urn:isbn:9780451450524", 2, "updated", "y", 0)],
+            [("second-thing", 1)],
+        ),
+        ([("ark:12345/" + "a" * 60_000, 1, "bound", "x", None)], []),
+        ([("ark:12345/" + "%" * 60_000, 1, "bound", "x", None)], [("name", 0)]),
         (
             [(A, 1, "withdrawn", "x", None), (A, 1, "bound", "y", None)],
             [("before", 1), ("revision-repeated", 1), ("second-thing", 1), ("withdrawn", 1)],
