@@ -223,6 +223,7 @@ def test_the_environment_and_the_health_check_of_the_container_work(
     settings = dict(re.findall(r"(ARARAT_\w+)=(\S+)", CONTAINER.partition("USER")[0]))
     assert settings["ARARAT_HOST"] == "0.0.0.0"  # noqa: S104 - the container publishes one port
     port = free_port()
+    # Servers of tests listen on a loopback address only.
     settings |= {"ARARAT_HOST": "127.0.0.1", "ARARAT_PORT": str(port), "ARARAT_PREFIX": "https://example.org"}
     settings = {name: here(value, tmp_path) for name, value in settings.items()}
     [program] = json.loads(re.findall(r"^ENTRYPOINT (.*)$", CONTAINER, re.MULTILINE)[0])
@@ -230,6 +231,11 @@ def test_the_environment_and_the_health_check_of_the_container_work(
     server = start_server([BESIDE / program, *arguments], settings, tmp_path)
     server.port = port
     until(lambda: answers(server))
+    assert [server.get("/", host=host).status for host in ("localhost", "example.org", "evil.example")] == [
+        200,
+        200,
+        400,
+    ]
     [check] = re.findall(r"HEALTHCHECK .*?CMD (\[.*\])$", CONTAINER, re.MULTILINE)
     command = [part.replace("8000", str(port)) for part in json.loads(check)]
     healthy = subprocess.run([sys.executable, *command[1:]], capture_output=True, check=False, timeout=60)

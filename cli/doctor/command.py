@@ -68,13 +68,13 @@ def doctor_command(
 ) -> int:
     """Diagnose a deployment: print what to change and why. This command changes nothing.
 
-    --url sends about twenty requests for names of NAAN 99999, which cannot be bound. It reports how the reverse proxy
+    --url sends about thirty requests for names of NAAN 99999, which cannot be bound. It reports how the reverse proxy
     and the server change them: %2F, //, dot-segments, a bare ?, capitals, HEAD and long names. --app imports a WSGI
     or ASGI application (Flask, Django, FastAPI or another one) and reports its routes under reserved paths. --naan and
     --prefix are compared with the registry; the default is the settings of the application. --database reports whether
-    each server of a store can be read and written. --log-folder compares the log with its database, counts unpublished
-    changes and cosignatures, and checks the file of the key. With --url, it also compares the served checkpoint. --edge
-    counts the changes of names since an export for a front server.
+    each server of a store can be read and written. With --url, it also requests a served name. --log-folder compares
+    the log with its database, counts unpublished changes and cosignatures, and checks the file of the key. With --url,
+    it also compares the served checkpoint. --edge counts the changes of names since an export for a front server.
 
     Exit code: 0 no error found, 1 something must be changed, 64 usage, 69 no server answers at the URL, or the
     application cannot be imported.
@@ -145,6 +145,11 @@ def _findings(
         from . import stores
 
         yield from stores.examine(database)
+        if url is not None:
+            from ...webapp.tracing.client import url as weburl
+            from . import served
+
+            yield from served.examine(weburl.parse(_prefix(url, "--url")), database)
         folder = log.folder or (settings.log_folder if settings else None)
         if folder is not None:
             path = log.path or (settings.log if settings else None) or "/log"

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 from ...identifiers import IdentifierError, normalize
 from ...identifiers.text import display
@@ -19,9 +19,10 @@ from ...middleware.settings import Settings
 from ...middleware.views.error_page import ECHOED
 from ...webapp.tracing.client.url import WebURL
 from ...webapp.tracing.hop import HopFailed
+from . import inspector
 from .finding import Finding, State
 from .fixes import Cause, ReverseProxy, remedy, reverse_proxy
-from .requests import RawResponse, raw_request
+from .requests import Ask, RawResponse, raw_request
 
 _SHOWN = 100
 _TRIPLET = re.compile("%[0-9A-Fa-f]{2}")
@@ -33,9 +34,6 @@ _LONG = 3300
 # Statuses of a reverse proxy whose upstream server cannot be reached, is not ready or is too slow.
 _GATEWAY = (502, 503, 504)
 _TOO_LONG = Settings().max_length + 200
-
-Ask = Callable[[str, str], RawResponse]
-"""Send a request with this method and target. Raises HopFailed."""
 
 
 class NotAnswered(Exception):
@@ -60,13 +58,15 @@ class Echo(NamedTuple):
 
     ``identifier`` is the one that the resolver received. ``exact`` is whether it is as the client wrote it; an old
     version of Ararat does not report this, and it is None. ``code`` is the reason of the refusal. ``suggestion`` is the
-    URL of a similar identifier, with the resolver prefix, or None.
+    URL of a similar identifier, with the resolver prefix, or None. ``inspect`` is the URL of this identifier in the
+    inspector, or None.
     """
 
     identifier: str
     exact: bool | None
     code: str
     suggestion: str | None
+    inspect: str | None = None
 
 
 _OBLIGATION = "ARK draft, section 7.1"
@@ -94,7 +94,7 @@ PROBES = (
             f"names that end in .{end} do not reach the resolver",
             _OBLIGATION,
         )
-        for end in ("pdf", "jpg", "php")
+        for end in ("pdf", "css", "js", "png", "jpg", "php")
     ),
     Probe("long", "x" * _LONG, f"{_LONG:,} bytes", "long names do not reach the resolver", "ARK draft, section 7.1.1"),
 )
@@ -107,9 +107,16 @@ def examine(url: WebURL, *, prefix: str | None = None, asking: Ask | None = None
     ``prefix`` is the prefix that its links should contain, in stored form; the default is ``url``. ``asking`` replaces
     the network. Raises :class:`NotAnswered` if no server answers at the URL.
     """
-    asked = asking or (lambda method, target: raw_request(url, target, method, accept=_PROBLEM))
+    asked = asking or _requests(url)
     deployment = _Deployment(url, asked, prefix)
     yield from deployment.findings()
+
+
+def _requests(url: WebURL) -> Ask:
+    def ask(method: str, target: str, fields: Mapping[str, str] | None = None) -> RawResponse:
+        return raw_request(url, target, method, accept=_PROBLEM, fields=fields)
+
+    return ask
 
 
 class _Deployment:
@@ -154,9 +161,9 @@ class _Deployment:
         yield self._head(plain)
         yield self._cache_control(plain)
         yield from self._bindings()
-        yield from self._health()
+        yield from inspector.examine(self._url, echo.inspect, self._proxy, self._asked)
         yield self._announced()
-        yield _hsts(plain, self._url)
+        yield _hsts(plain, self._url, self._proxy)
 
     def _ask(self, rest: str, method: str = "GET") -> RawResponse:
         return self._asked(method, f"{self._mount}/{self._base}{rest}")
@@ -278,10 +285,7 @@ class _Deployment:
         if wanted is None or seen == wanted:
             return Finding("url", "cache-control", "ok", "Cache-Control", "Arrives as Ararat set it.")
         message = f"A refusal has {display.escape((seen or 'no value')[:_SHOWN])}; Ararat sets {wanted}."
-        change = (
-            "Remove the directives that set it for these paths (nginx: expires and add_header Cache-Control; Apache: "
-            "mod_expires and Header set). A name may be bound at any time."
-        )
+        change = remedy("cache", self._proxy)
         return Finding("url", "cache-control", "error", "Cache-Control", message, change, "RFC 9111, section 5.2")
 
     def _bindings(self) -> Iterator[Finding]:
@@ -298,32 +302,6 @@ class _Deployment:
             yield Finding("url", "bindings", "error", "bindings", message, change, "ARK draft, section 3.1")
         else:
             yield Finding("url", "bindings", "ok", "bindings", "The resolver can read its bindings.")
-
-    def _health(self) -> Iterator[Finding]:
-        """Report the bindings by ``/healthz`` of the inspector. Yield nothing if no inspector answers."""
-        try:
-            health = health_of(self._asked("GET", f"{self._mount}/healthz"))
-        except HopFailed:
-            return
-        names, file = health.get("names"), health.get("file")
-        if isinstance(names, int) and not isinstance(names, bool):
-            about = "About " if health.get("names_exact") is False else ""
-            if names:
-                message = f"{about}{names:,} {'name is' if names == 1 else 'names are'} bound."
-                yield Finding("url", "names", "ok", "names", message)
-            else:
-                change = "Check that it reads the right database. Bind names with ararat bind or ararat import."
-                yield Finding("url", "no-names", "warning", "names", "No name is bound.", change)
-        if file == "refused":
-            message = "The file of bindings contains an error. Its previous version is in use."
-            change = "Correct the file. The log and ararat doctor --database FILE name the line."
-            yield Finding("url", "file-refused", "error", "file", message, change)
-        elif file == "unrecorded":
-            message = (
-                "The copy of the file of bindings cannot be written. After a restart, deleted names are not detected."
-            )
-            change = "Give the server write access to the folder of the file."
-            yield Finding("url", "file-unrecorded", "warning", "file", message, change)
 
     def _announced(self) -> Finding:
         """Check the prefix of links. A refusal that suggests another spelling contains it (ark:B9999/x)."""
@@ -377,27 +355,14 @@ def parse_echo(response: RawResponse) -> Echo | None:
     identifier, code = document.get("identifier"), document.get("code")
     if not isinstance(identifier, str) or not isinstance(code, str) or not isinstance(document.get("start"), int):
         return None
-    exact, suggestion = document.get("target_exact"), document.get("suggestion")
+    exact, suggestion, inspect = (document.get(name) for name in ("target_exact", "suggestion", "inspect"))
     return Echo(
         identifier,
         exact if isinstance(exact, bool) else None,
         code,
         suggestion if isinstance(suggestion, str) else None,
+        inspect if isinstance(inspect, str) else None,
     )
-
-
-def health_of(response: RawResponse) -> dict[str, Any]:
-    """Return the JSON document of ``/healthz`` of the inspector, or {} if another program answered.
-
-    >>> health_of(RawResponse(200, (("Content-Type", "application/json"),), b'{"status": "ok"}'))
-    {}
-    """
-    try:
-        document = json.loads(response.body)
-    except (ValueError, RecursionError):
-        return {}
-    ours = isinstance(document, dict) and document.get("bindings") in ("readable", "unreadable")
-    return document if ours else {}
 
 
 def _not_ararat(response: RawResponse, url: WebURL) -> Finding:
@@ -412,33 +377,29 @@ def _not_ararat(response: RawResponse, url: WebURL) -> Finding:
     who = response.field("Server")
     by = f" (Server: {display.escape(who[:_SHOWN])})" if who else ""
     message = f"{_status(response)}, not by Ararat{by}: a request for /ark:99999/x does not reach a resolver."
+    proxy = reverse_proxy(who, response.field("Via"))
     if response.status in _GATEWAY:
         message = f"{_status(response)}{by}: the reverse proxy works, but the server behind it does not answer."
-        change = (
-            "Start the server behind the reverse proxy (`ararat serve`, or the server that runs ResolverMiddleware). "
-            "Compare its address and port with those of the reverse proxy (nginx: proxy_pass and upstream; Apache: "
-            "ProxyPass; Caddy: reverse_proxy)."
-        )
-        return Finding("url", "backend", "error", "answered", message, change)
+        return Finding("url", "backend", "error", "answered", message, remedy("no-process", proxy))
     change = (
-        "Wrap the site in ResolverMiddleware, and let the reverse proxy forward /ark: and /urn: unchanged. "
-        f"ResolverMiddleware answers {METHODS}. The URL must be the resolver prefix, with its path."
+        f"{remedy('not-forwarded', proxy)} ResolverMiddleware answers {METHODS}. The URL must be the resolver prefix, "
+        "with its path."
     )
     return Finding("url", "answered", "error", "answered", message, change)
 
 
-def _hsts(response: RawResponse, url: WebURL) -> Finding:
+def _hsts(response: RawResponse, url: WebURL, proxy: ReverseProxy | None) -> Finding:
     code, shown, seen = "hsts", "HSTS", response.field("Strict-Transport-Security")
     if url.scheme == "http":
         if seen is None:
             return Finding("url", code, "ok", shown, "Not sent over http, as required.")
         message = "Strict-Transport-Security is sent over http."
-        return Finding("url", code, "error", shown, message, "Send it over https only.", "RFC 6797, section 7.2")
+        change = "Send it over https only: move the line that sets it to the server for https."
+        return Finding("url", code, "error", shown, message, change, "RFC 6797, section 7.2")
     if seen is not None:
         return Finding("url", code, "ok", shown, f"Sent: {display.escape(seen[:_SHOWN])}.")
-    change = 'Set it where TLS ends, or with ResolverMiddleware(..., hsts="max-age=31536000").'
     message = "Strict-Transport-Security is not sent."
-    return Finding("url", code, "warning", shown, message, change, "ARK draft, section 8")
+    return Finding("url", code, "warning", shown, message, remedy("hsts", proxy), "ARK draft, section 8")
 
 
 def _status(response: RawResponse) -> str:

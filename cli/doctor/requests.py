@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import dataclasses
 import time
+from collections.abc import Mapping
 from contextlib import closing
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from ...webapp.tracing.client.deadline import Deadline
 from ...webapp.tracing.client.exchange import Exchange
@@ -39,19 +40,33 @@ class RawResponse(NamedTuple):
         return ", ".join(values) if values else None
 
 
+class Ask(Protocol):
+    """Sends a request with a method, a target and further header fields to one host. Raises HopFailed."""
+
+    def __call__(self, method: str, target: str, fields: Mapping[str, str] | None = None, /) -> RawResponse: ...
+
+
 def raw_request(
-    url: WebURL, target: str, method: str = "GET", *, accept: str = "*/*", seconds: float = SECONDS
+    url: WebURL,
+    target: str,
+    method: str = "GET",
+    *,
+    accept: str = "*/*",
+    fields: Mapping[str, str] | None = None,
+    seconds: float = SECONDS,
 ) -> RawResponse:
     """Request ``target``, which is visible ASCII, from the host of ``url``, and return the response.
 
     The target is sent unchanged: no segment is removed, nothing is decoded, and a bare ``?`` is kept. ``accept`` is the
-    header field Accept. Raises :class:`~ararat.webapp.tracing.hop.HopFailed` if no response arrives within ``seconds``.
+    header field Accept, and ``fields`` are further ones. Raises :class:`~ararat.webapp.tracing.hop.HopFailed` if no
+    response arrives within ``seconds``.
     """
     client = GuardedClient(networks=_ALL_NETWORKS)
     deadline = Deadline(time.monotonic() + seconds, what="this request")
     # A cached refusal would hide a change of the configuration for a minute.
-    fields = [("User-Agent", "ararat-doctor"), ("Accept", accept), ("Cache-Control", "no-cache")]
+    sent = [("User-Agent", "ararat-doctor"), ("Accept", accept), ("Cache-Control", "no-cache")]
+    sent += (fields or {}).items()
     with closing(client.connect(url, deadline)) as connection:
-        exchange = Exchange(connection, method, dataclasses.replace(url, target=target), fields)
+        exchange = Exchange(connection, method, dataclasses.replace(url, target=target), sent)
         header = exchange.header()
         return RawResponse(header.status, header.headers, exchange.body())

@@ -20,6 +20,7 @@ from ...middleware.storage.health import health_document
 from .. import errors, large_texts
 from ..config import FORM_OVERHEAD, MAX_BYTES, MAX_URL_LENGTH, site, url
 from ..errors import Refused
+from ..forwarded import forwarded
 from ..report import card, inspection, qr, summary
 from ..report import table as listing
 from ..report.inspection import Inspection
@@ -128,8 +129,13 @@ def robots() -> Response:
 
 @blueprint.get("/healthz")
 def healthz() -> Response:
-    """Return the state of the inspector as JSON: 503 if its bindings cannot be read, else 200."""
+    """Return the state of the inspector as JSON: 503 if its bindings cannot be read, else 200.
+
+    With the query ``?forwarded``, the member ``forwarded`` shows how the address of the client was found.
+    """
     health = health_document(site().bindings)
+    if "forwarded" in request.args:
+        health["forwarded"] = forwarded(request.environ)
     response = as_json(health, 200 if health["status"] == "ok" else 503)
     response.headers["Cache-Control"] = "no-store"
     return response

@@ -291,7 +291,7 @@ def test_hsts_must_be_sent_over_https_only(url: str, field: str | None, state: s
 def with_health(**health: Any) -> Callable[[str], str | RawResponse]:
     body = json.dumps({"status": "ok", "bindings": "readable"} | health).encode()
     page = RawResponse(200, (("Content-Type", "application/json"),), body)
-    return lambda target: page if target == "/healthz" else target
+    return lambda target: page if target.partition("?")[0] == "/healthz" else target
 
 
 @pytest.mark.parametrize(
@@ -361,8 +361,40 @@ def test_a_proxy_without_a_running_server_is_reported(status: int) -> None:
     assert [*found] == ["backend"]
     assert f"Answered by {status}" in found["backend"].message
     assert "the reverse proxy works" in found["backend"].message
-    assert "(`ararat serve`" in (found["backend"].remedy or "")
-    assert "Wrap the site" not in (found["backend"].remedy or "")
+    remedy = found["backend"].remedy or ""
+    assert "(`ararat serve`" in remedy
+    assert "systemctl start ararat" in remedy
+    assert "journalctl --unit ararat" in remedy
+    assert "wrap the site" not in remedy
+
+
+OF_FRONTS = {
+    "nginx/1.22.1": ("nginx: compare server 127.0.0.1:8000;", "nginx: location ~* ^/(ark|urn): {"),
+    "Apache/2.4.62": ("Apache: compare the URL of ProxyPass", 'Apache: <LocationMatch "(?i)^/(ark|urn):">'),
+    "Caddy": ("Caddy: compare the address", "Caddy: @names path_regexp"),
+}
+
+
+@pytest.mark.parametrize("server", OF_FRONTS)
+def test_the_line_to_change_is_that_of_the_front_server(server: str) -> None:
+    for status, code, line in zip((502, 404), ("backend", "answered"), OF_FRONTS[server], strict=True):
+        answer = RawResponse(status, (("Server", server),), b"")
+        remedy = examined(lambda method, target, answer=answer: answer)[code].remedy or ""
+        assert line in remedy
+        others = {name.partition("/")[0] for name in OF_FRONTS} - {server.partition("/")[0]}
+        assert not [name for name in others if f"{name}: " in remedy]
+
+
+@pytest.mark.parametrize("end", ["pdf", "css", "js", "png", "jpg", "php"])
+def test_a_location_for_an_extension_is_found(end: str) -> None:
+    found = examined(
+        Deployment(
+            before=lambda target: (
+                RawResponse(404, (("Server", "nginx"),), b"") if target.endswith(f".{end}") else target
+            )
+        )
+    )
+    assert codes(found, "error") == {f"extension-{end}"}
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,8 @@ from typing import Any
 
 import pytest
 
+from ararat.middleware import open_bindings
+
 from ...fronts import DOCS, FRONTS, blocks, free_port, program_of, start_front
 
 DOCUMENT = (DOCS / "proxies.md").read_text("utf-8")
@@ -55,10 +57,14 @@ def behind(
         server.stop()
 
 
-def examined(address: str) -> tuple[int, dict[str, dict[str, str]]]:
+def examined(address: str, *options: str) -> tuple[int, dict[str, dict[str, str]]]:
     ararat = Path(sys.executable).with_name("ararat")
     ran = subprocess.run(
-        [ararat, "doctor", "--url", address, "--json"], capture_output=True, text=True, timeout=60, check=False
+        [ararat, "doctor", "--url", address, "--json", *options],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
     )
     return ran.returncode, {row["code"]: row for row in map(json.loads, ran.stdout.splitlines())}
 
@@ -150,7 +156,12 @@ STATIC = r"""location ~* \.(js|css|png|jpg|gif|ico|pdf)$ { expires 30d; }
 @pytest.mark.parametrize(
     ("before", "after", "lost"),
     [
-        pytest.param(STATIC, "", {"extension-pdf", "extension-jpg"}, id="static files before the names"),
+        pytest.param(
+            STATIC,
+            "",
+            {f"extension-{end}" for end in ("pdf", "jpg", "css", "js", "png")},
+            id="static files before the names",
+        ),
         pytest.param("", STATIC, set(), id="static files after the names"),
         pytest.param(
             STATIC + "location ^~ /ark: { proxy_pass http://ararat; proxy_set_header Host $host; }",
@@ -175,13 +186,64 @@ def test_nginx_with_a_location_for_extensions(
         assert found[each]["remedy"].startswith("nginx: move location ~* ^/(ark|urn): above every other location")
 
 
+NO_PROCESS = {
+    "nginx": "nginx: compare server 127.0.0.1:8000;",
+    "apache": "Apache: compare the",
+    "caddy": "Caddy: compare",
+}
+
+
 @pytest.mark.long
-def test_nginx_before_a_server_that_does_not_run(behind: Callable[..., str]) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        nowhere = f"127.0.0.1:{free.getsockname()[1]}"
-    code, found = examined(behind("nginx", lambda shown: shown.replace("127.0.0.1:8000", nowhere)))
+@pytest.mark.parametrize("name", FRONTS)
+def test_a_proxy_before_a_server_that_does_not_run_is_reported(behind: Callable[..., str], name: str) -> None:
+    nowhere = f"127.0.0.1:{free_port()}"
+    code, found = examined(behind(name, lambda shown: shown.replace("127.0.0.1:8000", nowhere)))
     assert (code, bad(found)) == (1, {"backend"})
-    assert "502" in found["backend"]["message"]
+    assert re.search(r"by 50[23]", found["backend"]["message"])
+    assert "systemctl start ararat" in found["backend"]["remedy"]
+    assert NO_PROCESS[name] in found["backend"]["remedy"]
+
+
+def names_only(name: str) -> Callable[[str], str]:
+    """Return a change that forwards only the names."""
+    return lambda configuration: re.sub(
+        PASSES_ALL[name], lambda _: blocks("proxies.md", name)[1], configuration, flags=re.DOTALL
+    )
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", FRONTS)
+def test_names_alone_with_the_prefix_as_inspector_and_with_served_names(
+    behind: Callable[..., str], serve_ararat: Callable[..., Any], name: str, tmp_path: Path
+) -> None:
+    database = tmp_path / "names.sqlite"
+    with open_bindings(database, create=True) as bindings:
+        bindings.bind("ark:12345/page", "/page", kind="served")
+    options = ("--database", str(database), "--trusted-proxies", "1")
+    address = behind(
+        name,
+        names_only(name),
+        lambda prefix: serve_ararat("--prefix", prefix, "--inspector", prefix, *options),
+    )
+    code, found = examined(address, "--database", str(database))
+    assert (code, bad(found)) == (1, {"inspector", "served"})
+    assert "ararat:" not in found["inspector"]["remedy"]
+    assert "--inspector none" in found["inspector"]["remedy"]
+    assert "is answered by 404" in found["served"]["message"]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", FRONTS)
+@pytest.mark.parametrize("trusted", ["0", "1", "2"])
+def test_the_number_of_trusted_proxies_is_compared_with_the_fields(
+    behind: Callable[..., str], serve_ararat: Callable[..., Any], name: str, trusted: str
+) -> None:
+    address = behind(name, run=lambda prefix: serve_ararat("--prefix", prefix, "--trusted-proxies", trusted))
+    found = examined(address)[1]["client-address"]
+    # Caddy drops the value that a client sends. On one machine, the addresses of client and proxy are equal.
+    states = {"0": "warning", "1": "ok", "2": "ok" if name == "caddy" else "error"}
+    state = states[trusted]
+    assert (found["state"], found.get("remedy", "").count("--trusted-proxies 1")) == (state, int(state != "ok"))
 
 
 @pytest.mark.long

@@ -204,6 +204,16 @@ def test_healthz_works_without_bindings(client):
     assert client.get("/healthz").json == {"status": "ok", "bindings": "none"}
 
 
+def test_healthz_counts_the_values_of_x_forwarded_for_on_request(client):
+    fields = {"X-Forwarded-For": "192.0.2.1,, 192.0.2.2"}
+    answer = client.get("/healthz?forwarded", headers=fields).json
+    assert answer == {
+        "status": "ok",
+        "bindings": "none",
+        "forwarded": {"values": 2, "position": 0, "scheme": "http"},
+    }
+
+
 def test_robots_may_read_the_reference_but_not_searches(client):
     rules = client.get("/robots.txt").text.splitlines()
     assert {"Allow: /problems$", "Allow: /registries", "Disallow: /registries/naan?", "Disallow: /"} <= set(rules)

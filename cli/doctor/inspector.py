@@ -1,0 +1,140 @@
+"""Check the inspector of a deployment: its link in error pages, its health, and the addresses of its clients."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urlsplit
+
+from ...identifiers.text import display
+from ...webapp.tracing.client.url import WebURL
+from ...webapp.tracing.hop import HopFailed
+from .finding import Finding
+from .fixes import ReverseProxy, remedy
+from .requests import Ask, RawResponse
+
+_SHOWN = 100
+# RFC 5737: an address for documentation. No client has it.
+_FORGED = {"X-Forwarded-For": "192.0.2.1"}
+
+
+def examine(url: WebURL, link: str | None, proxy: ReverseProxy | None, asked: Ask) -> Iterator[Finding]:
+    """Check the inspector of the deployment with the prefix ``url``, and yield the findings.
+
+    ``link`` is the address of an identifier in the inspector, from an error page; None if the page has no such link.
+    ``asked`` sends requests to the host of ``url``. Without an inspector at the prefix, only the link is checked.
+    """
+    mount = url.target.rstrip("/")
+    health = health_of(_answer(asked, f"{mount}/healthz?forwarded"))
+    yield from _link(url, link, proxy, asked, at_prefix=bool(health))
+    yield from _contents(health)
+    if isinstance(health.get("forwarded"), dict):
+        forged = health_of(_answer(asked, f"{mount}/healthz?forwarded", _FORGED)).get("forwarded")
+        yield _client_address(url, health["forwarded"], forged if isinstance(forged, dict) else {}, proxy)
+
+
+def health_of(response: RawResponse | None) -> dict[str, Any]:
+    """Return the JSON document of ``/healthz`` of the inspector, or {} if another program or no program answered.
+
+    >>> health_of(RawResponse(200, (("Content-Type", "application/json"),), b'{"status": "ok"}'))
+    {}
+    """
+    try:
+        document = json.loads(response.body if response else b"")
+    except (ValueError, RecursionError):
+        return {}
+    ours = isinstance(document, dict) and document.get("bindings") in ("readable", "unreadable")
+    return document if ours else {}
+
+
+def _answer(asked: Ask, target: str, fields: dict[str, str] | None = None) -> RawResponse | None:
+    try:
+        return asked("GET", target, fields) if fields else asked("GET", target)
+    except HopFailed:
+        return None
+
+
+def _link(
+    url: WebURL, link: str | None, proxy: ReverseProxy | None, asked: Ask, *, at_prefix: bool
+) -> Iterator[Finding]:
+    """Check that the link leads to the inspector. Another host than that of the deployment gets no request."""
+    if link is None:
+        return
+    page = link.partition("?")[0]
+    shown = display.percent(page[:_SHOWN])
+    try:
+        parts = urlsplit(page)
+    except ValueError:
+        return
+    if (parts.scheme, parts.netloc) != (url.scheme, url.authority):
+        message = f"Error pages link to the inspector at {shown}. This host was not requested; check it with --url."
+        yield Finding("url", "inspector", "ok", "inspector", message)
+        return
+    target = display.percent(parts.path).rstrip("/")
+    here = target == url.target.rstrip("/")
+    if at_prefix if here else health_of(_answer(asked, f"{target}/healthz")):
+        yield Finding("url", "inspector", "ok", "inspector", f"Error pages link to the inspector at {shown}.")
+        return
+    message = f"Error pages link to the inspector at {shown}, but another page answers there."
+    yield Finding("url", "inspector", "error", "inspector", message, remedy("inspector", proxy))
+
+
+def _contents(health: dict[str, Any]) -> Iterator[Finding]:
+    names, file = health.get("names"), health.get("file")
+    if isinstance(names, int) and not isinstance(names, bool):
+        about = "About " if health.get("names_exact") is False else ""
+        if names:
+            message = f"{about}{names:,} {'name is' if names == 1 else 'names are'} bound."
+            yield Finding("url", "names", "ok", "names", message)
+        else:
+            change = "Check that it reads the right database. Bind names with ararat bind or ararat import."
+            yield Finding("url", "no-names", "warning", "names", "No name is bound.", change)
+    if file == "refused":
+        message = "The file of bindings contains an error. Its previous version is in use."
+        change = "Correct the file. The log and ararat doctor --database FILE name the line."
+        yield Finding("url", "file-refused", "error", "file", message, change)
+    elif file == "unrecorded":
+        message = "The copy of the file of bindings cannot be written. After a restart, deleted names are not detected."
+        change = "Give the server write access to the folder of the file."
+        yield Finding("url", "file-unrecorded", "warning", "file", message, change)
+
+
+def _client_address(url: WebURL, plain: dict[str, Any], forged: dict[str, Any], proxy: ReverseProxy | None) -> Finding:
+    """Compare two requests: one as sent, and one for which the client itself sets X-Forwarded-For.
+
+    ``values`` is the number of values of the field, so the plain request counts the reverse proxies. ``position`` is
+    the trusted value, counted from the last one, or 0.
+    """
+    proxies, position = _number(plain, "values"), _number(plain, "position")
+    code, shown = "client-address", "client address"
+    if _number(forged, "position") > proxies:
+        message = "A client can set its own address: the value that it sends in X-Forwarded-For is trusted."
+        change = f"Set --trusted-proxies {proxies} (ARARAT_TRUSTED_PROXIES, or x_for of ProxyFix)."
+        if not proxies:
+            change = f"{remedy('client-address', proxy)} Without a reverse proxy, set --trusted-proxies 0."
+        return Finding("url", code, "error", shown, message, change)
+    if proxies > position:
+        message = (
+            f"X-Forwarded-For has {proxies} {'value' if proxies == 1 else 'values'}, of which {position} are trusted."
+        )
+        change = (
+            f"Set --trusted-proxies {proxies} (ARARAT_TRUSTED_PROXIES, or x_for of ProxyFix). Otherwise all clients "
+            "share one limit of the inspector, and it does not know whether the client used https."
+        )
+        return Finding("url", code, "warning", shown, message, change)
+    if url.scheme == "https" and plain.get("scheme") == "http":
+        message = "The inspector takes requests over https as requests over http."
+        return Finding("url", code, "warning", shown, message, remedy("client-address", proxy))
+    if not proxies and proxy in ("nginx", "Apache", "Caddy"):
+        message = f"{proxy} does not set X-Forwarded-For, so all clients share one limit of the inspector."
+        return Finding("url", code, "warning", shown, message, remedy("client-address", proxy))
+    trusted = (
+        "No reverse proxy sets X-Forwarded-For." if not proxies else "The value of the last reverse proxies is used."
+    )
+    return Finding("url", code, "ok", shown, trusted)
+
+
+def _number(document: dict[str, Any], name: str) -> int:
+    value = document.get(name)
+    return value if isinstance(value, int) and not isinstance(value, bool) else 0

@@ -1,0 +1,181 @@
+"""Checks of the inspector of a deployment: its link, and the addresses of its clients behind reverse proxies."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from werkzeug.middleware.proxy_fix import ProxyFix
+from werkzeug.test import Client
+
+from ararat.cli.doctor import inspector, probes, served
+from ararat.cli.doctor.finding import Finding
+from ararat.cli.doctor.requests import RawResponse
+from ararat.middleware import ResolverMiddleware, open_bindings
+from ararat.webapp import create_app
+from ararat.webapp.tracing.client import url as weburl
+from ararat.webapp.tracing.hop import HopFailed
+
+PREFIX = "https://r.example"
+VISITOR = "203.0.113.5"
+
+
+@pytest.fixture(scope="module")
+def bindings(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    with open_bindings(tmp_path_factory.mktemp("names") / "names.sqlite", create=True) as opened:
+        opened.bind("ark:12345/x", "https://target.test/")
+        yield opened
+
+
+class Chain:
+    """Reverse proxies before an application: each adds its client to X-Forwarded-For, or sets the field."""
+
+    def __init__(self, app: Any, *modes: str, server: str | None = None, scheme: str | None = "https") -> None:
+        self.client, self.modes, self.server, self.scheme = Client(app), modes, server, scheme
+
+    def __call__(self, method: str, target: str, fields: Mapping[str, str] | None = None) -> RawResponse:
+        sent, address = dict(fields or {}), VISITOR
+        for number, mode in enumerate(self.modes):
+            for name, value in (("X-Forwarded-For", address), ("X-Forwarded-Proto", self.scheme)):
+                if mode != "nothing" and value:
+                    before = f"{sent[name]}, " if name in sent and mode == "append" else ""
+                    sent[name] = f"{before}{value}"
+            address = f"10.0.0.{number}"
+        environ = {"REMOTE_ADDR": address}
+        answer = self.client.open(
+            target, method=method, headers=sent | {"Accept": "application/problem+json"}, environ_base=environ
+        )
+        own = [("Server", self.server)] if self.server else []
+        return RawResponse(answer.status_code, (*answer.headers.items(), *own), answer.data)
+
+
+def site(environ: Any, start_response: Any) -> list[bytes]:
+    start_response("200 OK", [("Content-Type", "text/html")])
+    return [b"<h1>The front page of a museum</h1>"]
+
+
+def examined(asked: Any, url: str = PREFIX) -> dict[str, Finding]:
+    return {finding.code: finding for finding in probes.examine(weburl.parse(url), asking=asked)}
+
+
+@pytest.mark.parametrize(
+    ("modes", "trusted", "state", "message"),
+    [
+        pytest.param((), 0, "ok", "No reverse proxy sets", id="no proxy"),
+        pytest.param(("append",), 1, "ok", "The value of the last", id="one proxy"),
+        pytest.param(("set",), 1, "ok", "The value of the last", id="a proxy that sets the field"),
+        pytest.param(("set", "append"), 2, "ok", "The value of the last", id="two proxies"),
+        pytest.param(("append",), 0, "warning", "has 1 value, of which 0 are trusted", id="not trusted"),
+        pytest.param(("append", "append"), 1, "warning", "has 2 values, of which 1 are trusted", id="one of two"),
+        pytest.param(("nothing",), 0, "warning", "nginx does not set X-Forwarded-For", id="a proxy without the field"),
+        pytest.param(("nothing",), 1, "error", "A client can set its own address", id="trusted, but not set"),
+        pytest.param(("append",), 2, "error", "A client can set its own address", id="more trusted than there are"),
+        pytest.param((), 1, "error", "A client can set its own address", id="trusted without a proxy"),
+    ],
+)
+def test_the_number_of_trusted_proxies_is_compared(
+    bindings: Any, modes: tuple[str, ...], trusted: int, state: str, message: str
+) -> None:
+    app: Any = ResolverMiddleware(create_app(bindings), bindings, prefix=PREFIX, inspector="/")
+    if trusted:
+        app = ProxyFix(app, x_for=trusted, x_proto=trusted, x_host=0)
+    asked = Chain(app, *modes, server="nginx/1.22.1" if modes else None)
+    url = PREFIX if modes and trusted else "http://r.example"
+    found = examined(asked, url)["client-address"]
+    assert (found.state, message in found.message) == (state, True), found
+    if state != "ok":
+        assert "--trusted-proxies" in (found.remedy or "")
+        assert "nothing" not in modes or "proxy_set_header X-Forwarded-For" in (found.remedy or "")
+
+
+def test_a_proxy_that_hides_https_is_found(bindings: Any) -> None:
+    app = ProxyFix(ResolverMiddleware(create_app(bindings), bindings, prefix=PREFIX), x_for=1, x_proto=1)
+    found = examined(Chain(app, "append", server="Caddy", scheme=None))["client-address"]
+    assert (found.state, found.message) == ("warning", "The inspector takes requests over https as requests over http.")
+    assert "Caddy: remove header_up -X-Forwarded-For" in (found.remedy or "")
+
+
+@pytest.mark.parametrize("document", [{"forwarded": 7}, {"forwarded": {"values": "2", "position": None}}])
+def test_a_hostile_health_document_is_read_as_zero(document: dict[str, Any]) -> None:
+    body = json.dumps({"bindings": "readable", "names": 1} | document).encode()
+    answer = RawResponse(200, (), body)
+    found = list(inspector.examine(weburl.parse(PREFIX), None, None, lambda method, target, fields=None: answer))
+    assert {finding.state for finding in found} == {"ok"}
+
+
+@pytest.mark.parametrize(
+    ("link", "behind", "state", "message"),
+    [
+        pytest.param(None, "site", None, "", id="no link"),
+        pytest.param("/", "inspector", "ok", "link to the inspector at https://r.example/.", id="the inspector"),
+        pytest.param(PREFIX, "site", "error", "but another page answers there", id="the front page of the site"),
+        pytest.param("/inspect", "site", "error", "but another page answers there", id="a path of the site"),
+        pytest.param("https://names.example", "site", "ok", "was not requested", id="another host"),
+    ],
+)
+def test_the_link_of_error_pages_must_lead_to_the_inspector(
+    bindings: Any, link: str | None, behind: str, state: str | None, message: str
+) -> None:
+    app = ResolverMiddleware(site, bindings, prefix=PREFIX, inspector=link)
+    names_alone = Client(app)
+    pages = Client(ResolverMiddleware(create_app(bindings), bindings, prefix=PREFIX)) if behind == "inspector" else None
+
+    def asked(method: str, target: str, fields: Mapping[str, str] | None = None) -> RawResponse:
+        client = pages if pages and not target.startswith("/ark:") else names_alone
+        answer = client.open(target, method=method, headers={"Accept": "application/problem+json"})
+        return RawResponse(answer.status_code, (*answer.headers.items(), ("Server", "nginx")), answer.data)
+
+    found = examined(asked).get("inspector")
+    assert (found and found.state) == state
+    if found is not None:
+        assert message in found.message
+        if state == "error":
+            assert "--inspector none" in (found.remedy or "")
+            assert "nginx: a server block with server_name names.example.org;" in (found.remedy or "")
+
+
+@pytest.mark.parametrize(
+    "link", ["https://r.example:99999/?q=x", "https://[::1/?q=x", "https://evil\u202e.example/?q=x"]
+)
+def test_a_hostile_link_gets_no_request(link: str) -> None:
+    asked: list[str] = []
+
+    def ask(method: str, target: str, fields: Mapping[str, str] | None = None) -> RawResponse:
+        asked.append(target)
+        raise HopFailed("connect")
+
+    found = list(inspector.examine(weburl.parse(PREFIX), link, None, ask))
+    assert asked == ["/healthz?forwarded"]
+    assert all(finding.message.isascii() and finding.state == "ok" for finding in found)
+
+
+@pytest.mark.parametrize(("status", "state"), [(200, "ok"), (303, "ok"), (404, "error"), (502, "error"), (0, "error")])
+def test_a_served_name_is_requested(tmp_path: Path, status: int, state: str) -> None:
+    database = tmp_path / "names.sqlite"
+    with open_bindings(database, create=True) as bindings:
+        bindings.bind("ark:12345/b%2Fc", "/page", kind="served")
+        bindings.bind("ark:12345/a", "https://target.test/")
+    asked = []
+
+    def ask(method: str, target: str, fields: Mapping[str, str] | None = None) -> RawResponse:
+        asked.append(target)
+        if not status:
+            raise HopFailed("connect")
+        return RawResponse(status, (), b"")
+
+    [found] = served.examine(weburl.parse(f"{PREFIX}/app/"), str(database), asking=ask)
+    assert (found.state, asked) == (state, ["/app/ark:12345/b%2Fc"])
+    assert "ark:12345/b%2Fc" in found.message
+    assert (found.remedy is None) == (state == "ok")
+    if found.remedy:
+        assert "ararat relocate NAME URL --kind located" in found.remedy
+
+
+def test_a_store_without_served_names_gets_no_request(bindings: Any, tmp_path: Path) -> None:
+    assert list(served.examine(weburl.parse(PREFIX), str(tmp_path / "missing.sqlite"))) == []
+    with open_bindings(tmp_path / "names.sqlite", create=True) as opened:
+        opened.bind("ark:12345/a", "https://target.test/")
+    assert list(served.examine(weburl.parse(PREFIX), str(tmp_path / "names.sqlite"))) == []
