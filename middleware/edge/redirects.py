@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from ..bindings.model import NOTHING, Binding
+from ..bindings.model import Binding
 from ..http.answer import Answer, Headers
 from ..http.request import Request
 from ..http.request_target import Target
@@ -50,7 +50,7 @@ class EdgeRedirect:
 
         It is None if the field has no such form, because the address is long.
         """
-        standard = links_of_name(self.address, NOTHING)
+        standard = links_of_name(self.address, "")
         is_standard = len(self.links) == 2 and '; rel="cite-as"' in standard
         return self.links[1][len(standard) :] if is_standard and self.links[1].startswith(standard) else None
 
@@ -63,7 +63,7 @@ def standard_links(address: str) -> tuple[str, str]:
     """
     from ..http.links import describedby
 
-    return describedby(f"{address}?info"), links_of_name(address, NOTHING)
+    return describedby(f"{address}?info"), links_of_name(address, "")
 
 
 class EdgeRedirects:
