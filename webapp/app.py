@@ -20,6 +20,7 @@ from ..identifiers import iri_policy
 from ..identifiers.report import OFFICIAL_PREFIX
 from ..identifiers.text import display
 from ..middleware.bindings import origins
+from ..middleware.errors import BindingError
 from . import errors, security
 from .config import (
     EXAMPLES,
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
 
     from ..identifiers.iri_policy import Profile
     from ..middleware import Bindings
+    from ..middleware.statistics.counts import CountStore
     from .accounts.openid import OpenID
     from .accounts.store import Accounts
     from .tracing.events import End
@@ -88,6 +90,7 @@ def create_app(
     session_idle: int = SESSION_IDLE,
     ezid: str | None = None,
     on_trace: Callable[[End], object] | None = None,
+    statistics: str | None = None,
 ) -> Flask:
     """Create an inspector, a WSGI application that can be mounted under any path.
 
@@ -119,6 +122,8 @@ def create_app(
       session ends after 12 hours.
     - ``ezid``: the path of the EZID API, such as "/ezid". None: there is no such API. It needs a prefix and a database.
     - ``on_trace``: a function that is called with the :class:`~.tracing.events.End` of each trace, for a counter.
+    - ``statistics``: the place of the counts of requests, as for :class:`~ararat.middleware.ResolverMiddleware`, which
+      the desk shows. None: the desk shows none.
 
     Accounts are those in the database of ``bindings``. Their pages answer 404 until an account exists.
 
@@ -128,8 +133,8 @@ def create_app(
     proxies. Do this only behind a proxy.
 
     Raises :class:`MissingAssets` if the files of htmx are missing, and ValueError for an invalid prefix, policy or
-    resolver, an invalid ``remote_user``, ``ezid`` or ``session_idle``, and for ``openid`` without a URL of this
-    inspector.
+    resolver, an invalid ``remote_user``, ``ezid``, ``statistics`` or ``session_idle``, and for ``openid`` without a URL
+    of this inspector.
 
     >>> create_app().test_client().get("/?q=ark:12345/x").status
     '200 OK'
@@ -170,6 +175,7 @@ def create_app(
         openid=openid,
         session_idle=timedelta(minutes=session_idle),
         on_trace=on_trace,
+        statistics=None if statistics is None else _counts(statistics),
     )
     # Without these settings the router answers double or missing slashes with a permanent redirect (308).
     app.url_map.strict_slashes = False
@@ -220,6 +226,16 @@ def _accounts(bindings: Bindings | None) -> Accounts | None:
     from .accounts.store import Accounts
 
     return Accounts(bindings)
+
+
+def _counts(place: str) -> CountStore:
+    """Return the counts of requests without opening them. Raises ValueError."""
+    from ..middleware.statistics.counts import CountStore
+
+    try:
+        return CountStore.at(place)
+    except BindingError as error:
+        raise ValueError(f"statistics: {error}") from None
 
 
 def _register_accounts(app: Flask, site: Site) -> None:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from ..identifiers.iri_policy import Profile
     from ..middleware import Bindings
+    from ..middleware.statistics.counts import CountStore
     from .accounts.openid import OpenID
     from .accounts.store import Accounts
     from .trace_results import Results
@@ -102,6 +103,7 @@ class Site:
     - ``openid``: the OpenID provider whose users can sign in, or None.
     - ``session_idle``: the time after which a session that is not used ends.
     - ``on_trace``: called with the end of each trace, or None.
+    - ``statistics``: the counts of requests, or None.
     """
 
     bindings: Bindings | None
@@ -124,6 +126,7 @@ class Site:
     openid: OpenID | None = None
     session_idle: timedelta = timedelta(minutes=SESSION_IDLE)
     on_trace: Callable[[End], object] | None = None
+    statistics: CountStore | None = None
 
     @property
     def origin(self) -> str:

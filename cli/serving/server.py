@@ -138,6 +138,7 @@ def compose(
         openid=openid,
         session_idle=session_idle,
         ezid=ezid,
+        statistics=settings.get("statistics"),
         on_trace=lambda end: whole.metrics and whole.metrics.trace_ended(end.outcome),
     )
     if resume:

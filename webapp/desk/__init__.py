@@ -5,7 +5,18 @@ change. All pages work without JavaScript. A form sends its data with POST; the 
 message.
 """
 
-from . import administration, changes, errors, links, moves, names, overview, tables
+from . import administration, changes, errors, links, moves, names, overview, requests, tables
 from .blueprint import blueprint
 
-__all__ = ["administration", "blueprint", "changes", "errors", "links", "moves", "names", "overview", "tables"]
+__all__ = [
+    "administration",
+    "blueprint",
+    "changes",
+    "errors",
+    "links",
+    "moves",
+    "names",
+    "overview",
+    "requests",
+    "tables",
+]

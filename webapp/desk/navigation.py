@@ -32,6 +32,7 @@ _PAGES = (
     _Page("Tables", "desk.tables", _CHANGING),
     _Page("Moves", "desk.moves", _CHANGING),
     _Page("Links", "desk.links"),
+    _Page("Requests", "desk.requests"),
     _Page("Changes", "desk.changes", also="desk.audit"),
     _Page("Prefixes", "desk.prefixes", also="desk.branding"),
     _Page("Accounts", "desk.accounts", ("administrator",)),

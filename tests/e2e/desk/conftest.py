@@ -16,6 +16,7 @@ from ararat.middleware import Bindings, open_bindings
 from ararat.middleware.bindings.bulk.relocation import relocate_prefix
 from ararat.middleware.branding.logos import data_url
 from ararat.middleware.branding.model import Branding
+from ararat.middleware.statistics.counts import CountStore, DailyCount
 from ararat.webapp.accounts.store import Accounts
 from ararat.webapp.links.model import Link, State
 from ararat.webapp.links.store import Links
@@ -100,7 +101,13 @@ def running(serve_ararat: Callable[..., Any], tmp_path_factory: pytest.TempPathF
         kept = sqlite3.connect(":memory:")
         with closing(sqlite3.connect(file)) as source:
             source.backup(kept)
-        origin = serve_ararat("--no-trace-elsewhere", "--database", str(file)).origin
+        counts = CountStore.at(str(file.with_name("counts.sqlite")))
+        counts.prepare()
+        counts.add(
+            [DailyCount(name, bindings.now().date(), 1500, 2) for name in (LONG, "ark:12345/x5n01", "ark:12345/")]
+        )
+        options = ("--database", str(file), "--statistics", str(file.with_name("counts.sqlite")))
+        origin = serve_ararat("--no-trace-elsewhere", *options).origin
         yield Running(origin, file, kept, bindings)
         kept.close()
 

@@ -37,6 +37,7 @@ OTHERS = (
     "/desk/audit",
     "/desk/nowhere",
     "/desk/links?state=dead",
+    "/desk/requests",
     "/desk/name?name=ark:12345/x5n03",
     f"/desk/name/withdraw?name={NAME}",
     "/desk/new?text=https://old.example/new",

@@ -104,6 +104,8 @@ CASES = (
     page("/links"),
     page("/links.<any(csv, jsonl):form>", path="/links.csv"),
     form("/links/relocate", OF_NAMES, name=LIVE, key=LIVE),
+    page("/requests"),
+    page("/requests.<any(csv, jsonl):form>", path="/requests.csv"),
     page("/tables", CURATORS),
     form("/tables", CURATORS, file="{file}"),
     page("/tables/<int:number>", OF_UPLOAD, "/tables/1"),

@@ -21,6 +21,7 @@ from ...management import Management
 from ...report import card
 from ...resolver_choice import own_prefix
 from ..blueprint import blueprint, caller, management
+from ..requests import Requests, requests_of_name
 from .history import MAX_SHOWN, Change, changes_of
 
 MAX_BELOW = 50
@@ -51,6 +52,7 @@ class NamePage:
     - ``elements``: the metadata with short names. ``meanings``: the meanings of value codes, by the same names.
     - ``statement``: the persistence statement that the name inherits from its NAAN or shoulder, or None.
     - ``link``: the last recorded trace of the target, or None.
+    - ``requests``: how often the name was requested; None without statistics, and if they cannot be read.
     - ``changes``: the last changes, the newest first. ``more_changes``: the number of older ones.
     - ``above``, ``below``: the containers of the name, and names below it. ``more_below``: whether there are more.
     - ``successor``: the recorded name that replaces a withdrawn name, or None.
@@ -64,6 +66,7 @@ class NamePage:
     meanings: dict[str, str]
     statement: Inherited | None
     link: Link | None
+    requests: Requests | None
     changes: Sequence[Change]
     more_changes: int
     above: Sequence[Relative]
@@ -109,6 +112,7 @@ def page_of(operations: Management, asking: Caller, binding: Binding, hierarchy:
         meanings={element: meaning for element, meaning in codes.items() if meaning is not None},
         statement=operations.bindings.inherited_statement(binding),
         link=_link(operations, binding),
+        requests=requests_of_name(binding.identifier),
         changes=changes[:MAX_SHOWN],
         more_changes=max(0, len(changes) - MAX_SHOWN),
         above=_above(operations, binding.identifier, hierarchy),
