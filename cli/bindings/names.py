@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ...identifiers.iri_policy import Profile
     from ...middleware import Bindings
     from ...middleware.bindings.bulk.plan import BulkResult
+    from ...middleware.bindings.model import Kind
 
 _CODES = "Exit code: 0 done, 1 refused because of the recorded binding, 2 not valid, 69 no database."
 
@@ -131,6 +132,11 @@ def bind_command(
 @click.option("--below", metavar="ID", help="With --from: only ID and the names below it.")
 @dry_run_option
 @json_option
+@click.option(
+    "--kind",
+    type=click.Choice(["located", "related", "served"]),
+    help="Change the kind, too. A served name needs a path as TARGET.  [default: the recorded kind]",
+)
 @_alternate_option
 @_passthrough_option
 @_scope_option
@@ -150,6 +156,7 @@ def relocate_command(
     profile: Profile | None,
     database: str,
     actor: str,
+    kind: Kind | None,
     passthrough: bool | None,
     scope: str | None,
 ) -> int:
@@ -170,14 +177,14 @@ def relocate_command(
         name = read_name(identifier)
         with open_store(database) as bindings:
             outcome = bindings.relocate(
-                name, target, alternates=alternate or None, passthrough=passthrough, scope=scope, actor=actor
+                name, target, kind=kind, alternates=alternate or None, passthrough=passthrough, scope=scope, actor=actor
             )
             _print_outcome(outcome, bindings, name)
         return DONE
     if source is None or destination is None:
         raise click.UsageError("--from and --to need each other")
-    if identifier is not None or alternate or passthrough or scope:
-        raise click.UsageError("--from excludes ID, TARGET, --alternate, --passthrough and --scope")
+    if identifier is not None or kind or alternate or passthrough or scope:
+        raise click.UsageError("--from excludes ID, TARGET, --kind, --alternate, --passthrough and --scope")
     if prefix is not None and below is not None:
         raise click.UsageError("--prefix and --below exclude each other")
     from ...middleware.bindings.bulk.relocation import relocate_prefix

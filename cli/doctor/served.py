@@ -42,6 +42,6 @@ def examine(url: WebURL, url_or_path: str, *, asking: Ask | None = None) -> Iter
 
 
 _CHANGE = (
-    "If the front server sends only names to Ararat, the site is not behind it: bind the name as located "
+    "If the front server sends only names to Ararat, the site is not behind it: change the kind to located "
     "(ararat relocate NAME URL --kind located). If ResolverMiddleware wraps the site, check that the site has the path."
 )

@@ -122,6 +122,22 @@ def test_relocate_changes_alternates(bound: Callable[..., Result]) -> None:
     assert json.loads(bound("show", "--json", DOC).stdout)["alternates"] == {"en": "/en"}
 
 
+def test_relocate_changes_the_kind(ararat: Callable[..., Result]) -> None:
+    def recorded() -> tuple[str, str]:
+        shown = json.loads(ararat("show", "--json", DOC).stdout)
+        return shown["kind"], shown["target"]
+
+    assert ararat("bind", DOC, "/page", "--kind", "served").exit_code == 0
+    refused = ararat("relocate", DOC, "https://example.org/page")
+    assert (refused.exit_code, "target-not-local" in refused.stderr) == (2, True)
+    assert ararat("relocate", DOC, "https://example.org/page", "--kind", "located").stdout.startswith("relocated ")
+    assert recorded() == ("located", "https://example.org/page")
+    assert ararat("relocate", DOC, "https://example.org/page", "--kind", "related").exit_code == 0
+    assert ararat("relocate", DOC, "/page", "--kind", "served").exit_code == 0
+    assert recorded() == ("served", "/page")
+    assert ararat("relocate", "--from", "a.example", "--to", "b.example", "--kind", "located").exit_code == 64
+
+
 def test_commands_print_their_outcome(bound: Callable[..., Result]) -> None:
     words = [
         bound(*arguments).stdout.partition(" ")[0]
