@@ -50,6 +50,7 @@ _SECTIONS = {
         "init": ("databases.init", "Create a database for bindings."),
         "import": ("databases.import_table", "Bind all identifiers of a table."),
         "export": ("databases.export", "Write all bindings to a table."),
+        "snapshot": ("databases.snapshot", "Write the names to a file for nodes that only read."),
         "copy": ("databases.copy", "Copy a database or file with its history into an empty database."),
         "check": ("databases.check", "Find problems in the bindings."),
         "verify": ("databases.verify", "Compare bindings with their history."),

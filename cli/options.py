@@ -41,7 +41,7 @@ def _database_option(*, required: bool) -> Callable[..., Any]:
         envvar="ARARAT_DATABASE",
         show_envvar=True,
         help="The store of the bindings: postgresql://..., sqlite:///FILE, or a file that ends in .sqlite or .db. "
-        "A .csv, .tsv or .jsonl file can only be read.",
+        "A .csv, .tsv, .jsonl or .snapshot file can only be read.",
     )
 
 

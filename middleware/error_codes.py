@@ -472,7 +472,7 @@ ERROR_CODES: dict[str, ErrorCode] = _catalogue(
     (
         "database-url",
         "this is not the address of a database",
-        "sqlite:///FILE, postgresql://HOST/NAME, or a file that ends in .sqlite, .db, .csv, .tsv or .jsonl",
+        "sqlite:///FILE, postgresql://HOST/NAME, or a FILE.sqlite, .db, .csv, .tsv, .jsonl or .snapshot",
     ),
     (
         "database-in-memory",
@@ -484,6 +484,18 @@ ERROR_CODES: dict[str, ErrorCode] = _catalogue(
         "foreign-database",
         "the database contains tables of other programs and no tables of Ararat",
         "an empty database, or a database that Ararat created",
+    ),
+    ("snapshot-foreign", "the file is not a snapshot of Ararat", "a file of ararat snapshot"),
+    (
+        "snapshot-damaged",
+        "the snapshot is not complete, or its content was changed",
+        "a file of ararat snapshot, copied completely and then renamed",
+    ),
+    ("snapshot-version", "another version of Ararat wrote the snapshot", "a file of ararat snapshot of this version"),
+    (
+        "not-in-snapshot",
+        "a snapshot has no history, no accounts and no words to search",
+        "the database that the snapshot was made of",
     ),
     ("database-encoding", "the encoding of the database is not UTF-8", "a database with the encoding UTF8"),
     ("schema-version", "another version of Ararat created the database", "ararat migrate"),

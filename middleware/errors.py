@@ -108,6 +108,14 @@ class UnreadableBinding(BindingError, BindingsUnavailable):
         super().__init__("binding-unreadable", message, identifier=name)
 
 
+class UnusableSnapshot(BindingError, BindingsUnavailable):
+    """Raised for a file of ``ararat snapshot`` that cannot be read: it is damaged, or it is a file of another program.
+
+    The codes begin with ``snapshot-``. A running site answers 503 until the file is replaced. The code
+    ``not-in-snapshot`` is that of a query for something that no snapshot has, such as a history.
+    """
+
+
 class BindingConflict(BindingError):
     """Raised if a name is bound already and the change is not permitted.
 

@@ -220,7 +220,7 @@ def _resolver(given: str | Resolver) -> Resolver:
 def _accounts(bindings: Bindings | None) -> Accounts | None:
     from ..middleware import Bindings
 
-    if not isinstance(bindings, Bindings) or bindings.is_file:
+    if not isinstance(bindings, Bindings) or bindings.is_read_only:
         return None
     # SQLAlchemy takes long to load, and only a database needs it.
     from .accounts.store import Accounts

@@ -15,6 +15,10 @@ _REMEDIES = {
     "no-tables": "Name the database that contains the bindings, or create the tables: ararat init --database URL.",
     "not-writable": "Give write access to the user that runs the site and to the users that bind names. SQLite: the "
     "file and its folder (chown, or chmod u+w). PostgreSQL: INSERT and UPDATE on the tables.",
+    **dict.fromkeys(
+        ("snapshot-foreign", "snapshot-damaged", "snapshot-version"),
+        "Write the file again: ararat snapshot FILE. Copy it under another name, and rename the complete copy.",
+    ),
     "unavailable": "Start the database server. For SQLite, check that the file exists and that its folder can be "
     "written: SQLite keeps its log beside the file, and a reader writes to it too (chown, or chmod u+w on the folder).",
 }
@@ -71,6 +75,8 @@ def _finding(condition: Condition, shown: str, *, alone: bool) -> Finding:
     names = "" if condition.names is None else f" Names: {condition.names}."
     if condition.table:
         return Finding("database", "table", "ok", shown, f"{where} can be read. A file is edited by hand.{names}")
+    if condition.snapshot:
+        return Finding("database", "snapshot", "ok", shown, f"{where} can be read. It is a snapshot.{names}")
     if condition.standby:
         role = "a standby: it can be read, and its primary can be written"
         state = "warning" if alone else "ok"

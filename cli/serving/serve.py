@@ -312,7 +312,7 @@ def _rounds(days: float | None, bindings: Bindings, prefix: str, networks: tuple
     if days is None:
         yield
         return
-    if bindings.is_file:
+    if bindings.is_read_only:
         raise click.UsageError("--rounds needs a database, because a file has no place for the results")
     from ...webapp.links.rounds import Round, run_continuously
 

@@ -63,7 +63,7 @@ class Bindings:
 
     All threads and forked processes can use one object. Pass a name in any spelling, or as an Ark or Urn. Every method
     raises :class:`BindingsUnavailable` if the store cannot be reached; the next call tries again. A change is durable
-    when the method returns. A table file is read-only: every change raises :class:`ReadOnlyBindings`.
+    when the method returns. A table file and a snapshot are read-only: every change raises :class:`ReadOnlyBindings`.
 
     ``max_operation`` is the maximum number of names of a relocation, withdrawal or undo of many names; None means any.
     """
@@ -75,17 +75,24 @@ class Bindings:
         policy: Profile | None = None,
         *,
         is_file: bool = False,
+        is_snapshot: bool = False,
         is_local: bool = False,
     ) -> None:
         self.policy = policy
         self.check_change: ChangeCheck = PolicyCheck(policy) if policy else no_policy
         self.max_operation: int | None = None
         self.is_file = is_file
+        self.is_snapshot = is_snapshot
         self.is_local = is_local
         self._opening = opening
         self._clock = clock
         self._records: tuple[Callable[[Transaction], object], ...] = ()
         self._rule_cache = RuleCache(lambda: opening.store)
+
+    @property
+    def is_read_only(self) -> bool:
+        """Whether the store is a file that is only read: a table file or a snapshot. It has no accounts."""
+        return self.is_file or self.is_snapshot
 
     def __repr__(self) -> str:
         return f"<Bindings {self.where}>"

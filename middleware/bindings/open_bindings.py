@@ -15,9 +15,11 @@ from .policy import PolicyCheck, no_policy
 
 if TYPE_CHECKING:
     from ...identifiers.iri_policy import Profile
+    from ..storage.databases.sqlite import SQLite
     from ..storage.protocols import Database, Store
 
 DATABASE_SUFFIXES = (".sqlite", ".sqlite3", ".db")
+SNAPSHOT_SUFFIX = ".snapshot"
 
 
 def open_bindings(
@@ -28,14 +30,15 @@ def open_bindings(
     policy: Profile | None = None,
     state: str | Path | None = None,
 ) -> Bindings:
-    """Open the bindings in a database, or in a file of text, which is read-only.
+    """Open the bindings in a database, or in a file of text or a snapshot, which are read-only.
 
     - ``url_or_path``: one of
 
       - ``sqlite:///bindings.sqlite`` (four slashes before an absolute path),
       - the path of a file that ends in .sqlite, .sqlite3 or .db,
       - a ``postgresql://`` URL in any form that libpq accepts,
-      - the path of a table that ends in .csv, .tsv or .jsonl.
+      - the path of a table that ends in .csv, .tsv or .jsonl,
+      - the path of a file of ``ararat snapshot``, which ends in .snapshot.
 
     - ``create``: whether to create a missing SQLite file and missing tables.
     - ``clock``: a function that returns the time in UTC.
@@ -49,7 +52,7 @@ def open_bindings(
     >>> open_bindings("bindings")
     Traceback (most recent call last):
     ararat.middleware.errors.BindingError: bindings is not the name of a database (database-url)
-    expected sqlite:///FILE, postgresql://HOST/NAME, or a file that ends in .sqlite, .db, .csv, .tsv or .jsonl (Ararat)
+    expected sqlite:///FILE, postgresql://HOST/NAME, or a FILE.sqlite, .db, .csv, .tsv, .jsonl or .snapshot (Ararat)
     """
     bindings = bindings_at(url_or_path, create=create, clock=clock, policy=policy, state=state)
     bindings._opening.try_to_open()
@@ -93,12 +96,15 @@ def bindings_at(
     if (table := table_file(url_or_path)) is not None:
         return _file_at(table, clock, policy, state)
     # SQLAlchemy takes longer to load than all of Ararat, so it is loaded only for a database.
+    from ..storage.databases.snapshot_file import SnapshotFile
     from ..storage.databases.sqlite import SQLite
     from ..storage.store import open_store
 
     database = database_at(url_or_path)
     opening: Opening[Store] = Opening(str(database), lambda: open_store(database, create=create))
-    return Bindings(opening, clock, policy, is_local=isinstance(database, SQLite))
+    return Bindings(
+        opening, clock, policy, is_local=isinstance(database, SQLite), is_snapshot=isinstance(database, SnapshotFile)
+    )
 
 
 def _file_at(
@@ -138,14 +144,12 @@ def database_at(url_or_path: str | Path) -> Database:
 
     Raises :class:`BindingError` like :func:`open_bindings`.
     """
-    from ..storage.databases.sqlite import SQLite
-
     given = str(url_or_path)
     scheme, separator, rest = given.partition("://")
     if isinstance(url_or_path, Path) or not separator:
         if given == ":memory:":
             raise BindingError("database-in-memory")
-        return SQLite(_database_file(given))
+        return _file_of(_database_file(given))
     # SQLAlchemy uses "postgresql+psycopg", and some hosting providers use "postgres".
     if scheme in ("postgresql", "postgres", "postgresql+psycopg"):
         from ..storage.databases.postgresql import PostgreSQL
@@ -160,12 +164,20 @@ def database_at(url_or_path: str | Path) -> Database:
         raise BindingError("database-url", message)
     if "?" in rest:
         raise BindingError("database-url", "the URL of an SQLite file cannot contain options; remove the part from ?")
-    return SQLite(Path(rest[1:]))
+    return _file_of(Path(rest[1:]))
+
+
+def _file_of(path: Path) -> SQLite:
+    """Return the database in a file: a snapshot by its suffix, otherwise an SQLite file."""
+    from ..storage.databases.snapshot_file import SnapshotFile
+    from ..storage.databases.sqlite import SQLite
+
+    return SnapshotFile(path) if path.suffix.lower() == SNAPSHOT_SUFFIX else SQLite(path)
 
 
 def _database_file(given: str) -> Path:
     suffix = Path(given).suffix.lower()
-    if suffix not in DATABASE_SUFFIXES:
+    if suffix not in (*DATABASE_SUFFIXES, SNAPSHOT_SUFFIX):
         message = (
             f"{validation.shown(given)} is not the name of a database" if given else "the name of the database is empty"
         )

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..bindings.open_bindings import database_at, open_file, table_file
 from ..errors import BindingError, BindingsUnavailable, ReadOnlyBindings
+from .databases.snapshot_file import SnapshotFile
 from .versions import VERSION_SQL, wrong_version
 
 if TYPE_CHECKING:
@@ -29,8 +30,8 @@ class Condition(NamedTuple):
 
     - ``where``: its place without user and password.
     - ``readable``, ``writable``: whether this process can read and write it.
-    - ``standby``: True for a copy of another server, which is only read; ``table``: True for a table file, which is
-      only read.
+    - ``standby``: True for a copy of another server, which is only read. ``table``, ``snapshot``: True for a table
+      file and for a file of ``ararat snapshot``, which are only read.
     - ``fault``, ``code``: what is wrong, in printable ASCII, and its code; or None.
     - ``names``: the number of names, or None if they cannot be read.
     """
@@ -43,6 +44,7 @@ class Condition(NamedTuple):
     fault: str | None = None
     code: str | None = None
     names: NameCount | None = None
+    snapshot: bool = False
 
 
 def conditions(url_or_path: str | Path) -> Iterator[Condition]:
@@ -121,7 +123,8 @@ def _of(database: Database) -> Condition:
     try:
         connection = database.connect_to_read()
     except BindingsUnavailable as error:
-        return Condition(where, False, False, fault=str(error), code="unavailable")
+        code = error.code if isinstance(error, BindingError) else "unavailable"
+        return Condition(where, False, False, fault=str(error).partition("\n")[0], code=code)
     standby, can_write = False, True
     try:
         row = connection.execute(VERSION_SQL, ()).fetchone()
@@ -136,6 +139,8 @@ def _of(database: Database) -> Condition:
         connection.close()
     if fault := wrong_version(database, row and row[0]):
         return Condition(where, False, False, standby, fault=fault, code="schema-version")
+    if isinstance(database, SnapshotFile):
+        return Condition(where, True, False, snapshot=True)
     if standby:
         return Condition(where, True, False, standby=True)
     if not can_write:

@@ -47,6 +47,7 @@ COMMANDS = [
     "init",
     "import",
     "export",
+    "snapshot",
     "copy",
     "check",
     "verify",

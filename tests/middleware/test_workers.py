@@ -11,6 +11,7 @@ from typing import NamedTuple
 import pytest
 
 from ararat.middleware import import_table, open_bindings
+from ararat.middleware.storage.snapshot_writing import write_snapshot
 
 NAMES = 1000
 
@@ -66,6 +67,9 @@ class Table:
         beside.write_text(version(number))
         if self.path.suffix == ".csv":
             beside.replace(self.path)
+        elif self.path.suffix == ".snapshot":
+            with open_bindings(beside) as bindings:
+                write_snapshot(bindings, self.path)
         else:
             with open_bindings(self.path, create=True) as bindings:
                 assert import_table(bindings, beside).written
@@ -145,7 +149,7 @@ def test_all_workers_see_a_change_completely(file, tmp_path, wsgi_server) -> Non
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("file", ["bindings.csv", "bindings.sqlite"])
+@pytest.mark.parametrize("file", ["bindings.csv", "bindings.sqlite", "names.snapshot"])
 def test_four_workers_see_a_change_within_about_two_seconds(file, tmp_path, wsgi_server) -> None:
     seconds = change_under_load(Table(tmp_path / file), wsgi_server, workers=4, versions=5)
     assert max(seconds) < 4, "two, and what a busy machine may add to it"

@@ -32,7 +32,7 @@ def compare(bindings: Bindings, other: Bindings) -> Iterator[Finding]:
     with bindings.store.snapshot() as here, other.store.snapshot() as there:
         yield from _counters(here, there)
         yield from _records(here, there)
-        yield from _names(here, there, has_history=not (bindings.is_file or other.is_file))
+        yield from _names(here, there, has_history=not (bindings.is_read_only or other.is_read_only))
 
 
 def _names(here: Snapshot, there: Snapshot, *, has_history: bool) -> Iterator[Finding]:

@@ -74,7 +74,7 @@ def verify(bindings: Bindings) -> Iterator[Finding]:
 
     The store is streamed from one snapshot, so it can have any size, and can change at the same time.
 
-    Raises :class:`BindingsUnavailable`.
+    Raises :class:`BindingsUnavailable`, and :class:`BindingError` for a snapshot, which has no history.
 
     Source: POL-023; decision A-08.
     """
@@ -86,6 +86,8 @@ def verify(bindings: Bindings) -> Iterator[Finding]:
         except BindingError as error:
             yield finding("file-refused", "", str(error).partition("\n")[0])
         return
+    if bindings.is_snapshot:
+        raise BindingError("not-in-snapshot")
     with bindings.store.snapshot() as snapshot:
         for code, name, message in snapshot.faults():
             yield finding(code, name, message)

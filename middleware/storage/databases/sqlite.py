@@ -286,7 +286,7 @@ class SQLite:
 
     def unavailable(self, error: Exception) -> BindingsUnavailable:
         """Convert an error of SQLite or of the file system to the exception to raise."""
-        if _code(error) & 0xFF == sqlite3.SQLITE_BUSY:
+        if error_code(error) & 0xFF == sqlite3.SQLITE_BUSY:
             return self._locked()
         return BindingsUnavailable(f"{self}: {error}")
 
@@ -296,14 +296,14 @@ class SQLite:
 
     def is_read_only(self, error: Exception) -> bool:
         """Return whether a change failed because this process cannot write the file."""
-        return _code(error) & 0xFF == sqlite3.SQLITE_READONLY
+        return error_code(error) & 0xFF == sqlite3.SQLITE_READONLY
 
     def is_conflict(self, error: Exception) -> bool:
         """Return whether a change failed because another writer added the same row first. The caller can repeat the
         change.
         """
         # The trigger runs before the check of the unique index, and reports the same fault.
-        return ROW_EXISTS in str(error) or _code(error) in (
+        return ROW_EXISTS in str(error) or error_code(error) in (
             sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY,
             sqlite3.SQLITE_CONSTRAINT_UNIQUE,
         )
@@ -314,7 +314,7 @@ class SQLite:
 
     def is_transient(self, error: Exception) -> bool:
         """Return whether the connection can be used again after this error, such as a lock of another writer."""
-        return _code(error) & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_INTERRUPT)
+        return error_code(error) & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_INTERRUPT)
 
     def is_missing_table(self, error: Exception) -> bool:
         """Return whether a statement failed because a table does not exist."""
@@ -392,6 +392,6 @@ class SQLite:
             raise ReadOnlyBindings(f"{self} is read-only: no permission to write its log in the folder; {_REMEDY}")
 
 
-def _code(error: Exception) -> int:
+def error_code(error: Exception) -> int:
     """Return the extended result code of SQLite, or 0 for another error."""
     return getattr(error, "sqlite_errorcode", 0)

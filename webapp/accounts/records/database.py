@@ -78,7 +78,7 @@ class AccountDatabase:
 
     def read(self, query: SelectBase, **values: str | int) -> list[tuple[Any, ...]]:
         """Return the rows of a query at this moment (:meth:`DatabaseStore.current_rows`); a file of text has none."""
-        return [] if self.bindings.is_file else self._store().current_rows(query, **values)
+        return [] if self.bindings.is_read_only else self._store().current_rows(query, **values)
 
     def _store(self) -> DatabaseStore:
         store = self.bindings.store

@@ -1,0 +1,53 @@
+"""The command ``snapshot``: write the names to one file for nodes that only read."""
+
+from __future__ import annotations
+
+import sqlite3
+import sys
+from pathlib import Path
+
+import click
+
+from ...identifiers.text import display
+from ..bindings.stores import open_store
+from ..errors import DONE, NO_INPUT, Refused
+from ..options import database_option, show_progress
+
+_SUFFIX = ".snapshot"
+
+
+@click.command("snapshot", short_help="Write the names to a file for nodes that only read.")
+@click.argument("file", metavar="FILE")
+@database_option
+def snapshot_command(file: str, database: str) -> int:
+    """Write the names to FILE, which ends in .snapshot, for nodes that only read.
+
+    A resolver with FILE as its database answers as with the database at this moment. FILE contains names, also reserved
+    ones, with their metadata, rules, prefix records, the branding and the places of names in the log. It has no history
+    and no accounts. No program changes it.
+
+    FILE is replaced only after it is complete. A running resolver then reads the new FILE. To copy FILE to another
+    node, copy it under another name and rename the complete copy.
+
+    \b
+      ararat snapshot names.snapshot --database postgresql://HOST/NAME
+      ararat serve --database names.snapshot --prefix https://example.org
+
+    Exit code: 0 done, 64 usage, 66 the file cannot be written, 69 no database.
+    """
+    from ...middleware.storage.snapshot_writing import write_snapshot
+
+    if Path(file).suffix != _SUFFIX:
+        raise click.BadParameter(f"the name must end in {_SUFFIX}", param_hint="FILE")
+    progress = show_progress if sys.stderr.isatty() else None
+    with open_store(database) as bindings:
+        try:
+            names = write_snapshot(bindings, Path(file).absolute(), progress=progress)
+        except (OSError, sqlite3.Error) as error:
+            why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+            raise Refused(f"cannot write {file}: {why}", exit_code=NO_INPUT) from None
+        finally:
+            if progress is not None:
+                sys.stderr.write("\r\x1b[K")
+    sys.stderr.write(f"{names:,} name{'' if names == 1 else 's'} written to {display.escape(file)}\n")
+    return DONE

@@ -1,0 +1,30 @@
+"""`ararat snapshot`: its file, and the commands that read it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from click.testing import Result
+
+
+def test_commands_that_read_names_read_a_snapshot(bound: Callable[..., Result], tmp_path: Path) -> None:
+    file = str(tmp_path / "names.snapshot")
+    result = bound("snapshot", file)
+    assert (result.exit_code, result.stdout, result.stderr) == (0, "", f"1 name written to {file}\n")
+    for command in (["show", "ark:12345/doc"], ["list"], ["count"], ["export", "-"]):
+        assert bound(*command, "--database", file).stdout == bound(*command).stdout
+    result = bound("history", "ark:12345/doc", "--database", file)
+    assert (result.exit_code, "not-in-snapshot" in result.stderr) == (2, True)
+    result = bound("bind", "ark:12345/new", "https://example.org/2", "--database", file)
+    assert (result.exit_code, "is never changed" in " ".join(result.stderr.split())) == (2, True)
+    result = bound("doctor", "--database", file)
+    assert (result.exit_code, "It is a snapshot. Names: 1." in " ".join(result.stdout.split())) == (0, True)
+
+
+def test_other_names_and_places_are_refused(bound: Callable[..., Result], database: Path, tmp_path: Path) -> None:
+    before = database.read_bytes()
+    assert bound("snapshot", str(database)).exit_code == 64
+    assert database.read_bytes() == before
+    assert bound("snapshot", str(tmp_path / "nowhere" / "names.snapshot")).exit_code == 66
+    assert bound("snapshot", str(tmp_path / "x.snapshot"), "--database", str(tmp_path / "no.sqlite")).exit_code == 69
