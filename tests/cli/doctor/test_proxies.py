@@ -234,6 +234,27 @@ def test_names_alone_with_the_prefix_as_inspector_and_with_served_names(
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", FRONTS)
+def test_feeds_can_be_forwarded_with_the_names(
+    behind: Callable[..., str], serve_ararat: Callable[..., Any], name: str
+) -> None:
+    [expression] = re.findall(r"`(\^/\(\(ark\|urn\):[^`]+)`", (DOCS / "sites.md").read_text("utf-8"))
+
+    def change(configuration: str) -> str:
+        alone = names_only(name)(configuration)
+        assert alone.count("^/(ark|urn):") == 1
+        return alone.replace("^/(ark|urn):", expression)
+
+    address = behind(name, change, lambda prefix: serve_ararat("--prefix", prefix, "--atom", "/changes.atom"))
+    for path, kind in (("/changes.atom", "application/atom+xml"), ("/ark:12345/mp39n?info", "text/html")):
+        with asking(address.removeprefix("http://"), "127.0.2.1", path) as answer:
+            assert (answer.status, str(answer.getheader("Content-Type")).startswith(kind)) == (200, True)
+    with asking(address.removeprefix("http://"), "127.0.2.1", "/changes.atoms") as answer:
+        assert answer.getheader("Content-Type") != "application/atom+xml"
+    assert bad(examined(address)[1]) == set()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", FRONTS)
 @pytest.mark.parametrize("trusted", ["0", "1", "2"])
 def test_the_number_of_trusted_proxies_is_compared_with_the_fields(
     behind: Callable[..., str], serve_ararat: Callable[..., Any], name: str, trusted: str
