@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,11 +17,13 @@ from werkzeug.test import Client
 from ararat.cli.serving import environment
 from ararat.cli.serving.environment import InvalidEnvironment
 from ararat.middleware import Bindings, open_bindings
+from ararat.webapp.accounts.store import Accounts
 
 from ...asgi_client import Client as AsgiClient
 from ...asgi_client import run
 
 Load = Callable[..., Any]
+PASSWORD = "correct horse battery staple 77"
 
 
 @pytest.fixture
@@ -89,6 +92,23 @@ def test_the_asgi_application_is_the_resolver(load: Load, names: Path) -> None:
         assert client.request(path).status == 404
     assert client.request("/", "HEAD").body == b""
     assert json.loads(log.read_text("ascii"))["identifier"] == "ark:12345/x"
+
+
+def test_the_desk_on_its_own_host_accepts_a_sign_in_behind_a_proxy(load: Load, names: Path) -> None:
+    with open_bindings(names) as bindings:
+        Accounts(bindings).add("jane", "curator", ["12345"], PASSWORD)
+    client = Client(load("wsgi", INSPECTOR="https://names.example", TRUSTED_PROXIES="1"))
+    # The proxy receives https, and itself sends requests over http.
+    request: dict[str, Any] = {
+        "base_url": "http://names.example",
+        "headers": {"X-Forwarded-For": "203.0.113.9", "X-Forwarded-Proto": "https", "Origin": "https://names.example"},
+    }
+    page = client.get("/sign-in?next=/desk/", **request).text
+    form = dict(re.findall(r'name="(csrf_token|next)" value="([^"]*)"', page))
+    answer = client.post("/sign-in", data=form | {"name": "jane", "password": PASSWORD}, **request)
+    assert (answer.status_code, answer.location) == (303, "/desk/")
+    assert any(cookie.startswith("__Host-ararat=") for cookie in answer.headers.getlist("Set-Cookie"))
+    assert client.get("/desk/", **request).status_code == 200
 
 
 def test_healthz_is_the_same_in_both_applications(load: Load, names: Path) -> None:
