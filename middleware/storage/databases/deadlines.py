@@ -55,8 +55,12 @@ class DeadlineConnection(psycopg.Connection[TupleRow]):
 
 
 class WriterConnection(DeadlineConnection):
-    """A connection for changes. Its error states that a change may have been written when the connection failed."""
+    """A connection for changes. Its error states that a change may have been written when the connection failed.
 
+    ``begin_sql`` begins a transaction.
+    """
+
+    begin_sql = "BEGIN"
     gone = f"{DeadlineConnection.gone}. It is unknown whether the change was written; repeating it is safe"
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -75,17 +79,11 @@ class PrimaryConnection(WriterConnection):
 
 
 class _WriterCursor(psycopg.Cursor[TupleRow]):
-    """A cursor that never prepares a text without parameters, because it can have several statements.
-
-    It has the result of the last one.
-    """
+    """A cursor that never prepares a text with several statements, because PostgreSQL cannot."""
 
     def execute(self, query: Any, params: Any = None, *, prepare: bool | None = None, **kwargs: Any) -> Any:
         """Run a statement, or several statements without parameters."""
-        super().execute(query, params, prepare=prepare if params else False, **kwargs)
-        while not params and self.nextset():
-            pass
-        return self
+        return super().execute(query, params, prepare=False if ";" in query else prepare, **kwargs)
 
 
 class ReaderConnection(psycopg.Connection[TupleRow]):

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import psycopg
     from sqlalchemy import Engine
 
+    from .deadlines import WriterConnection
     from .prepared import PreparedConnection
 
 # libpq, section 34.1.1: parameters that are lists with an entry for each server, and that choose among servers.
@@ -44,7 +45,7 @@ _IS_READING = "SELECT current_setting('default_transaction_read_only')"
 _REFUSED_BY_POOLER = "unsupported startup parameter"
 _BEGIN_READING = f"BEGIN READ ONLY; SET LOCAL statement_timeout = {READ_MILLISECONDS}"
 _SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = 0"
-_BEGIN_WRITING = f"BEGIN; SET LOCAL lock_timeout = '{LOCK_SECONDS}s'; SHOW transaction_read_only"
+_LOCK_TIMEOUT = f"{LOCK_SECONDS}s"
 _PREPARED = 5
 """The number of uses after which a connection for changes prepares a statement."""
 
@@ -103,7 +104,7 @@ class PostgreSQL:
         from . import deadlines
 
         hosts = str(self._parameters.get("host") or self._parameters.get("hostaddr") or "").count(",") + 1
-        self._writer_class: type[psycopg.Connection[Any]] = deadlines.WriterConnection
+        self._writer_class: type[WriterConnection] = deadlines.WriterConnection
         self._snapshot_class: type[psycopg.Connection[Any]] = deadlines.DeadlineConnection
         self._reader_class: type[psycopg.Connection[Any]] = (
             deadlines.ReaderConnection
@@ -130,7 +131,7 @@ class PostgreSQL:
         if self._engine is None:
             from ..writing.engines import postgresql_engine
 
-            self._engine = postgresql_engine(self._connect, _BEGIN_WRITING)
+            self._engine = postgresql_engine(self._connect)
         return self._engine
 
     def servers(self) -> list[PostgreSQL]:
@@ -285,12 +286,16 @@ class PostgreSQL:
             raise self.unavailable(error) from error
         return connection
 
-    def _connect(self) -> psycopg.Connection[Any]:
-        # The driver would send BEGIN alone. _BEGIN_WRITING contains it, and the server answers once.
-        connection = self._writer_class.connect(**self._parameters, autocommit=True, prepare_threshold=None)
+    def _connect(self) -> WriterConnection:
+        # The driver would begin transactions itself, with another round trip.
+        parameters = {**self._parameters, "autocommit": True, "prepare_threshold": None}
         if self._is_behind_pooler is False:
             # Behind a pooler, a transaction would find the prepared statements of another client.
-            connection.prepare_threshold = _PREPARED
+            parameters["prepare_threshold"] = _PREPARED
+            parameters["options"] = f"{self._parameters.get('options', '')} -c lock_timeout={_LOCK_TIMEOUT}"
+        connection = self._writer_class.connect(**parameters)
+        if self._is_behind_pooler is not False:
+            connection.begin_sql = f"BEGIN; SET LOCAL lock_timeout = '{_LOCK_TIMEOUT}'"
         return connection
 
 

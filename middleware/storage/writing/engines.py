@@ -13,13 +13,14 @@ import sqlite3
 import time
 import weakref
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.exc import DisconnectionError
 from sqlalchemy.pool import NullPool
 
-from ...errors import BindingsUnavailable
+if TYPE_CHECKING:
+    from ..databases.deadlines import WriterConnection
 
 KEPT = 4
 """The maximum number of idle writing connections to PostgreSQL per process."""
@@ -39,11 +40,10 @@ def sqlite_engine(connect: Callable[[], Any], busy_seconds: float) -> Engine:
     return engine
 
 
-def postgresql_engine(connect: Callable[[], Any], begin: str) -> Engine:
+def postgresql_engine(connect: Callable[[], WriterConnection]) -> Engine:
     """Return an SQLAlchemy engine for a PostgreSQL database. ``connect`` opens a connection of the driver.
 
-    Each transaction runs the text ``begin`` first, which contains BEGIN: the connections are in autocommit mode. The
-    last result of the text is "on" if the transaction is read-only.
+    The connections are in autocommit mode. Each transaction runs their attribute ``begin_sql`` first.
     """
     # The pool must not keep the database in memory, so that a database that is not closed is deleted with its pool.
     connect_to = weakref.WeakMethod(connect)
@@ -66,7 +66,7 @@ def postgresql_engine(connect: Callable[[], Any], begin: str) -> Engine:
     )
     event.listen(engine, "connect", _connected)
     event.listen(engine, "checkout", _require_usable)
-    event.listen(engine, "begin", lambda connection: _begin_on_primary(connection, begin))
+    event.listen(engine, "begin", _begin)
     _engines.add(engine)
     weakref.finalize(engine, engine.pool.dispose)
     return engine
@@ -84,15 +84,8 @@ def _require_usable(connection: Any, record: Any, checked_out: Any) -> None:
         raise DisconnectionError("the connection belongs to another process")
 
 
-def _begin_on_primary(connection: Connection, begin: str) -> None:
-    """Begin a transaction. Close the kept connections if their server has become a standby."""
-    is_read_only = connection.exec_driver_sql(begin).scalar_one() == "on"
-    is_kept, connection.info["kept"] = "kept" in connection.info, True
-    if is_read_only and is_kept:
-        # A server that becomes a standby ends its sessions, but PgBouncer keeps the connections of its clients.
-        connection.invalidate()
-        connection.engine.dispose()
-        raise BindingsUnavailable("the server has become a standby; try again")
+def _begin(connection: Connection) -> None:
+    connection.exec_driver_sql(connection.connection.dbapi_connection.begin_sql)  # type: ignore[union-attr]
 
 
 _engines: weakref.WeakSet[Engine] = weakref.WeakSet()

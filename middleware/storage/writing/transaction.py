@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from datetime import datetime
 from itertools import chain
@@ -33,11 +33,16 @@ from .operations import Operations
 _MANY_ROWS = 500
 """The number of new rows from which a transaction drops the triggers against INSERT OR REPLACE while it runs."""
 
-_VERSIONS = "SELECT name, value FROM ararat WHERE name IN ('schema', 'rules')"
+# The versions, and facts that save statements or prevent that they fail. The index of deleted names is small.
+_FACTS = """
+SELECT name, value FROM ararat WHERE name IN ('schema', 'rules')
+UNION ALL SELECT 'has deleted names', 'yes' WHERE EXISTS (SELECT 1 FROM events WHERE action = 'deleted')
+"""
+_SERVER_FACTS = f"{_FACTS} UNION ALL SELECT 'is read-only', current_setting('transaction_read_only')"
 _NEXT_RULES_VERSION = "UPDATE ararat SET value = CAST(CAST(value AS BIGINT) + 1 AS TEXT) WHERE name = 'rules'"
 
 # The names of what a kept connection remembers.
-_KEPT_VERSION, _KEPT_RECORDS = "ararat rules version", "ararat prefix records"
+_KEPT_VERSION, _KEPT_RECORDS, _IS_KEPT = "ararat rules version", "ararat prefix records", "ararat kept"
 
 
 class Inserts(NamedTuple):
@@ -61,13 +66,16 @@ def begin(
 ) -> Iterator[Transaction]:
     """Begin a transaction in a ``with`` block, as :meth:`.store.DatabaseStore.transaction` describes."""
     try:
-        with database.turn_to_write(), _connected(database) as connection:
-            # A writer that has waited for the lock needs the versions after that.
+        with ExitStack() as stack:
+            stack.enter_context(database.turn_to_write())
+            connection, facts = _begun(database)
+            stack.enter_context(connection)
             if exclusive and database.exclusive_lock_sql:
+                # Read the facts again, because a writer can have changed them before the lock was free.
                 connection.exec_driver_sql(database.exclusive_lock_sql)
-            versions = {row[0]: row[1] for row in connection.exec_driver_sql(_VERSIONS)}
-            require_version(database, versions.get("schema"))
-            transaction = Transaction(connection, statements, inserts, database, versions.get("rules"))
+                facts = _facts(connection)
+            require_version(database, facts.get("schema"))
+            transaction = Transaction(connection, statements, inserts, database, facts)
             yield transaction
             transaction.restore_triggers()
             connection.commit()
@@ -78,21 +86,36 @@ def begin(
         raise _failure(database, error) from error
 
 
-def _connected(database: Database) -> CoreConnection:
-    """Return a connection that has begun a transaction.
+def _begun(database: Database) -> tuple[CoreConnection, dict[str, str]]:
+    """Return a connection that has begun a transaction, with the facts about the database.
 
     A kept connection can be broken, or its server can have become a standby. Then open another one.
     """
     connection = database.engine.connect()
     try:
-        connection.begin()
+        facts = _facts(connection)
+        if facts.get("is read-only") != "on" or _IS_KEPT not in connection.info:
+            connection.info[_IS_KEPT] = True
+            return connection, facts
+        # A server that becomes a standby ends its sessions, but PgBouncer keeps the connections of its clients.
+        connection.invalidate()
+        database.close_writers()
     except BaseException:
-        is_unusable = connection.invalidated
-        connection.close()
-        if not is_unusable:
+        if not connection.invalidated:
+            connection.close()
             raise
-        connection = database.engine.connect()
-    return connection
+    connection.close()
+    connection = database.engine.connect()
+    try:
+        return connection, _facts(connection)
+    except BaseException:
+        connection.close()
+        raise
+
+
+def _facts(connection: CoreConnection) -> dict[str, str]:
+    query = _FACTS if connection.dialect.name == "sqlite" else _SERVER_FACTS
+    return {row[0]: row[1] for row in connection.exec_driver_sql(query)}
 
 
 class Transaction:
@@ -111,13 +134,14 @@ class Transaction:
         statements: Statements,
         inserts: Inserts,
         database: Database,
-        rules_version: str | None,
+        facts: Mapping[str, str],
     ) -> None:
         self.connection = connection
         self._statements = statements
         self._inserts = inserts
         self._database = database
-        self._rules_version = rules_version
+        self._rules_version = facts.get("rules")
+        self._has_deleted = "has deleted names" in facts
         self._has_dropped_triggers = False
         self.operations = Operations(connection, database)
         self.written: list[Change] = []
@@ -141,7 +165,7 @@ class Transaction:
     def deleted(self, identifiers: Sequence[str]) -> dict[str, int]:
         """Return the names that were deleted, each with the revision of its last deletion. Other names are omitted."""
         keys = {index_key(name): name for name in identifiers}
-        if not keys:
+        if not keys or not self._has_deleted:
             return {}
         parameters = (self._database.array_parameter(list(keys)),)
         rows = self.connection.exec_driver_sql(self._statements.deleted, parameters)
@@ -201,6 +225,7 @@ class Transaction:
         if changed:
             self.connection.exec_driver_sql(self._statements.update, changed)
         if deleted:
+            self._has_deleted = True
             self.connection.exec_driver_sql(self._statements.delete, deleted)
         if changed or deleted:
             self._insert([], events)

@@ -150,7 +150,8 @@ def test_a_cancelled_lookup_keeps_its_connection_and_is_not_repeated(bindings: B
 
 
 def test_a_writer_waits_a_limited_time_for_a_locked_row(bindings: Bindings, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(postgresql, "_BEGIN_WRITING", postgresql._BEGIN_WRITING.replace("'5s'", "'200ms'"))
+    monkeypatch.setattr(postgresql, "_LOCK_TIMEOUT", "200ms")
+    cast(DatabaseStore, bindings.store)._database.close_writers()
     bindings.bind(NAME, "/x")
     with bindings.store.transaction() as transaction:
         transaction.get([NAME])

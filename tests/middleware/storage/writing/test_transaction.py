@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import count
+from typing import Any
 
 import pytest
 from sqlalchemy import event
 
 from ararat.middleware.bindings import prefix_changes
+from ararat.middleware.bindings.assignment import Change
 from ararat.middleware.bindings.collection import Bindings
 from ararat.middleware.errors import BindingError
 from ararat.middleware.storage.store import DatabaseStore
@@ -34,7 +37,7 @@ def test_a_bind_reads_records_only_after_a_change_and_inserts_with_one_statement
     bindings.bind(f"{SHOULDER}a", "/x")
     statements.clear()
     bindings.bind(f"{SHOULDER}b", "/x")
-    assert [text.split()[0] for text in statements] == ["BEGIN;", "SELECT", "SELECT", "SELECT", "WITH"]
+    assert [text.split()[0] for text in statements] == ["BEGIN", "SELECT", "SELECT", "WITH"]
     assert not any("FROM prefixes" in text for text in statements)
     bindings.set_prefix(SHOULDER, who="Library")
     statements.clear()
@@ -68,3 +71,24 @@ def test_a_transaction_sees_its_own_records_and_others_do_not_if_it_fails(bindin
     with pytest.raises(BindingError):
         bindings.write(write)
     assert bindings.bind(f"{SHOULDER}b2", "/x") == "bound"
+
+
+def test_a_name_that_another_writer_deletes_meanwhile_continues_its_history(
+    database: str, bindings: Bindings, open_store: Callable[..., Bindings], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first deleted name of a database, after a transaction has read that there is none."""
+    if "postgresql" not in database:
+        pytest.skip("SQLite has one writer at a time")
+    elsewhere, put, attempts = open_store(database), Transaction.put, count(1)
+    name = f"{SHOULDER}b1"
+
+    def delayed(transaction: Transaction, *arguments: Any, **options: Any) -> list[Change]:
+        if next(attempts) == 1:
+            elsewhere.reserve(name)
+            elsewhere.delete(name)
+        return put(transaction, *arguments, **options)
+
+    monkeypatch.setattr(Transaction, "put", delayed)
+    assert bindings.bind(name, "/x") == "bound"
+    events = [(event.action, event.revision) for event in bindings.history(name)]
+    assert events == [("reserved", 1), ("deleted", 2), ("bound", 3)]
