@@ -42,8 +42,8 @@ def run(*command: str | Path, folder: Path, **environ: str) -> subprocess.Comple
     )
 
 
-def built(*command: str | Path, folder: Path) -> None:
-    done = run(*command, folder=folder)
+def built(*command: str | Path, folder: Path, **environ: str) -> None:
+    done = run(*command, folder=folder, **environ)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -66,24 +66,36 @@ def checkout(tree: list[str], tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def dist(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the folder with both distributions. The wheel is built from the source distribution.
+def build(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """build(name, *options, **environ) returns a folder with both distributions, and the wheel is built from the other.
 
-    The first worker that needs them builds them, once in a run.
+    The first worker that needs them builds them, once in a run for each name.
     """
-    own = tmp_path_factory.getbasetemp()
-    made = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "dist"
-    with made.with_name("dist.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not made.exists():
-            built(sys.executable, "-m", "build", "--outdir", checkout / "dist", folder=checkout)
-            (checkout / "dist").rename(made)
-    return made
+
+    def make(name: str, *options: str, **environ: str) -> Path:
+        own = tmp_path_factory.getbasetemp()
+        made = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / name
+        with made.with_name(f"{name}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not made.exists():
+                command = (sys.executable, "-m", "build", *options, "--outdir", checkout / name)
+                built(*command, folder=checkout, **environ)
+                (checkout / name).rename(made)
+        return made
+
+    return make
 
 
 @pytest.fixture(scope="module")
-def wheel(dist: Path) -> Path:
-    [wheel] = dist.glob("*.whl")
+def dist(build: Callable[..., Path]) -> Path:
+    """Return the folder with both distributions, built with the pinned packages that make has installed."""
+    return build("dist", "--no-isolation", PYTHONPATH=str(ROOT / ".venv" / "build"))
+
+
+@pytest.fixture(scope="module")
+def wheel(build: Callable[..., Path]) -> Path:
+    """Return the wheel that is built with the declared requirements only. This takes longer."""
+    [wheel] = build("isolated").glob("*.whl")
     return wheel
 
 
@@ -94,7 +106,8 @@ def package(tree: list[str]) -> set[str]:
     return {f"ararat/{name}" for name in tree if name in MODULES | handbook or name.split("/")[0] in ROOMS}
 
 
-def test_the_wheel_contains_the_package_and_htmx_and_the_translations(wheel, package):
+def test_the_wheel_contains_the_package_and_htmx_and_the_translations(dist, package):
+    [wheel] = dist.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
         files = {name for name in archive.namelist() if ".dist-info/" not in name}
     assert files == package | VENDORED | COMPILED
