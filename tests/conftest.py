@@ -1,7 +1,7 @@
 """Shared fixtures: the test vectors, the hostile identifiers, and servers that run as processes.
 
-A test receives rows by a mark. Each vector is a test, named by its id. Hostile identifiers are grouped: one test for
-each class, because there are many and many tests use them:
+A test receives rows by a mark. A run of all tests groups them (`tests/case_groups.py`). A run that selects tests by
+name has a test for each vector, named by its id, and a test for each class of hostile identifiers:
 
     @pytest.mark.vectors("ark-parse")
     def test_an_ark_is_read_as_the_draft_says(vector): ...      # a Vector
@@ -33,6 +33,8 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from tests import case_groups
 
 pytest_plugins = ["tests.ready_tables", "tests.databases"]
 
@@ -142,6 +144,14 @@ def pytest_collection() -> Iterator[None]:
         gc.enable()
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_pycollect_makeitem(collector: pytest.Collector, name: str, obj: object) -> list[pytest.Item] | None:
+    def rows(kinds: Sequence[str]) -> list[tuple[str, Vector]]:
+        return [(row.id, row) for row in _vectors() if row.kind in kinds]
+
+    return case_groups.items(collector, name, obj, vectors=rows)
+
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if mark := metafunc.definition.get_closest_marker("vectors"):
         _require_known(metafunc, mark.args, {row.kind for row in _vectors()})
@@ -152,6 +162,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         _require_known(metafunc, mark.args, {*categories})
         asked = [category for category in categories if not mark.args or category in mark.args]
         rows = {category: Rows(row for row in _naughty() if row.category == category) for category in asked}
+        if not case_groups.is_selective(metafunc.config):
+            rows = {"all": Rows(row for each in rows.values() for row in each)}
         metafunc.parametrize("naughty", rows.values(), ids=rows)
 
 
