@@ -8,6 +8,7 @@ import pwd
 import shutil
 import signal
 import socket
+import sqlite3
 import subprocess
 import tempfile
 import time
@@ -22,6 +23,7 @@ from psycopg.pq import PGconn, Ping
 
 from ararat.middleware.bindings.collection import Bindings
 from ararat.middleware.bindings.open_bindings import bindings_at
+from ararat.middleware.storage.databases.sqlite import SQLite
 
 from .ready_tables import recycle
 
@@ -301,6 +303,29 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             and item.path.relative_to(folder).as_posix().startswith(SQLITE_FIRST)
         ):
             item.add_marker(pytest.mark.long)
+
+
+_connect_to_write = SQLite._connect_to_write
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _hasty_sqlite() -> Iterator[None]:
+    """Write SQLite files without waiting for the disk, like the servers. A killed process loses nothing by this."""
+
+    def connect(database: SQLite) -> sqlite3.Connection:
+        connection = _connect_to_write(database)
+        connection.execute("PRAGMA synchronous = OFF")
+        return connection
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(SQLite, "_connect_to_write", connect)
+        yield
+
+
+@pytest.fixture
+def durable_sqlite(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let SQLite wait for the disk, as it does without tests."""
+    monkeypatch.setattr(SQLite, "_connect_to_write", _connect_to_write)
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

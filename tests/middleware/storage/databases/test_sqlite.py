@@ -23,6 +23,8 @@ from ararat.middleware.errors import BindingError, BindingsUnavailable, ReadOnly
 from ararat.middleware.storage.databases.sqlite import FRESH_SECONDS, SQLite
 from ararat.middleware.storage.store import DatabaseStore
 
+pytestmark = pytest.mark.usefixtures("durable_sqlite")
+
 NAME, OTHER = "ark:12345/doc", "ark:12345/other"
 
 

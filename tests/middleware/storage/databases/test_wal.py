@@ -21,6 +21,8 @@ from ararat.middleware.bindings.open_bindings import open_bindings
 from ararat.middleware.errors import BindingsUnavailable
 from ararat.middleware.storage.databases.sqlite import FRESH_SECONDS
 
+pytestmark = pytest.mark.usefixtures("durable_sqlite")
+
 NAMES = [f"ark:12345/n{number}" for number in range(50)]
 REPLACED = "the file was replaced, and bindings.sqlite-wal is the log of the previous file"
 BACKUP_PAGE = Path(__file__).parents[4] / "docs" / "backup.md"
