@@ -246,7 +246,9 @@ def _metrics(settings: Settings, bindings: BindingSource) -> tuple[MetricsPage, 
     # This module needs the folder of the shared metrics, which the page has checked.
     from .metrics.instruments import Metrics
 
-    return page, Metrics(settings, bindings.prefix_records)
+    metrics = Metrics(settings, bindings)
+    page.update = metrics.count_names
+    return page, metrics
 
 
 def _statistics(place: str) -> Statistics:

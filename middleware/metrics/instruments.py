@@ -12,17 +12,18 @@ Source: `Prometheus <https://prometheus.io/docs/practices/naming/>`_.
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from prometheus_client import Counter, Gauge, Histogram
 
 from ... import __version__
 from ...identifiers.ark.grammar import naan_of
+from ..bindings.collection import Bindings
 from ..errors import BindingsUnavailable
 
 if TYPE_CHECKING:
-    from ..bindings.prefixes import PrefixRecords
+    from ..binding_source import BindingSource
     from ..resolution.result import Resolution
     from ..settings import Settings
 
@@ -40,6 +41,8 @@ _REFUSALS = Counter("ararat_refusals", "Refused requests for identifiers, by pro
 _SECONDS = Histogram("ararat_resolution_seconds", "Time from a request to its answer in seconds.", buckets=_BUCKETS)
 _STORE_ERRORS = Counter("ararat_store_errors", "Requests that could not read the bindings.")
 _TRACES = Counter("ararat_traces", "Finished traces of the inspector, by outcome.", ["outcome"])
+# A large number of names is an estimate, which can decrease.
+_NAMES = Gauge("ararat_names", "Recorded names.", multiprocess_mode="mostrecent")
 # Each process writes the same value, so the maximum is the value.
 _BUILD = Gauge("ararat_build_info", "Version of Ararat and Python.", ["version", "python"], multiprocess_mode="max")
 
@@ -47,11 +50,12 @@ _BUILD = Gauge("ararat_build_info", "Version of Ararat and Python.", ["version",
 class Metrics:
     """Count the resolutions of one resolver.
 
-    ``records`` returns the records of NAANs and shoulders.
+    ``bindings`` has the records of NAANs and shoulders, and the number of names.
     """
 
-    def __init__(self, settings: Settings, records: Callable[[], PrefixRecords]) -> None:
-        self._records = records
+    def __init__(self, settings: Settings, bindings: BindingSource) -> None:
+        self._bindings = bindings
+        self._records = bindings.prefix_records
         self._naans = frozenset(f"ark:{naan}/" for naan in settings.naans or ())
         # labels() takes longer than a lookup here.
         self._resolutions: dict[tuple[str, str], Counter] = {}
@@ -68,6 +72,14 @@ class Metrics:
     def store_failed(self) -> None:
         """Count a request that could not read the bindings."""
         _STORE_ERRORS.inc()
+
+    def count_names(self) -> None:
+        """Update the number of names. It is NaN if the bindings cannot be read or counted."""
+        number = float("nan")
+        if isinstance(self._bindings, Bindings):
+            with suppress(BindingsUnavailable):
+                number = self._bindings.count().number
+        _NAMES.set(number)
 
     def trace_ended(self, outcome: str) -> None:
         """Count a trace. ``outcome`` is that of its end, such as "success"."""

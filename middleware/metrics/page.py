@@ -41,11 +41,14 @@ _log = logging.getLogger(__name__)
 class MetricsPage:
     """The metrics of all processes, at ``path``. ``token_file`` is the file with the token of the clients.
 
+    ``update`` is called before the metrics are written.
+
     Raises ValueError if the file has no token, or if the folder of the shared metrics cannot be written.
     """
 
     def __init__(self, path: str, token_file: str) -> None:
         self._path = path
+        self.update: Callable[[], None] | None = None
         self._authorization = f"Bearer {_token(token_file)}".encode()
         _registry()
 
@@ -67,6 +70,8 @@ class MetricsPage:
             return _refusal(401, message, ("WWW-Authenticate", 'Bearer realm="metrics"'))
         if request.method not in ("GET", "HEAD"):
             return _refusal(405, f"The metrics accept only {_METHODS}. Send one of these methods.", ("Allow", _METHODS))
+        if self.update is not None:
+            self.update()
         encode, content_type = choose_encoder(request.fields.get("HTTP_ACCEPT") or "")
         content = encode(_registry())
         fields = [("Content-Type", content_type), ("Content-Length", str(len(content))), ("Vary", "Accept")]

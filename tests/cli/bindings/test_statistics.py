@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import shutil
 from collections.abc import Callable
 from datetime import date, timedelta
 from pathlib import Path
@@ -20,9 +21,9 @@ X, Y = "ark:12345/x6np1", "ark:12345/y"
 DAY = date(2026, 11, 22)
 
 
-@pytest.fixture
-def place(tmp_path: Path) -> Path:
-    path = tmp_path / "counts.sqlite"
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("statistics") / "counts.sqlite"
     counts = CountStore.at(str(path))
     counts.prepare()
     counts.add([DailyCount(X, DAY, 1200, 3), DailyCount(X, DAY + timedelta(1), 5, 0)])
@@ -31,11 +32,17 @@ def place(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def stats(place: Path) -> Callable[..., Result]:
+def stats(filled: Path) -> Callable[..., Result]:
     """Return a function that runs the command in this process."""
-    return lambda *arguments: CliRunner(env={"ARARAT_STATISTICS": str(place)}).invoke(
+    return lambda *arguments: CliRunner(env={"ARARAT_STATISTICS": str(filled)}).invoke(
         main.main, ["stats", *map(str, arguments)]
     )
+
+
+@pytest.fixture
+def changeable(filled: Path, tmp_path: Path) -> list[str]:
+    """Return the option for a copy of the counts."""
+    return ["--statistics", str(shutil.copy(filled, tmp_path / "copy.sqlite"))]
 
 
 def test_names_are_printed_with_the_most_requested_first(stats: Callable[..., Result]) -> None:
@@ -69,17 +76,18 @@ def test_conditions_select_names_and_days(stats: Callable[..., Result], options:
     assert [" ".join(map(str, row.values())) for row in rows] == lines
 
 
-def test_old_counts_are_deleted(stats: Callable[..., Result]) -> None:
-    assert stats("--delete-before", "2026-11-22").output == "Deleted 1 count of the days before 2026-11-22.\n"
-    assert "ark:12345/y" not in stats().output
-    assert stats("--delete-before", "2026-11-22").output == "Deleted 0 counts of the days before 2026-11-22.\n"
+def test_old_counts_are_deleted(stats: Callable[..., Result], changeable: list[str]) -> None:
+    delete = (*changeable, "--delete-before", "2026-11-22")
+    assert stats(*delete).output == "Deleted 1 count of the days before 2026-11-22.\n"
+    assert "ark:12345/y" not in stats(*changeable).output
+    assert stats(*delete).output == "Deleted 0 counts of the days before 2026-11-22.\n"
 
 
-def test_the_reason_of_an_empty_result_is_printed(stats: Callable[..., Result]) -> None:
+def test_the_reason_of_an_empty_result_is_printed(stats: Callable[..., Result], changeable: list[str]) -> None:
     result = stats("ark:12345/other")
     assert (result.exit_code, result.output) == (0, "No request for these names is counted on these days.\n")
-    stats("--delete-before", "2030-01-01")
-    result = stats()
+    stats(*changeable, "--delete-before", "2030-01-01")
+    result = stats(*changeable)
     assert result.exit_code == 0
     assert "yet." in result.output
     assert "run the resolver with this place as --statistics" in " ".join(result.output.split())

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from math import isnan
 from urllib.parse import quote
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from werkzeug.test import Client
 
@@ -70,9 +71,10 @@ def test_the_parts_add_up(client, grown):
     assert grown("ararat_refusals_total") == refused
 
 
+@settings(max_examples=40)
 @given(st.text(), st.sampled_from(["ark:{}/x", "ark:12345/{}", "urn:{}:x", "{}"]))
 def test_hostile_names_create_no_series(names, text, form):
-    metrics, known = Metrics(Settings(), names.prefix_records), Settings()
+    metrics, known = Metrics(Settings(), names), Settings()
     given = form.format(quote(text))
     found = resolve(given, names.fetch, names.binding_by_rule, known, prefixes=names.prefix_records)
     metrics.observe(found, "GET", found.status, 0.001)
@@ -123,3 +125,9 @@ def test_on_resolve_is_still_called(site, names, metrics, grown):
     Client(ResolverMiddleware(site, names, on_resolve=seen.append, **metrics)).get("/ark:12345/x1")
     assert [(each.status, each.seconds > 0) for each in seen] == [(302, True)]
     assert grown(RESOLUTIONS) == {("located", "ark:12345/x"): 1}
+
+
+def test_the_number_of_names_is_published(site, client, names, metrics, authorized, read):
+    assert read(client.get("/metrics", headers=authorized).text)["ararat_names",] == names.count().number == 7
+    unreadable = Client(ResolverMiddleware(site, Broken(), **metrics))
+    assert isnan(read(unreadable.get("/metrics", headers=authorized).text)["ararat_names",])

@@ -176,5 +176,6 @@ def test_all_processes_of_a_server_share_the_metrics(wsgi_server, names, metrics
     found = read(server.get("/metrics", **authorized).text)
     assert found["ararat_resolutions_total", "located", "ark:12345/x"] == 90
     assert found["ararat_resolution_seconds_count",] == 90
+    assert found["ararat_names",] == 7
     assert found["ararat_build_info", platform.python_version(), __version__] == 1
     assert len([*folder.glob("counter_*.db")]) >= 3

@@ -13,7 +13,7 @@ from datetime import date
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from werkzeug.test import Client
 
@@ -129,6 +129,24 @@ def test_a_refused_request_is_not_counted(client, statistics, store, target):
     assert store.counts == []
 
 
+@pytest.mark.parametrize(
+    ("target", "fields", "numbers"),
+    [
+        ("/uri-res/N2L?ark:12345/x1", {}, (1, 0)),
+        ("/uri-res/N2Ls?ark:12345/x1", {}, (1, 0)),
+        ("/uri-res/N2C?ark:12345/x1", {}, (0, 1)),
+        ("/ark:12345/x1", {"No-Redirect": "true"}, (1, 0)),
+        ("/ark:12345/x1?info&format=json", {}, (0, 1)),
+    ],
+)
+def test_services_and_formats_are_counted(names, statistics, store, target, fields, numbers):
+    application = ResolverMiddleware(site, names, prefix="https://r.example", services="/uri-res")
+    application._handler._observers.append(statistics.observe)
+    assert Client(application).get(target, headers=fields).status_code in (200, 302, 303)
+    statistics.flush()
+    assert [each[2:] for each in store.counts] == [numbers]
+
+
 def test_other_methods_are_not_counted(client, statistics, store):
     for method in ("HEAD", "POST", "OPTIONS"):
         client.open("/ark:12345/x1", method=method)
@@ -138,6 +156,7 @@ def test_other_methods_are_not_counted(client, statistics, store):
     assert [each[2:] for each in store.counts] == [(0, 1)]
 
 
+@settings(max_examples=30)
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from(["located", "metadata"]), st.integers(0, 3))))
 def test_the_sum_of_the_counts_is_the_number_of_requests(binding, requests):
     store, now = Recorded(), [0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable
+from collections.abc import Iterator
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -15,27 +15,28 @@ from ararat.middleware.statistics.counts import CountStore, DailyCount
 from ararat.webapp import create_app
 from ararat.webapp.desk.requests import requests_in
 
-from .conftest import Browser, Desk
+from .conftest import Browser, Desk, open_desk
 
 X, Y = "ark:12345/x5a", "ark:12345/y"
 
 
-@pytest.fixture
-def place(tmp_path: Path) -> str:
-    return str(tmp_path / "counts.sqlite")
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return str(tmp_path_factory.mktemp("requests") / "counts.sqlite")
 
 
-@pytest.fixture
-def counting(make_desk: Callable[..., Desk], place: str) -> Desk:
+@pytest.fixture(scope="module")
+def counting(place: str) -> Iterator[Desk]:
     """A desk with counts: two names today, one of them 40 and 400 days ago."""
-    desk = make_desk(statistics=place)
+    desk = open_desk(Path(place).parent, statistics=place)
     counts, today = CountStore.at(place), desk.bindings.now().date()
     counts.prepare()
     counts.add([DailyCount(X, today - timedelta(ago), 1000, 3) for ago in (0, 40, 400)])
     counts.add([DailyCount(Y, today, 1, 1)])
     for name in (X, Y, "ark:12345/never"):
         desk.bindings.bind(name, "https://example.org/")
-    return desk
+    yield desk
+    desk.bindings.close()
 
 
 @pytest.fixture
@@ -71,13 +72,14 @@ def test_without_statistics_the_page_states_how_to_start(desk: Desk, rita: Brows
     assert "last 12 months" not in rita.get(f"/desk/name?name={X}").text
 
 
-def test_counts_that_cannot_be_read_hide_no_name(counting: Desk, reader: Browser, place: str, caplog) -> None:
-    Path(place).unlink()
+def test_counts_that_cannot_be_read_hide_no_name(reader: Browser, place: str, caplog) -> None:
+    hidden = Path(place).rename(f"{place}.hidden")
     page = reader.get(f"/desk/name?name={X}")
     assert (page.status_code, "last 12 months" in page.text) == (200, False)
     assert "cannot be read now" in reader.get("/desk/requests").text
     assert "The statistics cannot be read" in caplog.text
     assert reader.get("/desk/requests.csv").status_code == 503
+    hidden.rename(place)
 
 
 def test_times_have_no_gaps(counting: Desk, place: str) -> None:
