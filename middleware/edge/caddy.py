@@ -8,6 +8,7 @@ Source: https://caddyserver.com/docs/caddyfile/directives/map
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from urllib.parse import urlsplit
 
 from ..http.answer import Headers
 from .formats import Refuse
@@ -21,6 +22,7 @@ class Caddy:
 
     def __init__(self, prefix: str, fields: Headers) -> None:
         self._prefix = prefix
+        self._path = urlsplit(prefix).path
         self._fields = fields
 
     def body(self, redirects: Iterable[EdgeRedirect], refuse: Refuse) -> Iterator[str]:
@@ -34,7 +36,10 @@ class Caddy:
     def head(self, marker: Marker) -> str:
         return (
             "# Redirects of names for Caddy. `ararat export --edge caddy` wrote this file; do not edit it.\n"
-            f"# {marker}\n(ararat-names) {{\n\tmap {{uri}} {{ararat.redirect}} {{\n"
+            f"# {marker}\n(ararat-names) {{\n"
+            # Only a request for a name is compared with the names.
+            f"\t@ararat-name path {self._path}/ark:* {self._path}/urn:*\n"
+            "\tmap @ararat-name {uri} {ararat.redirect} {\n"
         )
 
     def tail(self, marker: Marker) -> str:
