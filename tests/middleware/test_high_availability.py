@@ -180,7 +180,7 @@ def sites(patroni: PatroniCluster, wsgi_server, start_server) -> dict[str, Any]:
 def test_a_failover_under_load_loses_no_acknowledged_change(
     patroni: PatroniCluster, sites: dict[str, Any], fail: Failure, repair: Failure | None
 ) -> None:
-    until(patroni.is_complete, 120, patroni.logs)
+    patroni.wait_until_complete()
     with open_bindings(patroni.direct_url) as bindings:
         secrets = [Accounts(bindings).create_token("jane", f"client {number}")[1] for number in range(4)]
     letter = fail.__name__.replace("_", "")
@@ -199,7 +199,7 @@ def test_a_failover_under_load_loses_no_acknowledged_change(
         wait_for_answers(clients)
         if repair:
             repair(patroni, failed)
-        until(patroni.is_complete, 120, patroni.logs)
+        patroni.wait_until_complete()
         wait_for_answers(clients)
     finally:
         for client in clients:
@@ -258,7 +258,7 @@ def targets_of(url: str, writer: Writer) -> list[str]:
 
 def test_the_log_continues_after_a_failover(patroni: PatroniCluster, tmp_path: Path) -> None:
     """Publications fail while there is no primary. A monitor checks that each new checkpoint continues the last one."""
-    until(patroni.is_complete, 120, patroni.logs)
+    patroni.wait_until_complete()
     folder, url = tmp_path / "log", patroni.pooled_url
 
     def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
@@ -289,7 +289,7 @@ def test_the_log_continues_after_a_failover(patroni: PatroniCluster, tmp_path: P
         assert failed is not None
         patroni.signal_postgresql(failed, signal.SIGKILL)
         until(lambda: publish(bindings) and patroni.primary() != failed, 60, patroni.logs)
-        until(patroni.is_complete, 120, patroni.logs)
+        patroni.wait_until_complete()
         assert publish(bindings)
     sizes = [*map(int, published)]
     assert sizes == sorted(sizes)
