@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from typing import TYPE_CHECKING, Protocol
 
 from ..identifiers import Ark, Urn
@@ -61,6 +61,19 @@ class BindingSource(Protocol):
     def branding(self) -> Branding:
         """Return the recorded branding of the public pages. Its values replace those of the settings."""
         return NO_BRANDING
+
+    def data_version(self) -> Hashable | None:
+        """Return a value that differs after each change of a binding, also by other processes.
+
+        Return None if changes cannot be detected; then no redirect is kept in memory. Raises
+        :class:`~ararat.middleware.BindingsUnavailable` if the bindings cannot be read.
+        """
+        return None
+
+    @property
+    def own_changes(self) -> int:
+        """The number of changes by this process. It is read for each request."""
+        return 0
 
     @property
     def failure(self) -> str | None:

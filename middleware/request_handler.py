@@ -24,6 +24,7 @@ from .http.request_target import Target, reserved_labels
 from .http.responses import Answers, not_logged
 from .http.rfc2169 import parse_service_request
 from .resolution import check_characters
+from .resolution.redirect_cache import MOST, MOST_WHOLE, RedirectCache
 from .resolution.redirects import Redirect, direct_redirect
 from .resolution.refusals import refuse
 from .resolution.resolver import resolve
@@ -45,6 +46,10 @@ Respond = Callable[[Request], Answer | Handover]
 
 Observer = Callable[[Resolution, str | None, int, float], object]
 """Receives a resolution, the method of its request, the status of its answer, and its duration in seconds."""
+
+
+_KEPT = ("located", "related", "described")
+"""The outcomes whose redirects are kept in memory."""
 
 
 class RequestHandler:
@@ -76,6 +81,7 @@ class RequestHandler:
         if self.statistics is not None:
             self._observers.append(self.statistics.observe)
         on_failure = None if self.metrics is None else self.metrics.store_failed
+        self._redirects = RedirectCache(bindings, MOST_WHOLE if self._observers else MOST)
         self._availability = AvailabilityLog(bindings.failure, on_failure=on_failure)
         self._proofs: NameProofs | None = None
         if settings.log is None or settings.log_folder is None:
@@ -136,6 +142,8 @@ class RequestHandler:
                 return self._answers.options(request)
             if self._proofs is not None and (proof := self._proofs.answer(request)) is not None:
                 return proof
+            if (kept := self.kept(request)) is not None:
+                return kept
             resolution = self._resolve(request)
             if isinstance(resolution, Redirect):
                 return self._answers.redirect(resolution, request)
@@ -147,6 +155,19 @@ class RequestHandler:
             answer = self._failed(resolution, request)
         if self._observers:
             self._report(resolution, request.method, answer, perf_counter() - began)
+        return answer
+
+    def kept(self, request: Request) -> Answer | None:
+        """Return the answer to a request for a name whose redirect is in memory, else None. It never waits."""
+        if not _is_plain(request):
+            return None
+        began = perf_counter()
+        redirect = self._redirects.find(request.target.path)
+        if redirect is None:
+            return None
+        answer = self._answers.redirect(redirect, request)
+        if redirect.resolution is not None:
+            self._report(redirect.resolution, request.method, answer, perf_counter() - began)
         return answer
 
     def _own_scheme(self, target: Target) -> OwnScheme | None:
@@ -170,30 +191,31 @@ class RequestHandler:
             try:
                 if own := self._own_scheme(request.target):
                     return own.answer(given, self._settings.max_length)
-                if self._can_be_direct(request):
-                    direct = direct_redirect(given, self._bindings.stored_redirect, self._settings)
-                    if direct is not None:
-                        return direct
-                fetch = self._fetch_and_note if self._availability.failing else self._bindings.fetch
-                rules = self._bindings.binding_by_rule
-                records = self._bindings.prefix_records
-                return self._with_hint(resolve(given, fetch, rules, self._settings, request.accepted, records))
+                return self._resolve_name(request)
             except BindingsUnavailable as error:
                 # 503, because 404 would mean that the identifier is not bound.
                 self._availability.failed(str(error))
                 code = "bindings-unavailable"
         return refuse(given, code, message)
 
-    def _can_be_direct(self, request: Request) -> bool:
-        """Return whether the answer to a request of the method GET or HEAD can be a plain redirect."""
-        # on_resolve and the metrics need the resolution.
-        return (
-            not self._observers
-            and request.target.query is None
-            and request.service is None
-            and not self._availability.failing
-            and not request.no_redirect
+    def _resolve_name(self, request: Request) -> Resolution | Redirect:
+        """Resolve an ARK or a URN, and keep its redirect if it depends on nothing else of the request."""
+        given, path, settings, bindings = request.target.identifier, request.target.path, self._settings, self._bindings
+        fetch, generation = bindings.fetch, None
+        if self._availability.failing:
+            fetch = self._fetch_and_note
+        elif _is_plain(request):
+            generation = self._redirects.renew()
+            # on_resolve and the metrics need the resolution.
+            if not self._observers and (redirect := direct_redirect(given, bindings.stored_redirect, settings)):
+                self._redirects.keep(path, redirect, generation)
+                return redirect
+        resolution = resolve(
+            given, fetch, bindings.binding_by_rule, settings, request.accepted, bindings.prefix_records
         )
+        if resolution.outcome in _KEPT and resolution.rule is None:
+            self._redirects.keep(path, Redirect.of(resolution, whole=bool(self._observers)), generation)
+        return self._with_hint(resolution)
 
     def _with_hint(self, resolution: Resolution) -> Resolution:
         """Return the refusal of an unknown name with a hint at a typing error, and with the name that it means."""
@@ -223,6 +245,13 @@ class RequestHandler:
                 observe(resolution, method, status, seconds)
             except Exception:  # noqa: BLE001 - it is logged
                 _log.exception("A resolution could not be logged or counted")
+
+
+def _is_plain(request: Request) -> bool:
+    """Return whether a request can be for a name only: its answer depends on no query, service or field No-Redirect."""
+    target = request.target
+    is_reading = request.method in ("GET", "HEAD") and not request.no_redirect
+    return target.query is None and not target.dotted and is_reading and request.service is None
 
 
 def _observer(on_resolve: Callable[[Resolution], object]) -> Observer:

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import copy
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal, Self, TypeVar
@@ -58,6 +58,12 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
+class _Changes:
+    """The number of changes of this process. The copies of :meth:`Bindings.recorded_by` share it."""
+
+    number = 0
+
+
 class Bindings:
     """The bindings of a site in a database or a table file. Open them with :func:`~.open_bindings.open_bindings`.
 
@@ -88,6 +94,7 @@ class Bindings:
         self._clock = clock
         self._records: tuple[Callable[[Transaction], object], ...] = ()
         self._rule_cache = RuleCache(lambda: opening.store)
+        self._changes = _Changes()
 
     @property
     def is_read_only(self) -> bool:
@@ -354,6 +361,18 @@ class Bindings:
         ``key`` has at most 255 printable ASCII characters.
         """
         return self._opening.store.stored_redirect(key)
+
+    def data_version(self) -> Hashable | None:
+        """Return a value that differs after each change of a binding, also by other processes.
+
+        It is None for a database on several servers, or behind a pooler, because they can have different states.
+        """
+        return self._opening.store.data_version()
+
+    @property
+    def own_changes(self) -> int:
+        """The number of changes that were made through this object. :meth:`close` is a change."""
+        return self._changes.number
 
     def count(self) -> NameCount:
         """Return the number of names, live, reserved or withdrawn. Above ten thousand it is an estimate."""
@@ -623,6 +642,7 @@ class Bindings:
     def close(self) -> None:
         """Close the store. Later uses raise :class:`BindingsUnavailable`."""
         self._opening.close()
+        self._changes.number += 1
 
     @property
     def is_closed(self) -> bool:
@@ -698,11 +718,15 @@ class Bindings:
         With ``exclusive``, other writers wait until it ends. Raises :class:`Collision` if another writer was faster,
         :class:`ReadOnlyBindings` and :class:`BindingsUnavailable`.
         """
-        with self.store.transaction(exclusive=exclusive) as transaction:
-            yield transaction
-            if not transaction.is_rolled_back:
-                for record in self._records:
-                    record(transaction)
+        try:
+            with self.store.transaction(exclusive=exclusive) as transaction:
+                yield transaction
+                if not transaction.is_rolled_back:
+                    for record in self._records:
+                        record(transaction)
+        finally:
+            # After a failed commit, the change can still be in the database.
+            self._changes.number += 1
 
     def write(self, write: Callable[[Transaction], T], *, exclusive: bool = False) -> T:
         """Return the result of ``write`` in a transaction. Repeat it if another writer was faster.

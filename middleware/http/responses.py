@@ -146,7 +146,7 @@ class Answers:
         note", but clients that follow redirects never show it, and servers send it in a separate packet.
         """
         root = request.root
-        status, target, key, links, container, vary = redirect
+        status, target, key, links, container, vary, _ = redirect
         location = f"{root}/{key}?info" if target is None else root + target if target.startswith("/") else target
         headers = [("Location", location), *self._redirected]
         # A forwarded identifier is described by the other resolver.

@@ -29,6 +29,7 @@ class Redirect(NamedTuple):
     - ``key``: the key of the name; None if another resolver describes it.
     - ``links``: the links of its metadata, as :func:`~ararat.middleware.views.signposting.links_by_metadata`.
     - ``container`` and ``vary``: as in :class:`Resolution`.
+    - ``resolution``: the resolution itself, or None if it was not created.
     """
 
     status: int
@@ -37,13 +38,16 @@ class Redirect(NamedTuple):
     links: str
     container: str | None = None
     vary: tuple[str, ...] = ()
+    resolution: Resolution | None = None
 
     @classmethod
-    def of(cls, resolution: Resolution) -> Redirect:
+    def of(cls, resolution: Resolution, *, whole: bool = False) -> Redirect:
+        """Return the redirect of a resolution, and with ``whole`` the resolution in it."""
         binding = resolution.binding
         links = links_by_metadata(NOTHING if binding is None else binding.metadata)
         key = None if binding is None else resolution.key
-        return cls(resolution.status, resolution.target, key, links, resolution.container, resolution.vary)
+        about = resolution if whole else None
+        return cls(resolution.status, resolution.target, key, links, resolution.container, resolution.vary, about)
 
 
 def direct_redirect(given: str, stored: Callable[[str], StoredRedirect | None], settings: Settings) -> Redirect | None:
@@ -51,8 +55,9 @@ def direct_redirect(given: str, stored: Callable[[str], StoredRedirect | None], 
 
     ``stored`` returns the redirect of a name by its key, or None if the name has another answer.
 
-    >>> direct_redirect("ark:/12345/x", lambda key: StoredRedirect(f"https://example.org/{key}", 302, {}), Settings())
-    Redirect(status=302, target='https://example.org/ark:12345/x', key='ark:12345/x', links='', container=None, vary=())
+    >>> found = direct_redirect("ark:/12345/x", lambda key: StoredRedirect(f"https://a.org/{key}", 302, {}), Settings())
+    >>> found and (found.status, found.target)
+    (302, 'https://a.org/ark:12345/x')
     """
     if len(given) > length.ALWAYS_ACCEPTED:
         return None

@@ -135,6 +135,13 @@ class Store(Protocol):
         """
         ...
 
+    def data_version(self) -> Hashable | None:
+        """Return a value that differs after each change of a binding, also by other processes.
+
+        Return None if changes cannot be detected.
+        """
+        ...
+
     def first_actors(self, identifiers: Iterable[str]) -> dict[str, str]:
         """Return the actors of the first changes of these keys; keys without an actor are left out."""
         ...
@@ -274,6 +281,14 @@ class ReadableDatabase(Protocol):
 
     def is_same_file(self, before: Hashable, now: Hashable) -> bool:
         """Return whether two fingerprints are of one file, which was written between them."""
+        ...
+
+    @property
+    def version_sql(self) -> str | None:
+        """A query whose rows differ on one connection after each change of the database by another connection.
+
+        None if connections can lead to databases in different states.
+        """
         ...
 
     def connect_to_read(self) -> Connection:

@@ -87,6 +87,10 @@ class DatabaseStore:
         rows = self._readers.rows(self._statements.stored_redirect, (identifier,))
         return stored_redirect_of(identifier, rows[0]) if rows else None
 
+    def data_version(self) -> int | None:
+        """Return a number that differs after each change of the database, or None if changes cannot be detected."""
+        return self._readers.version()
+
     def first_actors(self, identifiers: Iterable[str]) -> dict[str, str]:
         """Return the actors of the first changes of these keys; keys without an actor are left out."""
         keys = [index_key(name) for name in identifiers if name.isascii() and name.isprintable()]

@@ -17,6 +17,7 @@ PostgreSQL.
 
 from __future__ import annotations
 
+import itertools
 import os
 import threading
 import time
@@ -43,6 +44,8 @@ class _Reader:
     pid: int
     opened: float
     used: float
+    seen: list[Row] | None = None
+    """The rows of the last query for the version of the database."""
 
 
 class Readers:
@@ -58,6 +61,9 @@ class Readers:
         self._open = 0
         self._waiting = 0
         self._changed = threading.Condition()
+        # A counter, because two threads can find changes at the same time.
+        self._versions = itertools.count()
+        self._version = -1
         _all.add(self)
         self._pid = os.getpid()
         weakref.finalize(self, _close_all, self._idle)
@@ -96,8 +102,25 @@ class Readers:
                 self.close_idle()
                 reader, is_new = None, True
             else:
+                if query is database.version_sql and reader.seen != found:
+                    reader.seen = found
+                    self._version = next(self._versions)
                 self._put_back(reader)
                 return found
+
+    def version(self) -> int | None:
+        """Return a number that increases after each change of the database, or None if changes cannot be detected.
+
+        A version in the database can be compared on one connection only. So it also increases with the first query on a
+        connection. Then any connection can be used: the one that returns the version was used before the change, or it
+        is new. Raises :class:`BindingsUnavailable` if the database cannot be read.
+        """
+        query = self._database.version_sql
+        if query is None:
+            return None
+        self.rows(query, ())
+        # The first connection can show that there are several servers.
+        return None if self._database.version_sql is None else self._version
 
     def _take(self, fingerprint: Hashable) -> _Reader | None:
         """Return an idle connection that is still usable, or None."""

@@ -7,12 +7,14 @@ name of the database, and never user or password.
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
 from typing import TYPE_CHECKING, Any, LiteralString
 
 from ...errors import BindingError, BindingsUnavailable
 from ..tables.triggers import PROTECTED
+from .connections import LIFETIME_SECONDS
 
 if TYPE_CHECKING:
     import psycopg
@@ -41,11 +43,15 @@ SCHEMA_LOCK = 0x617261726174
 # Options set a session up when it begins. A pooler such as PgBouncer refuses or ignores options, and each transaction
 # can get another session. Behind a pooler, each statement runs in a transaction that has its own settings.
 _READING = f"-c default_transaction_read_only=on -c statement_timeout={READ_MILLISECONDS}"
-_IS_READING = "SELECT current_setting('default_transaction_read_only')"
+_IS_READING = "SELECT current_setting('default_transaction_read_only'), pg_postmaster_start_time()::text"
 _REFUSED_BY_POOLER = "unsupported startup parameter"
 _BEGIN_READING = f"BEGIN READ ONLY; SET LOCAL statement_timeout = {READ_MILLISECONDS}"
 _SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = 0"
 _LOCK_TIMEOUT = f"{LOCK_SECONDS}s"
+# A commit changes the snapshot on a primary server. A standby does not list transactions in its snapshots.
+_VERSION = (
+    "SELECT CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn()::text ELSE pg_current_snapshot()::text END"
+)
 _PREPARED = 5
 """The number of uses after which a connection for changes prepares a statement."""
 
@@ -118,6 +124,8 @@ class PostgreSQL:
             self._writer_class = deadlines.PrimaryConnection
         self._engine: Engine | None = None
         self._is_behind_pooler: bool | None = None  # not known yet
+        self._server: str | None = None  # the start time of the server of the newest reading connection
+        self._mixed_until = float("-inf")
 
     def __str__(self) -> str:
         hosts = str(self._parameters.get("host", "")).split(",")
@@ -166,9 +174,11 @@ class PostgreSQL:
             try:
                 connection = self._reader_class.connect(**{**self._parameters, "options": options}, autocommit=True)
                 # A statement that is prepared behind a pooler would stay in a session of other clients.
-                if connection.execute(_IS_READING, prepare=False).fetchone() == ("on",):
+                is_reading, server = connection.execute(_IS_READING, prepare=False).fetchone() or ("", "")
+                if is_reading == "on":
                     connection.prepare_threshold = 0
                     self._is_behind_pooler = False
+                    self._note_server(server)
                     return PreparedConnection(connection)
                 connection.close()
             except self.driver_error as error:
@@ -176,6 +186,18 @@ class PostgreSQL:
                     raise self.unavailable(error) from error
             self._is_behind_pooler = True
         return _PooledConnection(self._connected(self._reader_class, "SELECT 1"))
+
+    @property
+    def version_sql(self) -> str | None:
+        """A query whose rows differ after each commit on the server. None behind a pooler, and for several servers."""
+        is_one = self._is_behind_pooler is False and time.monotonic() >= self._mixed_until
+        return _VERSION if is_one else None
+
+    def _note_server(self, server: str) -> None:
+        if self._server not in (None, server):
+            # A failover, a restart or a proxy. Other connections can lead to a server with an older state.
+            self._mixed_until = time.monotonic() + LIFETIME_SECONDS
+        self._server = server
 
     def connect_for_snapshot(self) -> psycopg.Connection[Any]:
         """Open a connection that cannot write and that sees the database as it is at its first query.

@@ -70,6 +70,8 @@ class SQLite:
     schema_lock_sql = None
     server_state_sql = None
     is_standby_sql = None
+    # https://www.sqlite.org/pragma.html#pragma_data_version
+    version_sql = "PRAGMA data_version"
     trigger_names_sql = "SELECT name FROM sqlite_master WHERE type = 'trigger'"
 
     def __init__(self, path: Path) -> None:

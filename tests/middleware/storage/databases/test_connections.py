@@ -46,6 +46,7 @@ class Database:
 
     driver_error = Broken
     most_readers = 3
+    version_sql = None
 
     def __init__(self) -> None:
         self.connections: list[Connection] = []

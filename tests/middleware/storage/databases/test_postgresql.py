@@ -223,6 +223,20 @@ def test_a_snapshot_has_a_longer_time_limit_than_a_lookup(bindings: Bindings) ->
         assert NAME.encode() in out.getvalue()
 
 
+def test_changes_are_detected_on_one_server_only(bindings: Bindings, url: str) -> None:
+    database = cast(PostgreSQL, cast(DatabaseStore, bindings.store)._database)
+    bindings.bind(NAME, "/x")
+    bindings.lookup(NAME)
+    first, again = bindings.data_version(), bindings.data_version()
+    assert first == again is not None
+    with open_bindings(url) as other:
+        other.relocate(NAME, "/y")
+    assert bindings.data_version() != first
+    # Another connection reached another server, which can have an older state.
+    database._note_server("another server")
+    assert bindings.data_version() is None
+
+
 def test_a_snapshot_cannot_write(bindings: Bindings) -> None:
     with (
         pytest.raises(BindingsUnavailable, match="read-only"),

@@ -1,0 +1,331 @@
+"""Redirects in memory: when they are used, forgotten and not kept."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ararat.middleware import (
+    BindingSource,
+    BindingsUnavailable,
+    ResolverASGIMiddleware,
+    ResolverMiddleware,
+    open_bindings,
+)
+from ararat.middleware.bindings.collection import Bindings
+from ararat.middleware.resolution import redirect_cache
+from ararat.middleware.resolution.redirect_cache import MAX_CHARACTERS, RedirectCache
+from ararat.middleware.resolution.redirects import Redirect
+from ararat.middleware.resolution.result import Resolution
+from tests import asgi_client
+
+NAME = "ark:12345/x"
+HERE = Redirect(302, "https://example.org/1", NAME, "")
+
+
+class Source(BindingSource):
+    """A source with a version that the test sets."""
+
+    version: int | None = 1
+    changes = 0
+
+    def fetch(self, keys: Iterable[str]) -> dict[str, Any]:
+        return {}
+
+    def data_version(self) -> int | None:
+        return self.version
+
+    @property
+    def own_changes(self) -> int:
+        return self.changes
+
+
+@pytest.fixture
+def source() -> Source:
+    return Source()
+
+
+@pytest.fixture
+def cache(source: Source) -> RedirectCache:
+    return RedirectCache(source, 3, Clock())
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_a_redirect_is_found_until_the_version_must_be_read_again(cache: RedirectCache) -> None:
+    cache.keep("/x", HERE, cache.renew())
+    assert cache.find("/x") == HERE
+    assert cache.find("/y") is None
+    cache._clock.now = redirect_cache.SERVER_SECONDS  # type: ignore[attr-defined]
+    assert cache.find("/x") is None
+    cache.renew()
+    assert cache.find("/x") == HERE
+
+
+def test_a_change_forgets_all_redirects(cache: RedirectCache, source: Source) -> None:
+    before = cache.renew()
+    cache.keep("/x", HERE, before)
+    source.version = 2
+    cache._clock.now = 1.0  # type: ignore[attr-defined]
+    after = cache.renew()
+    assert cache.find("/x") is None
+    # A slow thread has read this redirect before the change.
+    cache.keep("/x", HERE, before)
+    assert cache.find("/x") is None
+    cache.keep("/x", HERE, after)
+    assert cache.find("/x") == HERE
+
+
+def test_a_change_of_this_process_takes_effect_at_once(cache: RedirectCache, source: Source) -> None:
+    cache.keep("/x", HERE, cache.renew())
+    source.changes = 1
+    assert cache.find("/x") is None
+    cache.renew()
+    assert cache.find("/x") is None
+
+
+def test_nothing_is_kept_while_changes_cannot_be_detected(cache: RedirectCache, source: Source) -> None:
+    cache.keep("/x", HERE, cache.renew())
+    source.version, cache._clock.now = None, 1.0  # type: ignore[attr-defined]
+    assert cache.renew() is None
+    source.version = 1
+    cache.renew()
+    assert cache.find("/x") is None
+
+
+def test_names_that_are_not_requested_are_forgotten(cache: RedirectCache) -> None:
+    for number in range(100):
+        cache.keep(f"/x{number}", HERE, cache.renew())
+        assert cache.find("/x0") == HERE
+        assert sum(map(len, cache._generations)) <= 6
+    assert cache.find("/x50") is None
+
+
+@pytest.mark.parametrize(
+    "redirect",
+    [
+        HERE._replace(target="https://example.org/" + MAX_CHARACTERS * "x"),
+        HERE._replace(links=MAX_CHARACTERS * "x"),
+        HERE._replace(vary=("Accept",)),
+        HERE._replace(container="ark:12345/w"),
+    ],
+    ids=["long target", "long links", "alternates", "passthrough"],
+)
+def test_other_redirects_are_not_kept(cache: RedirectCache, redirect: Redirect) -> None:
+    cache.keep("/x", redirect, cache.renew())
+    assert cache.find("/x") is None
+
+
+@pytest.fixture(autouse=True)
+def _always_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Read the version of a local file for each request."""
+    monkeypatch.setattr(redirect_cache, "LOCAL_SECONDS", 0.0)
+
+
+@pytest.fixture
+def _forever(_always_checked: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Never read the version of a local file again."""
+    monkeypatch.setattr(redirect_cache, "LOCAL_SECONDS", 3600.0)
+
+
+@pytest.fixture(params=["sqlite", "csv"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Bindings]:
+    path = tmp_path / f"names.{request.param}"
+    if request.param == "csv":
+        path.write_text(f"identifier,target\n{NAME},https://example.org/1\n")
+    else:
+        with open_bindings(path, create=True) as bindings:
+            bindings.bind(NAME, "https://example.org/1")
+    with open_bindings(path) as bindings:
+        yield bindings
+
+
+def location(app: Any, path: str = f"/{NAME}", **environ: str) -> tuple[str, str | None]:
+    got: list[Any] = []
+    values = {"REQUEST_METHOD": "GET", "PATH_INFO": path, "RAW_URI": path, "QUERY_STRING": "", **environ}
+    b"".join(app(values | {"wsgi.input": BytesIO()}, lambda *answer: got.extend(answer)))
+    return got[0][:3], dict(got[1]).get("Location")
+
+
+def resolver(bindings: BindingSource, **settings: Any) -> ResolverMiddleware:
+    return ResolverMiddleware(lambda environ, start_response: [], bindings, **settings)
+
+
+def count_reads(bindings: Bindings, monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """Return a list of the lookups of these bindings."""
+    reads: list[object] = []
+
+    def counting(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        def counted(asked: Any) -> Any:
+            reads.append(asked)
+            return read(asked)
+
+        return counted
+
+    for name in ("fetch", "stored_redirect"):
+        monkeypatch.setattr(bindings, name, counting(getattr(bindings, name)))
+    return reads
+
+
+@pytest.mark.parametrize("observed", [False, True])
+@pytest.mark.usefixtures("_forever")
+def test_the_second_request_reads_nothing(store: Bindings, monkeypatch: pytest.MonkeyPatch, observed: bool) -> None:
+    seen: list[Resolution] = []
+    app = resolver(store, on_resolve=seen.append if observed else None, hsts="max-age=1", cors=["https://a.test"])
+    first = location(app)
+    reads = count_reads(store, monkeypatch)
+    assert location(app) == location(app, REQUEST_METHOD="HEAD") == first == ("302", "https://example.org/1")
+    assert reads == []
+    assert [each.key for each in seen] == [NAME] * 3 * observed
+    # These requests depend on more than the path.
+    for more in (
+        {"HTTP_NO_REDIRECT": "true"},
+        {"QUERY_STRING": "info", "RAW_URI": f"/{NAME}?info"},
+        {"REQUEST_METHOD": "POST"},
+    ):
+        assert location(app, **more)[0] in ("200", "405")
+
+
+@pytest.mark.usefixtures("_forever")
+def test_own_changes_and_closing_take_effect_at_once(tmp_path: Path) -> None:
+    with open_bindings(tmp_path / "names.sqlite", create=True) as bindings:
+        bindings.bind(NAME, "https://example.org/1")
+        app = resolver(bindings)
+        assert location(app) == location(app) == ("302", "https://example.org/1")
+        bindings.recorded_by(lambda transaction: None).relocate(NAME, "https://example.org/2")
+        assert location(app) == location(app) == ("302", "https://example.org/2")
+        bindings.withdraw(NAME)
+        assert location(app) == location(app) == ("410", None)
+        bindings.restore(NAME)
+        assert location(app) == location(app) == ("302", "https://example.org/2")
+    assert location(app) == ("503", None)
+
+
+@pytest.mark.parametrize("writer", ["another object", "another program", "another process"])
+def test_changes_of_others_take_effect(tmp_path: Path, writer: str) -> None:
+    path = tmp_path / "names.sqlite"
+    with open_bindings(path, create=True) as bindings:
+        bindings.bind(NAME, "https://example.org/1")
+        app = resolver(bindings)
+        for number in range(2, 5):
+            target = f"https://example.org/{number}"
+            assert location(app) == location(app) == ("302", f"https://example.org/{number - 1}")
+            if writer == "another program":
+                connection = sqlite3.connect(path)
+                connection.execute("UPDATE bindings SET target = ?, revision = revision + 1", (target,))
+                connection.commit()
+                connection.close()
+            elif writer == "another object":
+                with open_bindings(path) as other:
+                    other.relocate(NAME, target)
+            elif os.fork() == 0:
+                bindings.relocate(NAME, target)
+                os._exit(0)
+            else:
+                assert os.wait()[1] == 0
+            assert location(app) == ("302", target)
+
+
+def test_a_forked_process_finds_later_changes(tmp_path: Path) -> None:
+    with open_bindings(tmp_path / "names.sqlite", create=True) as bindings:
+        bindings.bind(NAME, "https://example.org/1")
+        app = resolver(bindings)
+        assert location(app) == location(app)
+        reading, writing = os.pipe()
+        if (pid := os.fork()) == 0:
+            os.read(reading, 1)
+            os._exit(int(location(app) != ("410", None)))
+        bindings.withdraw(NAME)
+        os.write(writing, b"x")
+        assert os.waitpid(pid, 0)[1] == 0
+
+
+def test_a_replaced_file_takes_effect(tmp_path: Path) -> None:
+    for number, name in enumerate(("names", "other"), 1):
+        with open_bindings(tmp_path / f"{name}.sqlite", create=True) as bindings:
+            bindings.bind(NAME, f"https://example.org/{number}")
+    with open_bindings(tmp_path / "names.sqlite") as bindings:
+        app = resolver(bindings)
+        assert location(app) == location(app) == ("302", "https://example.org/1")
+        (tmp_path / "names.sqlite").unlink()
+        bindings.store._database._seen = (0.0, None)  # type: ignore[attr-defined]  # 10 ms later
+        assert location(app) == ("503", None)
+
+
+def test_a_failing_store_is_not_hidden() -> None:
+    class Failing(Source):
+        def data_version(self) -> int:
+            raise BindingsUnavailable("it is down")
+
+    assert location(resolver(Failing())) == ("503", None)
+
+
+def test_threads_see_each_withdrawal(tmp_path: Path) -> None:
+    with open_bindings(tmp_path / "names.sqlite", create=True) as bindings:
+        bindings.bind(NAME, "https://example.org/0")
+        app, stop, wrong = resolver(bindings), threading.Event(), []
+        newest = 0
+
+        def request() -> None:
+            while not stop.is_set():
+                known = newest
+                target = location(app)[1] or ""
+                if int(target.rpartition("/")[2]) < known:
+                    wrong.append((target, known))
+
+        threads = [threading.Thread(target=request) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        for number in range(1, 8):
+            bindings.relocate(NAME, f"https://example.org/{number}")
+            newest = number
+        stop.set()
+        for thread in threads:
+            thread.join()
+    assert wrong == []
+
+
+@pytest.mark.usefixtures("_forever")
+def test_asgi_needs_no_thread_for_a_kept_redirect(store: Bindings, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def site(*_: Any) -> None: ...
+
+    monkeypatch.setattr(redirect_cache, "SERVER_SECONDS", 3600.0)
+    store.is_local = False
+    app = ResolverASGIMiddleware(site, store)
+
+    async def twice() -> list[str | None]:
+        scope = asgi_client.scope_of(f"/{NAME}")
+        first = await asgi_client.exchange(app, scope)
+        monkeypatch.setattr(app, "_threads", None)
+        return [first.header("location"), (await asgi_client.exchange(app, scope)).header("location")]
+
+    assert asgi_client.run(twice()) == ["https://example.org/1"] * 2
+
+
+@pytest.mark.long
+def test_a_withdrawal_takes_effect_within_a_second_with_postgresql(cluster: Any, monkeypatch: Any) -> None:
+    url = cluster.new_database()
+    with open_bindings(url, create=True) as bindings, open_bindings(url) as other:
+        bindings.bind(NAME, "https://example.org/1")
+        app = resolver(bindings)
+        assert location(app) == location(app) == ("302", "https://example.org/1")
+        reads = count_reads(bindings, monkeypatch)
+        assert location(app) == ("302", "https://example.org/1")
+        assert reads == []
+        for number in range(2, 6):
+            other.relocate(NAME, f"https://example.org/{number}")
+            time.sleep(redirect_cache.SERVER_SECONDS)
+            assert location(app) == location(app) == ("302", f"https://example.org/{number}")
