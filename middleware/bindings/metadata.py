@@ -152,8 +152,8 @@ def ordered(metadata: Mapping[str, str]) -> Mapping[str, str]:
 
     Elements with short names are in the order of :data:`ELEMENTS`; the others follow.
     """
-    if len(metadata) == 1:
-        return MappingProxyType(dict(metadata))
+    if len(metadata) <= 1:
+        return MappingProxyType(dict(metadata)) if metadata else NOTHING
     names = sorted(metadata, key=lambda element: (_ORDER.get(element, len(_ORDER)), element))
     return MappingProxyType({element: metadata[element] for element in names})
 

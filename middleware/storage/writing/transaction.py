@@ -205,11 +205,10 @@ class Transaction:
         deleted: list[Row] = []
         written: list[Change] = []
         for change, source in zip(changes, sources, strict=True):
-            after = change.after
-            if revision := deleted_before.get(after.identifier):
-                after = replace(after, revision=revision + 1)
-            written.append(change._replace(after=after))
-            row = row_of(after)
+            if revision := deleted_before.get(change.after.identifier):
+                change = change._replace(after=replace(change.after, revision=revision + 1))
+            written.append(change)
+            row = row_of(change.after)
             if change.action == "deleted":
                 deleted.append(row[:1])
             elif change.is_new:
@@ -378,6 +377,11 @@ class Transaction:
         self._rules_version = None  # what this transaction reads from now on is not kept
 
     def _insert(self, bindings: list[Row], events: list[Row]) -> None:
+        if self.dialect_name == "postgresql" and max(len(bindings), len(events)) > MAX_ROWS:
+            connection: Any = self.connection.connection.driver_connection
+            self._inserts.bindings.copy(connection, bindings)
+            self._inserts.events.copy(connection, events)
+            return
         statements = chain(self._inserts.bindings.of(bindings), self._inserts.events.of(events))
         if self.dialect_name == "postgresql" and 0 < len(bindings) <= MAX_ROWS and 0 < len(events) <= MAX_ROWS:
             # PostgreSQL then answers once. It runs the main statement first, in the order of other changes.

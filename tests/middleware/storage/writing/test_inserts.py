@@ -87,11 +87,23 @@ def test_rows_that_differ_in_one_field_are_written(bindings: Bindings) -> None:
     assert kept(bindings, changes)
 
 
-def test_a_block_with_an_existing_name_is_not_written(bindings: Bindings) -> None:
+def test_many_rows_with_any_values_are_written(bindings: Bindings) -> None:
+    texts = ["\\N", "\\.", "a\tb\r\nc\\", "", "\U0001f600 \\x41 {1,2}", "'; --"]
+    stated = [*ONE_THAT_DIFFERS.values(), *({"metadata": {"dc.title": text}, "reason": text} for text in texts)]
+    changes = [bound(number, **some) for number, some in enumerate([*stated, *({} for _ in range(MAX_ROWS))])]
+    put(bindings, changes)
+    assert kept(bindings, changes)
+    assert [event.after for event in bindings.history(changes[len(stated) - 2].after.identifier)] == [
+        changes[len(stated) - 2].after
+    ]
+
+
+@pytest.mark.parametrize("rows", [3, MAX_ROWS + 1])
+def test_a_block_with_an_existing_name_is_not_written(bindings: Bindings, rows: int) -> None:
     put(bindings, [bound(1)])
     with pytest.raises(Collision):
-        put(bindings, [bound(0), bound(1), bound(2)])
-    assert bindings.lookup("ark:12345/x0") is bindings.lookup("ark:12345/x2") is None
+        put(bindings, [bound(number) for number in range(rows)])
+    assert bindings.lookup("ark:12345/x0") is bindings.lookup(f"ark:12345/x{rows - 1}") is None
     assert len(bindings.history("ark:12345/x1")) == 1
 
 
