@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Segment:
+class Segment(NamedTuple):
     """A part of an identifier at ``text[start:end]``, with the mark before it ("/", ".", "?" or "#").
 
     ``part`` is one of prefix, label, naan, separator, name, component, variant, nid, nss, query, fragment.

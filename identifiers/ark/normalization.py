@@ -87,11 +87,11 @@ def split_variants(segment: str) -> tuple[str, tuple[str, ...]]:
     """
     if "." not in segment:
         return segment, ()
-    parts = segment.split(".")
+    parts, filled = segment.split("."), hyphenless(segment).split(".")
     first = len(parts)
-    while first > 1 and hyphenless(parts[first - 1]):
+    while first > 1 and filled[first - 1]:
         first -= 1
-    if first == 1 and not hyphenless(parts[0]):
+    if first == 1 and not filled[0]:
         first = 2
     return ".".join(parts[:first]), tuple(parts[first:])
 

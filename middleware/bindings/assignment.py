@@ -84,8 +84,8 @@ class Proposal(NamedTuple):
             resource=self.resource,
             passthrough=bool(self.passthrough),
             scope=self.scope or "name",
-            alternates=_merged(NOTHING, self.alternates),
-            metadata=elements.ordered(_merged(NOTHING, self.metadata)),
+            alternates=_without_deleted(self.alternates),
+            metadata=_without_deleted(self.metadata),
             reason=self.reason,
             successor=self.successor,
             spelling=self.spelling,
@@ -531,6 +531,13 @@ def _with_statements(existing: Binding, proposal: Proposal) -> Binding:
         alternates=_merged(existing.alternates, proposal.alternates),
         metadata=elements.ordered(_merged(existing.metadata, proposal.metadata)),
     )
+
+
+def _without_deleted(stated: Mapping[str, str] | None) -> Mapping[str, str]:
+    """Return checked alternates or metadata without the texts that are empty, in the same order."""
+    if not stated:
+        return NOTHING
+    return stated if all(stated.values()) else MappingProxyType({key: text for key, text in stated.items() if text})
 
 
 def _merged(known: Mapping[str, str], stated: Mapping[str, str] | None) -> Mapping[str, str]:

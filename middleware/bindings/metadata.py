@@ -51,7 +51,6 @@ _NAME = re.compile(rf"{_PART}\.{_PART}")
 _MAX_NAME = 100
 _FULL = {short: f"erc.{short}" for short in ELEMENTS}
 _SHORT = {full: short for short, full in _FULL.items()}
-_ORDER = {full: number for number, full in enumerate(_SHORT)}
 
 
 def full_name(element: str) -> str:
@@ -137,7 +136,7 @@ def check(metadata: Mapping[str, str], *, deletions: bool = False) -> Mapping[st
 
 def _check_text(element: str, text: object) -> str:
     what = f"metadata element {_SHORT.get(element, element)}"
-    if element in _ORDER:
+    if element in _SHORT:
         return validation.check(text, "metadata-text", what, MAX_CHARACTERS)
     checked = validation.check(text, "metadata-text", what, MAX_BYTES, lines=True)
     if (size := len(checked.encode())) > MAX_BYTES:
@@ -152,10 +151,12 @@ def ordered(metadata: Mapping[str, str]) -> Mapping[str, str]:
 
     Elements with short names are in the order of :data:`ELEMENTS`; the others follow.
     """
-    if len(metadata) <= 1:
-        return MappingProxyType(dict(metadata)) if metadata else NOTHING
-    names = sorted(metadata, key=lambda element: (_ORDER.get(element, len(_ORDER)), element))
-    return MappingProxyType({element: metadata[element] for element in names})
+    if not metadata:
+        return NOTHING
+    found = {element: metadata[element] for element in _SHORT if element in metadata}
+    if len(found) < len(metadata):
+        found.update((element, metadata[element]) for element in sorted(metadata) if element not in found)
+    return MappingProxyType(found)
 
 
 def erc(metadata: Mapping[str, str]) -> str:

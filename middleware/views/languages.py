@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from werkzeug.datastructures import Accept
-from werkzeug.http import parse_accept_header
-
 Direction = Literal["ltr", "rtl"]
 
 LANGUAGES: dict[str, Direction] = {
@@ -48,6 +45,10 @@ def preferred_language(field: str | None, permitted: Sequence[str]) -> str:
     """
     if not field or len(permitted) == 1:
         return permitted[0]
+    # Commands load this module for the tags only, and Werkzeug takes long to load.
+    from werkzeug.datastructures import Accept
+    from werkzeug.http import parse_accept_header
+
     ranges = [(_primary(text), quality) for text, quality in parse_accept_header(field, Accept)]
     refused = {language for language, quality in ranges if not quality}
     for wanted, quality in ranges:

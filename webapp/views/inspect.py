@@ -147,6 +147,8 @@ def address(text: str, **view: str) -> str | None:
 
     ``view`` contains the filter ``show`` and the sort key ``order`` of the table if they differ from the default.
     """
+    if len(text) >= MAX_URL_LENGTH:
+        return None
     try:
         permalink = url("inspect.page", q=text or None, **view)
     except UnicodeEncodeError:

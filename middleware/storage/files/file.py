@@ -541,7 +541,6 @@ def read_table(version: Version, check_change: ChangeCheck = no_policy) -> FileT
     with closing(formats.read_rows(version.stream())) as rows:
         for row in rows:
             last = row.line
-            shown = validation.shown(row.cells.get("identifier", ""), 100)
             try:
                 if (other := other_rows.read(row.cells)) is not None:
                     if isinstance(other, (RuleRow, PrefixRow)):
@@ -554,7 +553,7 @@ def read_table(version: Version, check_change: ChangeCheck = no_policy) -> FileT
                     continue
                 proposal = columns.proposal(row.cells)
                 known = bindings.get(proposal.key)
-                change = assignment.bind(known, proposal, version.changed)
+                change = assignment.bind(known, proposal, table.changed)
                 if known is None:
                     bindings[proposal.key] = check_change(None, change, memory).after
                     table.lines.append(row.line)
@@ -563,6 +562,7 @@ def read_table(version: Version, check_change: ChangeCheck = no_policy) -> FileT
             except BindingConflict as error:
                 raise _differs(table, error.existing.identifier, file, row.line) from None
             except BindingError as error:
+                shown = validation.shown(row.cells.get("identifier", ""), 100)
                 raise TableError(error.code, f"{shown}: {error.message}", file, row.line) from None
             if change.action:
                 raise _differs(table, proposal.key, file, row.line)

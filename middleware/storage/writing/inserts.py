@@ -28,7 +28,7 @@ class Insert:
         quote = dialect.identifier_preparer.quote
         self._table = quote(columns[0].table.name)
         self._columns = [quote(column.name) for column in columns]
-        self._copy = f"COPY {self._table} ({', '.join(self._columns)}) FROM STDIN"
+        self._copy = f"COPY {self._table} ({', '.join(self._columns)}) FROM STDIN".encode()
         # With arrays, PostgreSQL parses one statement for any number of rows. SQLite has no arrays.
         self._use_arrays = dialect.name == "postgresql"
         self._types = ["bigint[]" if column.type.python_type is int else "text[]" for column in columns]

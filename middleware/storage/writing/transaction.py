@@ -205,13 +205,15 @@ class Transaction:
         deleted: list[Row] = []
         written: list[Change] = []
         for change, source in zip(changes, sources, strict=True):
-            if revision := deleted_before.get(change.after.identifier):
-                change = change._replace(after=replace(change.after, revision=revision + 1))
+            after, is_new = change.after, change.is_new
+            if revision := deleted_before.get(after.identifier):
+                after = replace(after, revision=revision + 1)
+                change = change._replace(after=after)
             written.append(change)
-            row = row_of(change.after)
+            row = row_of(after)
             if change.action == "deleted":
                 deleted.append(row[:1])
-            elif change.is_new:
+            elif is_new:
                 new.append(row)
             else:
                 changed.append(row[1:] + row[:1])
