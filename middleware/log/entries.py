@@ -22,7 +22,6 @@ from __future__ import annotations
 import re
 import secrets
 from binascii import b2a_base64
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
@@ -139,16 +138,21 @@ def thing_hash(salt: bytes, resource: str) -> bytes:
     return sha256(salt + resource.encode()).digest()
 
 
-def state_hash(salt: bytes, values: Iterable[tuple[str, str]]) -> bytes:
-    """Return the field ``state`` of an event: SHA-256 of its salt, then of a text with its values.
+def state_hash(salt: bytes, text: str) -> bytes:
+    """Return the field ``state`` of an event: SHA-256 of its salt, then of the :func:`value_text` of its values.
 
-    The text has the name of each value, a space, the number of its bytes in UTF-8, a line end, the value and a line
-    end. The order is: the fields of the binding by name, then the alternates by selector, then the metadata by element.
+    The order is: the fields of the binding by name, then the alternates by selector, then the metadata by element.
 
-    >>> state_hash(bytes(16), [("kind", "located"), ("target", "https://example.org/1")]).hex()[:16]
+    >>> state_hash(bytes(16), value_text("kind", "located") + value_text("target", "https://example.org/1")).hex()[:16]
     'e54c6eb86f2b55dd'
     """
-    text = "".join(
-        [f"{name} {len(value) if value.isascii() else len(value.encode())}\n{value}\n" for name, value in values]
-    )
     return sha256(salt + text.encode()).digest()
+
+
+def value_text(name: str, value: str) -> str:
+    """Return the text of a value: its name, a space, the number of its bytes in UTF-8, a line end, itself, a line end.
+
+    >>> value_text("target", "/\xe9")
+    'target 3\\n/\xe9\\n'
+    """
+    return f"{name} {len(value) if value.isascii() else len(value.encode())}\n{value}\n"

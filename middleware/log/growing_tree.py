@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 from . import tree
@@ -47,12 +47,13 @@ class GrowingTree:
         if self._entries and [*map(leaf_hash, self._entries)] != self._levels[0]:
             raise LogError(f"{folder}: the last tile of entries differs from the last tile of hashes")
 
-    def append(self, entries: Iterable[bytes]) -> None:
-        """Append entries in their order."""
+    def append(self, entries: Iterable[bytes], hashes: Sequence[bytes] | None = None) -> None:
+        """Append entries in their order. ``hashes`` are their leaf hashes, if the caller has computed them."""
         self._levels = self._levels or [[]]
-        for entry in entries:
+        contents = list(entries)
+        for entry, digest in zip(contents, map(leaf_hash, contents) if hashes is None else hashes, strict=True):
             self._entries.append(entry)
-            self._levels[0].append(leaf_hash(entry))
+            self._levels[0].append(digest)
             self.size += 1
             if len(self._entries) == WIDTH:
                 self._folder.write(Tile(ENTRIES, self.size // WIDTH - 1), bundle_of(self._entries))

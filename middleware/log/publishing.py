@@ -92,11 +92,11 @@ def publish(
             witnessing=witnessing, note=note, published=published, recorded=current.head.size
         )
         sequencer = Sequencer(store, current.head.size, current.searched)
-        for block in sequencer.entries():
+        for block in sequencer.blocks():
             if cosigning:
                 # After the new tree is recorded, an old copy of the database could not be detected.
                 cosigning.require_newest()
-            growing.append(block)
+            growing.append(*block)
         head = Head(size=growing.size, root=growing.finish())
         require_beginning(folder, published, head)
         with store.transaction() as transaction:

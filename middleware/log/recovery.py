@@ -30,7 +30,7 @@ from .folder import LogFolder
 from .growing_tree import GrowingTree
 from .key_file import locked_key
 from .publishing import published_checkpoint, read_published, read_state, sign_head
-from .sequencer import recorded_entries
+from .sequencer import recorded_blocks
 from .state import Head
 from .tiles import ENTRIES, WIDTH, Tile, entries_of, tile_at
 from .tree import leaf_hash
@@ -101,8 +101,8 @@ def _built(
     growing = GrowingTree(_Dry(folder.path) if dry else folder, 0)
     sizes = [0, *([published.size] if published else []), head.size]
     for start, end in itertools.pairwise(sizes):
-        for block in recorded_entries(store, start, end, lost):
-            growing.append(block)
+        for block in recorded_blocks(store, start, end, lost):
+            growing.append(*block)
         if published is not None and growing.size == published.size and growing.root() != published.root:
             raise BindingError("log-fork")
     return growing

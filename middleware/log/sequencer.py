@@ -12,7 +12,8 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 from sqlalchemy import func, select
 
@@ -24,7 +25,7 @@ from ..storage.tables.log_tables import log_entries, log_salts
 from ..storage.tables.schema import events
 from ..storage.writing.transaction import Transaction
 from . import state
-from .entries import SALT_BYTES, Entry, entry_bytes, state_hash, thing_hash
+from .entries import SALT_BYTES, Entry, entry_bytes, state_hash, thing_hash, value_text
 from .errors import LogError
 from .tree import HASH_BYTES, leaf_hash
 
@@ -38,7 +39,7 @@ _COLUMNS = ("id", "key", "long_identifier", "revision", "action", "changed", "re
 _FIRST_VALUE = len(_COLUMNS) - len(_VALUES)
 _EVENT = ", ".join(f"e.{name}" for name in _COLUMNS)
 
-_read_json = json.JSONDecoder().decode
+_decoder: Any = json.JSONDecoder()  # scan_once is in no type stub
 
 # A reserved name is not public. It enters the log when it becomes live.
 _IS_NEW = """
@@ -83,18 +84,20 @@ class Event(NamedTuple):
     successor: str | None
     target: str | None
 
-    def values(self) -> list[tuple[str, str]]:
-        """Return the names and texts of the values that the hash ``state`` covers, in its order."""
-        columns = zip(_VALUES, self[_FIRST_VALUE:], strict=True)
-        found = [(name, str(value)) for name, value in columns if value is not None]
-        for column, text in (("alternates", self.alternates), ("metadata", self.metadata)):
-            if text is not None:
-                found += _of_json(column, text)
+    def text(self) -> str:
+        """Return the text of the values that the hash ``state`` covers."""
+        found = _text_before_target(*self[_FIRST_VALUE:-1])
+        if self.target is not None:
+            found += value_text("target", self.target)
+        if self.alternates is not None:
+            found += _of_json("alternates", self.alternates)
+        if self.metadata is not None:
+            found += _of_json("metadata", self.metadata)
         return found
 
     def state(self, salt: bytes) -> bytes:
         """Return the hash ``state``. A redacted event has no salt but the hash itself."""
-        return salt if len(salt) == HASH_BYTES else state_hash(salt, self.values())
+        return salt if len(salt) == HASH_BYTES else state_hash(salt, self.text())
 
     def thing(self, salt: bytes | None) -> bytes | None:
         """Return the hash ``thing``. A redacted name has no salt but the hash itself."""
@@ -121,18 +124,36 @@ class Event(NamedTuple):
             raise BindingError("log-event", str(error)) from None
 
 
-def _of_json(column: str, text: str) -> list[tuple[str, str]]:
-    """Return the values of a JSON object by name. A text that Ararat does not write is one value."""
+@lru_cache(256)
+def _text_before_target(*values: object) -> str:
+    """Return the text of the first values of an event. They are the same in most events of an import."""
+    names = zip(_VALUES[:-1], values, strict=True)
+    return "".join([value_text(name, str(value)) for name, value in names if value is not None])
+
+
+def _of_json(column: str, text: str) -> str:
+    """Return the text of the values of a JSON object by name. An object that Ararat does not write is one value."""
     try:
-        return [(f"{column}.{name}", "" + value) for name, value in sorted(_read_json(text).items())]
-    except (ValueError, TypeError, AttributeError):
-        return [(column, text)]
+        # decode() takes longer, and also accepts spaces around the object.
+        found, end = _decoder.scan_once(text, 0) if text[:1] == "{" else ({}, -1)
+        if end != len(text):
+            found = _decoder.decode(text)
+        return "".join([value_text(f"{column}.{name}", value) for name, value in sorted(found.items())])
+    except (StopIteration, ValueError, TypeError, AttributeError):
+        return value_text(column, text)
+
+
+class Block(NamedTuple):
+    """Entries that follow each other, and their leaf hashes."""
+
+    entries: list[bytes]
+    hashes: list[bytes]
 
 
 class Sequencer:
     """Adds the new events of a database to its log.
 
-    ``size`` is the number of entries that :meth:`entries` has yielded, after the entries of the recorded tree.
+    ``size`` is the number of entries that :meth:`blocks` has yielded, after the entries of the recorded tree.
     """
 
     def __init__(self, store: DatabaseStore, size: int, searched: int) -> None:
@@ -141,20 +162,20 @@ class Sequencer:
         self._after = searched
         self.searched = searched
 
-    def entries(self) -> Iterator[Sequence[bytes]]:
-        """Yield the entries from the number ``size`` on, in blocks: those that are assigned, then those of new events.
+    def blocks(self) -> Iterator[Block]:
+        """Yield the entries from the number ``size`` on: those that are assigned, then those of new events.
 
         Raises :class:`BindingError` with the code ``log-event`` or ``log-changed`` if an event was changed by another
         program, and ``log-busy`` if another process adds entries at the same time.
         """
         with self._store.transaction() as transaction:
             assigned = state.assigned(transaction.connection)
-        for block in recorded_entries(self._store, self.size, assigned):
-            self.size += len(block)
+        for block in recorded_blocks(self._store, self.size, assigned):
+            self.size += len(block.entries)
             yield block
         searched = self._last_complete()
         while block := self._assign():
-            self.size += len(block)
+            self.size += len(block.entries)
             yield block
         self.searched = searched
 
@@ -169,37 +190,39 @@ class Sequencer:
         with self._store.transaction() as transaction:
             return transaction.connection.execute(select(func.max(events.c.id))).scalar() or 0
 
-    def _assign(self) -> list[bytes]:
-        """Assign the next numbers to new events, and return their entries. The list is empty without new events."""
+    def _assign(self) -> Block | None:
+        """Assign the next numbers to new events, and return their entries, or None without new events."""
         with self._store.transaction() as transaction:
             if state.assigned(transaction.connection) != self.size:
                 raise BindingError("log-busy")
             rows = _rows(transaction, _NEW, self._after)
-            found = [Event(*row) for row in rows]
+            found = [Event._make(row) for row in rows]
             if not found:
-                return []
+                return None
             salts, before = _known_names(transaction, [event.key for event in found if event.revision > 1])
             new_salts: list[Row] = []
             recorded: list[Row] = []
-            entries: list[bytes] = []
+            block = Block([], [])
             random = secrets.token_bytes(2 * SALT_BYTES * len(found))
             for number, event in enumerate(found, self.size):
-                start = 2 * SALT_BYTES * len(entries)
+                start = 2 * SALT_BYTES * len(recorded)
                 salt, name_salt = random[start : start + SALT_BYTES], salts.get(event.key)
                 if name_salt is None:
                     name_salt = salts[event.key] = random[start + SALT_BYTES : start + 2 * SALT_BYTES]
                     new_salts.append((event.key, name_salt))
                 entry = event.entry(salt, name_salt, before.get(event.key))
                 before[event.key] = number
-                recorded.append((number, event.id, salt, leaf_hash(entry)))
-                entries.append(entry)
+                digest = leaf_hash(entry)
+                recorded.append((number, event.id, salt, digest))
+                block.entries.append(entry)
+                block.hashes.append(digest)
             mark = "?" if transaction.dialect_name == "sqlite" else "%s"
             for table, values in ((log_salts, new_salts), (log_entries, recorded)):
                 if values:
                     marks = ", ".join([mark] * len(table.columns))
                     transaction.connection.exec_driver_sql(f"INSERT INTO {table} VALUES ({marks})", values)
         self._after = found[-1].id
-        return entries
+        return block
 
 
 class LoggedEvent(NamedTuple):
@@ -228,9 +251,9 @@ def _lost(number: int) -> bytes:
     raise BindingError("log-changed", f"the database does not have the event of entry {number}")
 
 
-def recorded_entries(
+def recorded_blocks(
     store: DatabaseStore, start: int, end: int, lost: Callable[[int], bytes] = _lost
-) -> Iterator[list[bytes]]:
+) -> Iterator[Block]:
     """Yield the entries from the number ``start`` to the number ``end``, without it, from the rows of the database.
 
     ``lost`` returns an entry whose event the database does not have. Raises :class:`BindingError` with the code
@@ -245,7 +268,7 @@ def recorded_entries(
             ]
             unknown = {event.key for *_, event in found if event.id is not None} - before.keys()
             before |= _last_entries(transaction, list(unknown), first)
-        entries: list[bytes] = []
+        block = Block([], [])
         for number, salt, digest, name_salt, event in found:
             if event.id is None:
                 entry = lost(number)
@@ -257,10 +280,11 @@ def recorded_entries(
                 message = f"the change {event.revision} differs from entry {number}"
                 raise BindingError("log-changed", message, identifier=event.long_identifier or key)
             before[key] = number
-            entries.append(entry)
-        if len(entries) != min(BATCH, end - first):
+            block.entries.append(entry)
+            block.hashes.append(digest)
+        if len(block.entries) != min(BATCH, end - first):
             raise BindingError("log-changed", f"the database does not have all entries from {first} on")
-        yield entries
+        yield block
 
 
 def _known_names(transaction: Transaction, keys: list[str]) -> tuple[dict[str, bytes], dict[str, int]]:

@@ -7,7 +7,8 @@ from hashlib import sha256
 
 import pytest
 
-from ararat.middleware.log.entries import Entry, entry_bytes, new_salt, state_hash, thing_hash
+from ararat.middleware.log import sequencer
+from ararat.middleware.log.entries import Entry, entry_bytes, new_salt, state_hash, thing_hash, value_text
 from ararat.middleware.log.errors import LogError
 
 ENTRY = Entry(
@@ -83,11 +84,27 @@ def test_hashes_follow_the_documentation():
     assert salt != new_salt()
     assert thing_hash(salt, "inv. 5") == sha256(salt + b"inv. 5").digest()
     text = "kind 7\nlocated\nmetadata.erc.who 4\n\N{LATIN SMALL LETTER E WITH ACUTE}\n\n\n"
-    values = [("kind", "located"), ("metadata.erc.who", "\N{LATIN SMALL LETTER E WITH ACUTE}\n\n")]
+    values = value_text("kind", "located") + value_text("metadata.erc.who", "\N{LATIN SMALL LETTER E WITH ACUTE}\n\n")
+    assert values == text
     assert state_hash(salt, values) == sha256(salt + text.encode()).digest()
 
 
 def test_values_cannot_be_moved_to_other_names():
-    salt = bytes(16)
-    assert state_hash(salt, [("a", "b\nc 1\nd")]) != state_hash(salt, [("a", "b"), ("c", "d")])
-    assert state_hash(salt, [("a", "")]) != state_hash(salt, [])
+    assert value_text("a", "b\nc 1\nd") != value_text("a", "b") + value_text("c", "d")
+    assert value_text("a", "")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("{}", ""),
+        ('{"b":"1","a":"\\u00e9"}', "metadata.a 2\n\N{LATIN SMALL LETTER E WITH ACUTE}\nmetadata.b 1\n1\n"),
+        (' {"a":"b"}\n', "metadata.a 1\nb\n"),
+        *(
+            (each, f"metadata {len(each)}\n{each}\n")
+            for each in ("", "x", "{", '{"a":}', '{"a":1}', "[]", '{"a":"b"}x')
+        ),
+    ],
+)
+def test_an_object_that_another_program_wrote_is_one_value(text, expected):
+    assert sequencer._of_json("metadata", text) == expected
