@@ -38,9 +38,12 @@ def set_command(prefix: str, template: str, redirect: int, actor: str, database:
     """
     with open_store(database) as bindings:
         outcome = bindings.set_rule(prefix, template, redirect=redirect, actor=actor)
-        before = bindings.rule_history(prefix)[-2] if outcome == "changed" else None
+        *earlier, now = bindings.rule_history(prefix)
+    before = earlier[-1] if outcome == "changed" else None
+    # The variables of other resolvers, such as $id, are recorded under their names here.
+    recorded = now.template or template
     was = f" (was {identifier(before.template)} ({before.redirect}))" if before and before.template else ""
-    write([f"{outcome} {identifier(prefix)} -> {identifier(template)} ({redirect}){was}"])
+    write([f"{outcome} {identifier(prefix)} -> {identifier(recorded)} ({redirect}){was}"])
     return DONE
 
 

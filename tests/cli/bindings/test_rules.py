@@ -49,6 +49,11 @@ def test_rules_are_set_listed_and_removed(ararat: Callable[..., Result]) -> None
     ]
 
 
+def test_set_prints_the_recorded_template(ararat: Callable[..., Result]) -> None:
+    made = ararat("rule", "set", "ark:12345/x6", "https://example.org/show/$id")
+    assert made.stdout == "set ark:12345/x6 -> https://example.org/show/${content} (302)\n"
+
+
 def test_mint_and_rule_take_the_same_prefixes(ararat: Callable[..., Result]) -> None:
     for number, prefix in enumerate(("12345/x5", "ark:12345/x6", "ark:/12345/x7", "12345")):
         # Mint before the rule is set, because no name is minted that a rule resolves.
