@@ -15,8 +15,8 @@ BIN := .venv/bin
 PINNED := tests/requirements
 DECLARED := pyproject.toml setup.py $(wildcard middleware/views/po/*.po) $(filter-out %/tools.txt,$(wildcard $(PINNED)/*.txt))
 # Each file pins the packages of one target with hashes. pip installs only these, and only wheels, because the
-# requirements of a build have no hashes.
-INSTALL := $(BIN)/python -m pip install -qq --require-hashes --only-binary :all: --requirement
+# requirements of a build have no hashes. Python compiles modules at their first use; most modules are never used.
+INSTALL := $(BIN)/python -m pip install -qq --no-compile --require-hashes --only-binary :all: --requirement
 # The content of a stamp: the checksum of the requirements, and the folder, because an environment cannot be moved.
 STATE := { cat $(DECLARED) | cksum; pwd; }
 # Only one make at a time changes the environment.
