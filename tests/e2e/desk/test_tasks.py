@@ -22,8 +22,9 @@ SECONDS_PER_ACTION = 3
 
 
 def titles() -> list[str]:
-    """Return the headings of the tasks on the page. The last heading is that of the table of times."""
-    return re.findall(r"^## (.*)$", PAGE.read_text("utf-8"), re.MULTILINE)[:-1]
+    """Return the headings of the tasks on the page, which are above the table of times."""
+    headings = re.findall(r"^## (.*)$", PAGE.read_text("utf-8"), re.MULTILINE)
+    return headings[: headings.index("Time of each task")]
 
 
 def test_the_page_describes_each_task_with_its_picture_and_actions() -> None:
