@@ -41,6 +41,8 @@ def snapshot_command(file: str, database: str) -> int:
         raise click.BadParameter(f"the name must end in {_SUFFIX}", param_hint="FILE")
     progress = show_progress if sys.stderr.isatty() else None
     with open_store(database) as bindings:
+        if bindings.is_snapshot:
+            raise click.BadParameter(f"{database} is a snapshot already; copy the file", param_hint="--database")
         try:
             names = write_snapshot(bindings, Path(file).absolute(), progress=progress)
         except (OSError, sqlite3.Error) as error:

@@ -135,8 +135,9 @@ class CountStore:
         order = "sum(resolutions) + sum(descriptions) DESC, name" if by == "name" else "1 DESC"
         most = "" if limit is None else f" LIMIT {limit:d}"
         rows = self._rows(
-            f"SELECT {label}, CAST(sum(resolutions) AS BIGINT), CAST(sum(descriptions) AS BIGINT) FROM daily_counts"
-            f"{where} GROUP BY {label} ORDER BY {order}{most}",
+            # SQLite columns can contain values of any type.
+            f"SELECT CAST({label} AS TEXT), CAST(sum(resolutions) AS BIGINT), CAST(sum(descriptions) AS BIGINT) "
+            f"FROM daily_counts{where} GROUP BY {label} ORDER BY {order}{most}",
             values,
         )
         return [Total(*row) for row in rows]
@@ -166,6 +167,7 @@ class CountStore:
         return f" WHERE {where}" if where else "", [value for _, value in terms]
 
     def _rows(self, query: str, values: Sequence[str]) -> list[tuple[Any, ...]]:
+        self._require()
         try:
             with closing(self._database.connect_for_snapshot()) as connection:
                 return connection.execute(query, values).fetchall()
@@ -175,11 +177,21 @@ class CountStore:
     def _write(self, statement: str, rows: list[tuple[Any, ...]]) -> int:
         from sqlalchemy.exc import DBAPIError
 
+        self._require()
         try:
             with self._database.engine.begin() as connection:
                 return connection.exec_driver_sql(statement, rows).rowcount
         except DBAPIError as error:
             raise self._unavailable(error) from error
+
+    def _require(self) -> None:
+        if not self._database.exists():
+            raise self._missing()
+
+    def _missing(self) -> BindingsUnavailable:
+        return BindingsUnavailable(
+            f"{self} has no statistics; name the place of the setting statistics, which the resolver has created"
+        )
 
     def _has_table(self) -> bool:
         """Return whether the table exists. Raises BindingError for an SQLite file of other tables."""
@@ -198,7 +210,5 @@ class CountStore:
 
     def _failure(self, error: Exception) -> Exception:
         if self._database.is_missing_table(error):
-            return BindingsUnavailable(
-                f"{self} has no statistics; start the resolver with this place as its statistics"
-            )
+            return self._missing()
         return self._database.unavailable(error)

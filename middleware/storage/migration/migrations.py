@@ -56,8 +56,8 @@ def migrate(url_or_path: str | Path, progress: Progress | None = None) -> Migrat
 
     Raises :class:`BindingError` with these codes: ``schema-version`` for a database of a newer Ararat,
     ``equivalent-urns`` if several bound URNs are one name by the rule of their namespace (decision U-10),
-    ``foreign-database`` for a database without tables of Ararat, ``read-only`` for a file of text, and those of
-    :func:`open_bindings`. Raises BindingsUnavailable.
+    ``foreign-database`` for a database without tables of Ararat, ``read-only`` for a file that cannot be written, and
+    those of :func:`open_bindings`. Raises BindingsUnavailable.
     """
     from sqlalchemy import inspect, select, update
     from sqlalchemy.exc import DBAPIError
@@ -70,6 +70,7 @@ def migrate(url_or_path: str | Path, progress: Progress | None = None) -> Migrat
         message = f"{validation.shown(str(table))} is a file of text and needs no migration; name a database"
         raise BindingError("read-only", message)
     database = database_at(url_or_path)
+    database.require_writable()
     try:
         with database.engine.begin() as connection:
             if database.schema_lock_sql:

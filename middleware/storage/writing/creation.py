@@ -15,6 +15,9 @@ from ..tables import schema, search_indexes, triggers
 from ..versions import first_settings
 from .transaction import driver_cause
 
+# The counts of requests can be in the PostgreSQL database of the names, and before them. In SQLite they have a file.
+_OTHERS = {"postgresql": {"daily_counts"}, "sqlite": set[str]()}
+
 
 def create_tables(database: Database, partitions: int = 0) -> None:
     """Create the tables in a database without tables. A missing SQLite file is created.
@@ -33,10 +36,10 @@ def create_tables(database: Database, partitions: int = 0) -> None:
             tables = set(inspect(connection).get_table_names())
             if schema.meta.name in tables:
                 return  # another process created them in the meantime
-            if tables:
+            if others := tables - _OTHERS[database.dialect_name]:
                 raise BindingError(
                     "foreign-database",
-                    f"{database} has the table {min(tables)} of another program; use an empty database",
+                    f"{database} has the table {min(others)} of another program; use an empty database",
                 )
             for statement in _table_statements(database.dialect_name):
                 connection.exec_driver_sql(statement)

@@ -28,3 +28,16 @@ def test_other_names_and_places_are_refused(bound: Callable[..., Result], databa
     assert database.read_bytes() == before
     assert bound("snapshot", str(tmp_path / "nowhere" / "names.snapshot")).exit_code == 66
     assert bound("snapshot", str(tmp_path / "x.snapshot"), "--database", str(tmp_path / "no.sqlite")).exit_code == 69
+
+
+def test_a_snapshot_is_neither_migrated_nor_the_source_of_another_one(
+    bound: Callable[..., Result], tmp_path: Path
+) -> None:
+    file = tmp_path / "names.snapshot"
+    assert bound("snapshot", str(file)).exit_code == 0
+    before = file.read_bytes()
+    result = bound("migrate", "--database", str(file))
+    assert (result.exit_code, "is never changed" in " ".join(result.stderr.split())) == (2, True)
+    result = bound("snapshot", str(tmp_path / "copy.snapshot"), "--database", str(file))
+    assert (result.exit_code, "copy the file" in " ".join(result.stderr.split())) == (64, True)
+    assert (file.read_bytes(), sorted(path.name for path in tmp_path.glob("*snapshot*"))) == (before, [file.name])

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import socket
+import sqlite3
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from datetime import date, timedelta
 
 import psycopg
@@ -70,6 +72,36 @@ def test_a_file_of_names_is_refused(tmp_path):
     with pytest.raises(BindingError, match="use another file for the statistics") as refused:
         CountStore.at(path).prepare()
     assert refused.value.code == "foreign-database"
+
+
+def test_rows_of_another_program_are_reported(tmp_path):
+    path = str(tmp_path / "counts.sqlite")
+    counts = CountStore.at(path)
+    counts.prepare()
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("INSERT INTO daily_counts VALUES (X'FF', '2026-01-01', 1, 1)")
+    with pytest.raises(BindingsUnavailable, match="UTF-8"):
+        counts.totals("name")
+
+
+def test_a_place_without_counts_is_named_with_the_setting(tmp_path):
+    open_bindings(tmp_path / "names.sqlite", create=True).close()
+    for name in ("names.sqlite", "missing.sqlite"):
+        counts = CountStore.at(str(tmp_path / name))
+        for action in (counts.total, lambda counts=counts: counts.delete_before(FIRST)):
+            with pytest.raises(BindingsUnavailable, match="has no statistics; name the place of the setting"):
+                action()
+    assert not (tmp_path / "missing.sqlite").exists()
+
+
+def test_a_database_on_a_server_can_have_the_counts_before_the_names(cluster):
+    url = cluster.new_schema()
+    counts = CountStore.at(url)
+    counts.prepare()
+    counts.add(COUNTS)
+    with open_bindings(url, create=True) as bindings:
+        bindings.bind(X, "https://example.org/")
+    assert counts.total() == Total("", 38, 4)
 
 
 def test_a_database_of_names_on_a_server_can_have_the_counts(cluster):
