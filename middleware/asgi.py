@@ -141,7 +141,7 @@ class ResolverASGIMiddleware:
             if self.bindings.is_local and not self._handler.is_failing:
                 answer = self._handler.answer(request)
             else:
-                answer = self._handler.kept(request) or await self._threads.run(self._handler.answer, request)
+                answer = self._handler.kept_at_once(request) or await self._threads.run(self._handler.answer, request)
         else:
             if request.method == "POST":
                 try:

@@ -80,6 +80,8 @@ class RequestHandler:
         self.statistics = None if settings.statistics is None else _statistics(settings.statistics)
         if self.statistics is not None:
             self._observers.append(self.statistics.observe)
+        # on_resolve can wait for anything, and the metrics for the records of NAANs and shoulders.
+        self._can_wait = on_resolve is not None or self.metrics is not None
         on_failure = None if self.metrics is None else self.metrics.store_failed
         self._redirects = RedirectCache(bindings, MOST_WHOLE if self._observers else MOST)
         self._availability = AvailabilityLog(bindings.failure, on_failure=on_failure)
@@ -157,8 +159,12 @@ class RequestHandler:
             self._report(resolution, request.method, answer, perf_counter() - began)
         return answer
 
+    def kept_at_once(self, request: Request) -> Answer | None:
+        """Return the answer like :meth:`kept`, or None if it could wait, for example for ``on_resolve``."""
+        return None if self._can_wait else self.kept(request)
+
     def kept(self, request: Request) -> Answer | None:
-        """Return the answer to a request for a name whose redirect is in memory, else None. It never waits."""
+        """Return the answer to a request for a name whose redirect is in memory, else None."""
         if not _is_plain(request):
             return None
         began = perf_counter()

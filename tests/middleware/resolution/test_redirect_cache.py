@@ -315,6 +315,26 @@ def test_asgi_needs_no_thread_for_a_kept_redirect(store: Bindings, monkeypatch: 
     assert asgi_client.run(twice()) == ["https://example.org/1"] * 2
 
 
+@pytest.mark.usefixtures("_forever")
+def test_asgi_calls_on_resolve_for_a_kept_redirect_in_a_thread(
+    store: Bindings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def site(*_: Any) -> None: ...
+
+    monkeypatch.setattr(redirect_cache, "SERVER_SECONDS", 3600.0)
+    store.is_local = False
+    threads: list[int] = []
+    app = ResolverASGIMiddleware(site, store, on_resolve=lambda _: threads.append(threading.get_ident()))
+
+    async def twice() -> int:
+        for _ in range(2):
+            await asgi_client.exchange(app, asgi_client.scope_of(f"/{NAME}"))
+        return threading.get_ident()
+
+    event_loop = asgi_client.run(twice())
+    assert (len(threads), event_loop in threads) == (2, False)
+
+
 @pytest.mark.long
 def test_a_withdrawal_takes_effect_within_a_second_with_postgresql(cluster: Any, monkeypatch: Any) -> None:
     url = cluster.new_database()
