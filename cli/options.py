@@ -173,7 +173,7 @@ def read_moment(ctx: click.Context, param: click.Parameter, value: str | None) -
 
     try:
         return None if value is None else moment(value)
-    except ValueError:
+    except (ValueError, OverflowError):
         message = f"{value!r} is not a date or time; write 2026-11-22 or 2026-11-22T15:00:00Z"
         raise click.BadParameter(message, ctx, param) from None
 

@@ -82,6 +82,6 @@ def read_expiry(ctx: click.Context, param: click.Parameter, value: str) -> datet
         return timedelta(hours=int(period[1]) * _UNITS[period[2]])
     try:
         return moment(value).astimezone(UTC)
-    except ValueError:
+    except (ValueError, OverflowError):
         message = f"{value!r} is not a period, a date or a time; write 12h, 90d, 52w, 2026-11-22 or never"
         raise click.BadParameter(message, ctx, param) from None

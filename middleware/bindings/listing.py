@@ -249,7 +249,9 @@ def position(after: str, kinds: tuple[type, ...]) -> list[str | int]:
 
 
 def moment(text: str) -> datetime:
-    """Parse a date or a time in RFC 3339 that a user entered. Without a zone it is UTC. Raises ValueError.
+    """Parse a date or a time in RFC 3339 that a user entered. Without a zone it is UTC.
+
+    Raises ValueError, and OverflowError for a time outside the years 1 to 9999 in UTC.
 
     >>> rfc3339(moment("2026-11-22"))
     '2026-11-22T00:00:00.000000Z'

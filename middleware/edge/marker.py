@@ -9,17 +9,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 
 from ..bindings.model import Binding, rfc3339
+from ..regular_file import read_regular
 from ..storage.name_ranges import RangeState
 
 _HEAD = 8192
 _NONE = "none"
+# As rfc3339() writes a time. Times near the last year could not be compared.
+_TIME = r"2[0-9]{3}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{6}Z"
 _MARKER = re.compile(
-    r"ararat-edge 1 format=(?P<format>[a-z]+) exported=(?P<exported>[0-9TZ:.\-]+) prefix=(?P<prefix>[!#-~]+) "
-    r"names=(?P<names>[0-9]+) revisions=(?P<revisions>[0-9]+) changed=(?P<changed>[0-9TZ:.\-]+|none) "
+    rf"ararat-edge 1 format=(?P<format>[a-z]+) exported=(?P<exported>{_TIME}) prefix=(?P<prefix>[!#-~]+) "
+    rf"names=(?P<names>[0-9]+) revisions=(?P<revisions>[0-9]+) changed=(?P<changed>{_TIME}|none) "
     r"redirects=(?P<redirects>[0-9]+) omitted=(?P<omitted>[0-9]+)",
     re.ASCII,
 )
@@ -59,8 +62,7 @@ def read_marker(file: Path) -> Marker | None:
     >>> read_marker(Path(__file__)) is None
     True
     """
-    with file.open("rb") as stream:
-        found = _MARKER.search(stream.read(_HEAD).decode("ascii", "replace"))
+    found = _MARKER.search(read_regular(file, _HEAD).decode("ascii", "replace"))
     if found is None:
         return None
     try:
@@ -68,7 +70,7 @@ def read_marker(file: Path) -> Marker | None:
         return Marker(
             format=found["format"],
             prefix=found["prefix"],
-            exported=datetime.fromisoformat(found["exported"]).astimezone(UTC),
+            exported=datetime.fromisoformat(found["exported"]),
             state=RangeState(int(found["names"]), int(found["revisions"]), changed),
             redirects=int(found["redirects"]),
             omitted=int(found["omitted"]),

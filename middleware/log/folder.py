@@ -7,9 +7,7 @@ when all written files are on the disk, also after a loss of power. The methods 
 
 from __future__ import annotations
 
-import errno
 import os
-import stat
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -18,11 +16,15 @@ from pathlib import Path
 
 from ...identifiers.text import display
 from ..errors import BindingError
+from ..regular_file import read_regular
 from .errors import LogError
 from .notes import MAX_BYTES
 from .tiles import MAX_BUNDLE_BYTES, Tile
 
 CHECKPOINT = "checkpoint"
+MAX_TILE = MAX_BUNDLE_BYTES + 1
+"""The number of bytes that are read of a tile. A tile of this log is shorter."""
+
 _WRITERS = 8
 _UNFINISHED = ".unfinished"
 
@@ -58,7 +60,7 @@ class LogFolder:
     def read(self, tile: Tile) -> bytes:
         """Return the content of a tile. Raises :class:`LogError` if the file does not exist or cannot be read."""
         try:
-            return read_regular(self.path / tile.path)
+            return read_regular(self.path / tile.path, MAX_TILE)
         except OSError as error:
             where = display.escape(str(self.path / tile.path))
             raise LogError(f"{where} cannot be read: {error.strerror}") from None
@@ -68,7 +70,7 @@ class LogFolder:
         path = self.path / tile.path
         with _writing(path):
             try:
-                is_equal = read_regular(path) == content
+                is_equal = read_regular(path, MAX_TILE) == content
             except FileNotFoundError:
                 is_equal = False
                 path.parent.mkdir(parents=True, exist_ok=True)
@@ -110,22 +112,6 @@ class LogFolder:
             for path in folder.iterdir():
                 path.unlink()
             folder.rmdir()
-
-
-def read_regular(path: Path, limit: int = MAX_BUNDLE_BYTES + 1) -> bytes:
-    """Return at most ``limit`` bytes of a file, because the file of another program can have any length.
-
-    Raises OSError for a file that is not regular. Reading a named pipe would wait for a writer.
-    """
-    with open(path, "rb", opener=_open_at_once) as stream:
-        if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
-            raise OSError(errno.EINVAL, "it is not a regular file")
-        return stream.read(limit)
-
-
-def _open_at_once(path: str, flags: int) -> int:
-    # Opening a named pipe waits for a writer without this flag, which Windows does not have.
-    return os.open(path, flags | os.O_NONBLOCK if os.name == "posix" else flags)
 
 
 @contextmanager

@@ -19,8 +19,9 @@ from ..http.answer import Answer, Headers, last_resort
 from ..http.conditional import validators
 from ..http.request import FIELDS, Request
 from ..http.responses import METHODS, RETRY_AFTER, Answers
+from ..regular_file import read_regular
 from .errors import LogError
-from .folder import CHECKPOINT, read_regular
+from .folder import CHECKPOINT, MAX_TILE
 from .tiles import Tile
 
 _logger = logging.getLogger(__name__)
@@ -68,7 +69,7 @@ class LogFiles:
         if name != CHECKPOINT and Tile.of_path(name) is None:
             return self._refusal(404, "The log has no such file.", request)
         try:
-            content = read_regular(self._folder / name)
+            content = read_regular(self._folder / name, MAX_TILE)
         except (FileNotFoundError, NotADirectoryError):
             return self._refusal(404, "The log has no such file.", request)
         except OSError as error:

@@ -204,7 +204,10 @@ def test_the_expiry_is_a_period_or_a_time(run, expires):
     assert run("token", "jane", "--expires", expires).exit_code == 0
 
 
-@pytest.mark.parametrize("expires", ["", "0d", "-1d", "90", "90m", "x", "99999999d", "٩d", "2026-13-01"])
+@pytest.mark.parametrize(
+    "expires",
+    ["", "0d", "-1d", "90", "90m", "x", "99999999d", "٩d", "2026-13-01", "9999-12-31T23:59:59-01:00"],
+)
 def test_another_expiry_is_a_usage_error(run, expires):
     run("add", "jane", "--role", "curator")
     assert run("token", "jane", "--expires", expires).exit_code == 64

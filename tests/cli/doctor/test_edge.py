@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -47,4 +48,6 @@ def test_files_that_are_no_exports_are_reported(bound: Callable[..., Result], tm
     (tmp_path / "other").write_bytes(b"\x1b[2J\xff")
     assert checked(bound, str(tmp_path / "other"))[:2] == (1, "export-foreign")
     assert checked(bound, str(tmp_path / "nowhere"))[:2] == (1, "export-unreadable")
+    os.mkfifo(tmp_path / "pipe")
+    assert checked(bound, str(tmp_path / "pipe"))[:2] == (1, "export-unreadable")
     assert bound("doctor", "--edge", str(tmp_path / "other"), "--database", "").exit_code == 64

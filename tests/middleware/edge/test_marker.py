@@ -29,6 +29,9 @@ def test_a_marker_is_found_in_any_comment(text: str, tmp_path: Path) -> None:
         "\0" * 9000 + str(MARKER),
         str(MARKER).replace("2026-11", "2026-99"),
         str(MARKER).replace("names=3", "names=x"),
+        str(MARKER).replace("09:00:00.000005Z", "09:00"),
+        str(MARKER).replace("exported=2026-11-23T09:00:00.000005Z", "exported=9999-12-31T23:59:59-05:00"),
+        str(MARKER).replace("changed=2026-11-23T09:00:00.000005Z", "changed=9999-12-31T23:59:59.999999Z"),
         str(MARKER).replace("ararat-edge 1", "ararat-edge 2"),
     ],
 )
