@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import codecs
 import json
-import os
-import stat
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -133,23 +131,15 @@ def replaced(file: str) -> Iterator[BinaryIO]:
     After a failure the old content remains. The new file has the permissions of the old one. A file that is not
     regular, such as a pipe or /dev/null, is written directly. Raises OSError.
     """
-    path = Path(file).resolve()
+    path = Path(file)
     if path.exists() and not path.is_file():
         with path.open("wb") as stream:
             yield stream
         return
-    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
-    with beside.open("xb") as stream:
-        try:
-            if path.exists():
-                beside.chmod(stat.S_IMODE(path.stat().st_mode))
-            yield stream
-            stream.flush()
-            os.fsync(stream.fileno())
-            beside.replace(path)
-        except BaseException:
-            beside.unlink()
-            raise
+    from ..middleware.replaced_file import replaced_file
+
+    with replaced_file(path) as place, place.open("wb") as stream:
+        yield stream
 
 
 def _lines(stream: BinaryIO, name: str, form: str) -> Iterator[Given]:

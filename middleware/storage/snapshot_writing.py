@@ -9,10 +9,9 @@ number, so that a lookup reads one tree only.
 
 from __future__ import annotations
 
-import os
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +20,7 @@ from sqlalchemy import Table
 
 from ..bindings.collection import utc_now
 from ..bindings.model import rfc3339
+from ..replaced_file import replaced_file
 from .databases.snapshot_file import APPLICATION, EXPORTED, NAMES
 from .tables import log_tables, schema
 from .versions import VERSION
@@ -51,7 +51,7 @@ def write_snapshot(
     """
     with (
         bindings.store.snapshot() as snapshot,
-        _replaced(file) as place,
+        replaced_file(file) as place,
         closing(sqlite3.connect(place, isolation_level=None)) as connection,
     ):
         # The file is new, and nothing reads it before it is complete.
@@ -111,19 +111,3 @@ def _insert(connection: sqlite3.Connection, table: Table, columns: Iterable[str]
     names = [f'"{column}"' for column in columns]
     places = ", ".join("?" * len(names))
     connection.executemany(f"INSERT INTO {table} ({', '.join(names)}) VALUES ({places})", rows)
-
-
-@contextmanager
-def _replaced(file: Path) -> Iterator[Path]:
-    """Yield the path of a new, empty file beside ``file``. Rename it to ``file`` after it is on the disk."""
-    place = file.with_name(f".{file.name}.{os.getpid()}.part")
-    with place.open("xb"):
-        pass
-    try:
-        yield place
-        with place.open("rb") as written:
-            os.fsync(written.fileno())
-        place.replace(file)
-    except BaseException:
-        place.unlink(missing_ok=True)
-        raise
