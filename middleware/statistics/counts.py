@@ -206,6 +206,8 @@ class CountStore:
     def _unavailable(self, error: Any) -> Exception:
         from ..storage.writing.transaction import driver_cause
 
+        # The server of a kept connection can have become a standby.
+        self._database.close_writers()
         return self._failure(driver_cause(error))
 
     def _failure(self, error: Exception) -> Exception:

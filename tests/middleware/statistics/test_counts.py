@@ -117,6 +117,18 @@ def test_a_database_of_names_on_a_server_can_have_the_counts(cluster):
         assert bindings.open().count().number == 1
 
 
+def test_a_connection_to_a_server_that_became_a_standby_is_not_kept(cluster):
+    # PgBouncer keeps the connections of its clients when its server becomes a standby.
+    counts = CountStore.at(cluster.new_schema())
+    counts.prepare()
+    with counts._database.engine.begin() as connection:
+        connection.exec_driver_sql("SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY")
+    with pytest.raises(BindingsUnavailable, match="read-only"):
+        counts.add(COUNTS)
+    counts.add(COUNTS)
+    assert counts.total() == Total("", 38, 4)
+
+
 def test_a_role_needs_no_other_permission(cluster):
     url = cluster.new_database()
     CountStore.at(url).prepare()
