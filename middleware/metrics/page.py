@@ -49,7 +49,7 @@ class MetricsPage:
     def __init__(self, path: str, token_file: str) -> None:
         self._path = path
         self.update: Callable[[], None] | None = None
-        self._authorization = f"Bearer {_token(token_file)}".encode()
+        self._token = _token(token_file).encode()
         _registry()
 
     def find(self, path: str) -> Callable[[Request], Answer] | None:
@@ -64,15 +64,21 @@ class MetricsPage:
             return last_resort()
 
     def _answer(self, request: Request) -> Answer:
-        given = str(request.fields.get("HTTP_AUTHORIZATION") or "").encode("utf-8", "surrogatepass")
-        if not hmac.compare_digest(given, self._authorization):
+        # RFC 9110, section 11.1: the name of the scheme has no case, and at least one space follows it.
+        scheme, _, given = str(request.fields.get("HTTP_AUTHORIZATION") or "").partition(" ")
+        is_token = hmac.compare_digest(given.strip(" ").encode("utf-8", "surrogatepass"), self._token)
+        if scheme.lower() != "bearer" or not is_token:
             message = "The metrics need the token of the setting metrics_token_file. Send Authorization: Bearer TOKEN."
             return _refusal(401, message, ("WWW-Authenticate", 'Bearer realm="metrics"'))
         if request.method not in ("GET", "HEAD"):
             return _refusal(405, f"The metrics accept only {_METHODS}. Send one of these methods.", ("Allow", _METHODS))
         if self.update is not None:
             self.update()
-        encode, content_type = choose_encoder(request.fields.get("HTTP_ACCEPT") or "")
+        try:
+            encode, content_type = choose_encoder(request.fields.get("HTTP_ACCEPT") or "")
+        except (TypeError, ValueError):
+            # The library raises these for a version that is not a number.
+            encode, content_type = choose_encoder("")
         content = encode(_registry())
         fields = [("Content-Type", content_type), ("Content-Length", str(len(content))), ("Vary", "Accept")]
         return Answer(200, [*fields, *_FIELDS], content)

@@ -35,6 +35,19 @@ def test_openmetrics_is_negotiated(client, authorized):
     assert "ararat_resolutions" in {family.name for family in text_string_to_metric_families(answer.text)}
 
 
+@pytest.mark.parametrize("accept", ["application/openmetrics-text; version=9x", "text/plain; escaping", ";;,=\u00ff"])
+def test_another_accept_field_gets_the_default_format(client, authorized, accept):
+    answer = client.get("/metrics", headers={**authorized, "Accept": accept})
+    assert (answer.status_code, answer.headers["Content-Type"][:10]) == (200, "text/plain")
+
+
+def test_the_name_of_the_scheme_has_no_case(client, authorized):
+    given = authorized["Authorization"]
+    for scheme in ("bearer ", "BEARER  "):
+        answer = client.get("/metrics", headers={"Authorization": given.replace("Bearer ", scheme)})
+        assert answer.status_code == 200
+
+
 @pytest.mark.parametrize(
     "given",
     [
