@@ -82,14 +82,14 @@ def doctor_command(
     \b
       ararat doctor --url https://example.org --naan 12148
     """
-    if not (url or place or naans or database):
-        raise click.UsageError("nothing to check: pass --url, --app, --naan or --database")
     if name is not None and not (naans or place):
         raise click.UsageError("--name is compared with the registry entry of a NAAN: pass --naan too")
     if (log_folder or log_key or log_path) and not database:
         raise click.UsageError("the log is compared with its database: pass --database too")
     if edge is not None and not database:
         raise click.UsageError("the export is compared with its database: pass --database too")
+    if not (url or place or naans or database):
+        raise click.UsageError("nothing to check: pass --url, --app, --naan or --database")
     if log_path is not None and not log_path.startswith("/"):
         raise click.BadParameter("the path must begin with /, for example /log", param_hint="--log")
     options = LogOptions(log_folder, log_key, log_path, policy_file)
