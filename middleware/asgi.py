@@ -38,10 +38,12 @@ from .http.asgi import (
     encoded,
     local_scope,
     path_below_mount,
+    plain_path,
     read_request,
     recover,
     with_body,
 )
+from .http.handover import Handover
 from .http.request import Request
 from .request_handler import RequestHandler, Respond
 from .resolution.result import Resolution
@@ -98,10 +100,28 @@ class ResolverASGIMiddleware:
         except Exception:  # noqa: BLE001 - lifespan has no path, and the site handles malformed scopes
             may_be_ours = False
             send = self._before_end(scope, send)
-        if may_be_ours and scope["type"] == "http" and (found := self._find(scope)) is not None:
-            await self._respond(*found, scope, receive, send)
-        else:
-            await self.app(scope, receive, send)
+        if may_be_ours and scope["type"] == "http":
+            at_once = self.bindings.is_local or not self._handler.can_wait
+            if at_once and (kept := self._kept(scope)) is not None:
+                await self._send(kept, send)
+                return
+            if (found := self._find(scope)) is not None:
+                await self._respond(*found, scope, receive, send)
+                return
+        await self.app(scope, receive, send)
+
+    def _kept(self, scope: Scope) -> Answer | None:
+        """Return the answer in memory, which needs no :class:`Request`, or None."""
+        try:
+            path = plain_path(scope)
+            if path is None:
+                return None
+            return self._handler.kept(path, scope["method"], is_secure=scope.get("scheme") == "https")
+        except Exception:  # noqa: BLE001 - _find() logs it
+            return None
+
+    def _kept_or_read(self, scope: Scope, request: Request) -> Answer | Handover:
+        return self._kept(scope) or self._handler.answer(request)
 
     def _before_end(self, scope: Scope, send: Send) -> Send:
         """Return ``send`` for the lifespan events of the site. The statistics are written before the server ends.
@@ -141,7 +161,7 @@ class ResolverASGIMiddleware:
             if self.bindings.is_local and not self._handler.is_failing:
                 answer = self._handler.answer(request)
             else:
-                answer = self._handler.kept_at_once(request) or await self._threads.run(self._handler.answer, request)
+                answer = await self._threads.run(self._kept_or_read, scope, request)
         else:
             if request.method == "POST":
                 try:
@@ -154,7 +174,7 @@ class ResolverASGIMiddleware:
         else:
             await self.app(local_scope(scope, answer), receive, add_fields(send, answer.fields))
 
-    async def _send(self, answer: Answer, send: Send, *, head: bool) -> None:
+    async def _send(self, answer: Answer, send: Send, *, head: bool = False) -> None:
         await send({"type": "http.response.start", "status": answer.status, "headers": encoded(answer.headers)})
         body = b"" if head else answer.body
         if not isinstance(body, bytes):

@@ -19,7 +19,7 @@ from .custom_scheme import OwnScheme
 from .errors import BindingError, BindingsUnavailable
 from .http.answer import Answer, last_resort
 from .http.handover import Handover
-from .http.request import Request
+from .http.request import READING, Request
 from .http.request_target import Target, reserved_labels
 from .http.responses import Answers, not_logged
 from .http.rfc2169 import parse_service_request
@@ -81,9 +81,12 @@ class RequestHandler:
         if self.statistics is not None:
             self._observers.append(self.statistics.observe)
         # on_resolve can wait for anything, and the metrics for the records of NAANs and shoulders.
-        self._can_wait = on_resolve is not None or self.metrics is not None
+        self.can_wait = on_resolve is not None or self.metrics is not None
         on_failure = None if self.metrics is None else self.metrics.store_failed
         self._redirects = RedirectCache(bindings, MOST_WHOLE if self._observers else MOST)
+        # What redirects in memory need of a request, by http and by https.
+        http = Request("GET", Target("/", None), settings.prefix or "", {})
+        self._plain = (http, http._replace(is_secure=True))
         self._availability = AvailabilityLog(bindings.failure, on_failure=on_failure)
         self._proofs: NameProofs | None = None
         if settings.log is None or settings.log_folder is None:
@@ -144,8 +147,6 @@ class RequestHandler:
                 return self._answers.options(request)
             if self._proofs is not None and (proof := self._proofs.answer(request)) is not None:
                 return proof
-            if (kept := self.kept(request)) is not None:
-                return kept
             resolution = self._resolve(request)
             if isinstance(resolution, Redirect):
                 return self._answers.redirect(resolution, request)
@@ -159,21 +160,19 @@ class RequestHandler:
             self._report(resolution, request.method, answer, perf_counter() - began)
         return answer
 
-    def kept_at_once(self, request: Request) -> Answer | None:
-        """Return the answer like :meth:`kept`, or None if it could wait, for example for ``on_resolve``."""
-        return None if self._can_wait else self.kept(request)
+    def kept(self, path: str, method: str, *, is_secure: bool) -> Answer | None:
+        """Return the answer for a name whose redirect is in memory, else None.
 
-    def kept(self, request: Request) -> Answer | None:
-        """Return the answer to a request for a name whose redirect is in memory, else None."""
-        if not _is_plain(request):
-            return None
+        It waits only for ``on_resolve`` and the metrics, if ``can_wait`` is True. ``path`` is the result of
+        ``plain_path`` (:mod:`.http.wsgi`, :mod:`.http.asgi`). So no request is read.
+        """
         began = perf_counter()
-        redirect = self._redirects.find(request.target.path)
+        redirect = self._redirects.find(path)
         if redirect is None:
             return None
-        answer = self._answers.redirect(redirect, request)
+        answer = self._answers.redirect(redirect, self._plain[is_secure])
         if redirect.resolution is not None:
-            self._report(redirect.resolution, request.method, answer, perf_counter() - began)
+            self._report(redirect.resolution, method, answer, perf_counter() - began)
         return answer
 
     def _own_scheme(self, target: Target) -> OwnScheme | None:
@@ -185,7 +184,7 @@ class RequestHandler:
 
     def _resolve(self, request: Request) -> Resolution | Redirect:
         given, message = request.target.identifier, None
-        if request.method not in ("GET", "HEAD"):
+        if request.method not in READING:
             # ARK-121: identifiers are resolved by GET and HEAD only.
             code = "method-not-allowed"
         elif request.target.dotted:
@@ -256,8 +255,10 @@ class RequestHandler:
 def _is_plain(request: Request) -> bool:
     """Return whether a request can be for a name only: its answer depends on no query, service or field No-Redirect."""
     target = request.target
-    is_reading = request.method in ("GET", "HEAD") and not request.no_redirect
-    return target.query is None and not target.dotted and is_reading and request.service is None
+    is_reading = request.method in READING and not request.no_redirect
+    # The decoded and the encoded path are equal without a percent sign, so that a redirect can be found by both.
+    is_path = target.query is None and "%" not in target.path and not target.dotted
+    return is_path and is_reading and request.service is None
 
 
 def _observer(on_resolve: Callable[[Resolution], object]) -> Observer:

@@ -27,7 +27,7 @@ from .binding_source import BindingSource
 from .http.handover import Handover
 from .http.request import Request
 from .http.request_target import recover
-from .http.wsgi import pass_on, request_for_name, request_for_resource, send
+from .http.wsgi import pass_on, plain_path, request_for_name, request_for_resource, send
 from .request_handler import RequestHandler
 from .resolution.result import Resolution
 from .settings import Settings, SettingsArguments
@@ -140,9 +140,23 @@ class ResolverMiddleware:
             has_colon = ":" in environ["PATH_INFO"]
         except Exception:  # noqa: BLE001 - the site handles malformed environs
             has_colon = False
-        if has_colon and (request := self._request(environ)) is not None:
-            return self._send(self._handler.answer(request), request, environ, start_response)
+        if has_colon:
+            if (kept := self._kept(environ)) is not None:
+                return send(kept, start_response)
+            if (request := self._request(environ)) is not None:
+                return self._send(self._handler.answer(request), request, environ, start_response)
         return self._others(environ, start_response)
+
+    def _kept(self, environ: WSGIEnvironment) -> Answer | None:
+        """Return the answer in memory, which needs no :class:`Request`, or None."""
+        try:
+            path = plain_path(environ)
+            if path is None:
+                return None
+            is_secure = environ.get("wsgi.url_scheme") == "https"
+            return self._handler.kept(path, environ["REQUEST_METHOD"], is_secure=is_secure)
+        except Exception:  # noqa: BLE001 - _request() logs it
+            return None
 
     def _request(self, environ: WSGIEnvironment) -> Request | None:
         """Return the request if its path is reserved, otherwise None."""

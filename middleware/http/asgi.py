@@ -17,7 +17,7 @@ from urllib.parse import unquote
 from werkzeug.exceptions import RequestEntityTooLarge
 
 from .handover import TEMPORARY, Handover
-from .request import FIELDS, MAX_FORM, Request
+from .request import FIELDS, MAX_FORM, READING, Request
 from .request_target import PLAIN_PATH, Target, quoted_mount, recover_from
 
 Scope = MutableMapping[str, Any]
@@ -28,6 +28,9 @@ ASGIApplication = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 # "Header names must be lowercased."
 _FIELDS = {field.removeprefix("HTTP_").replace("_", "-").lower().encode(): field for field in FIELDS}
+
+
+_OF_ANSWERS = frozenset({b"no-redirect", b"origin"})
 
 
 class Disconnected(Exception):
@@ -42,6 +45,20 @@ def path_below_mount(scope: Scope) -> str:
     """
     path, root = scope["path"], scope.get("root_path")
     return path[len(root) :] if root and path.startswith(f"{root}/") else path
+
+
+def plain_path(scope: Scope) -> str | None:
+    """Return the path of a request whose redirect depends on the path and the URL scheme only, else None."""
+    path, raw = scope["path"], scope.get("raw_path")
+    if (
+        (raw is not None and raw.decode("latin-1") != path)
+        or scope["method"] not in READING
+        or scope.get("query_string")
+        or scope.get("root_path")
+        or not _OF_ANSWERS.isdisjoint([name for name, _ in scope["headers"]])
+    ):
+        return None
+    return path
 
 
 def recover(scope: Scope) -> Target:

@@ -26,6 +26,9 @@ FIELDS = (
 MAX_FORM = 65536
 """The maximum size of the body of a form in bytes."""
 
+READING = ("GET", "HEAD")
+"""The methods that resolve an identifier (ARK-121)."""
+
 _TRUE = frozenset({"true", "1", "yes"})
 
 

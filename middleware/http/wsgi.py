@@ -12,7 +12,7 @@ from werkzeug.wsgi import get_input_stream
 
 from .answer import Answer
 from .handover import TEMPORARY, Handover
-from .request import MAX_FORM, Request
+from .request import MAX_FORM, READING, Request
 from .request_target import Target, mount_path, recover
 
 if TYPE_CHECKING:
@@ -20,6 +20,24 @@ if TYPE_CHECKING:
 
 _STATUS_LINES = {status.value: f"{status.value} {status.phrase}" for status in HTTPStatus}
 _TEMPORARY = {str(status): _STATUS_LINES[other] for status, other in TEMPORARY.items()}
+
+
+def plain_path(environ: WSGIEnvironment) -> str | None:
+    """Return the path of a request whose redirect depends on the path and the URL scheme only, else None.
+
+    It has no query, mount, No-Redirect or Origin, and no raw target that differs from the path.
+    """
+    path, raw = environ["PATH_INFO"], environ.get("REQUEST_URI", environ.get("RAW_URI"))
+    if (
+        (raw is not None and raw != path)
+        or environ.get("REQUEST_METHOD") not in READING
+        or environ.get("QUERY_STRING")
+        or environ.get("SCRIPT_NAME")
+        or "HTTP_NO_REDIRECT" in environ
+        or "HTTP_ORIGIN" in environ
+    ):
+        return None
+    return path
 
 
 def request_for_name(environ: WSGIEnvironment, target: Target, prefix: str | None) -> Request:

@@ -1,8 +1,8 @@
 """A read-only store in a table file, for small sites that keep their names in Git.
 
-Each worker keeps the table in memory (about 200,000 names). A lookup checks at most once per second whether the file
+Each worker keeps the table in memory (about 200,000 names). A lookup checks every half second at most whether the file
 has changed. A thread reads a changed file while the old table answers; then the new table replaces the old one. So busy
-workers serve the same version about two seconds after a change, plus the time to read it. An idle worker waits for the
+workers serve the same version within one second after a change, plus the time to read it. An idle worker waits for the
 new table at its next lookup, for one second at most.
 
 A new version must follow the version that was served before, by the rules of :mod:`assignment` for imports. A copy of
@@ -69,7 +69,7 @@ from .served_copy import Fingerprint, ServedCopy, Version, fingerprint, read
 if TYPE_CHECKING:
     from sqlalchemy import Table
 
-CHECK_SECONDS = 1.0
+CHECK_SECONDS = 0.5
 """The minimum time between two checks of the file."""
 
 SETTLE_SECONDS = 0.2

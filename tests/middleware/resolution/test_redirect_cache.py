@@ -25,6 +25,7 @@ from ararat.middleware.resolution import redirect_cache
 from ararat.middleware.resolution.redirect_cache import MAX_CHARACTERS, RedirectCache
 from ararat.middleware.resolution.redirects import Redirect
 from ararat.middleware.resolution.result import Resolution
+from ararat.middleware.statistics.counts import CountStore
 from tests import asgi_client
 
 NAME = "ark:12345/x"
@@ -260,9 +261,39 @@ def test_a_replaced_file_takes_effect(tmp_path: Path) -> None:
     with open_bindings(tmp_path / "names.sqlite") as bindings:
         app = resolver(bindings)
         assert location(app) == location(app) == ("302", "https://example.org/1")
-        (tmp_path / "names.sqlite").unlink()
+        (tmp_path / "other.sqlite").replace(tmp_path / "names.sqlite")
         bindings.store._database._seen = (0.0, None)  # type: ignore[attr-defined]  # 10 ms later
+        # The log of the previous file is still in use.
         assert location(app) == ("503", None)
+
+
+def test_a_writer_delays_no_redirect(tmp_path: Path) -> None:
+    path = tmp_path / "names.sqlite"
+    with open_bindings(path, create=True) as bindings:
+        bindings.bind(NAME, "https://example.org/1")
+        app = resolver(bindings)
+        writer = sqlite3.connect(path, isolation_level=None)
+        writer.execute("BEGIN EXCLUSIVE")
+        writer.execute("UPDATE bindings SET target = 'https://example.org/2', revision = revision + 1")
+        assert location(app) == location(app) == ("302", "https://example.org/1")
+        writer.execute("COMMIT")
+        writer.close()
+        assert location(app) == location(app) == ("302", "https://example.org/2")
+
+
+@pytest.mark.usefixtures("_forever")
+def test_requests_for_kept_redirects_are_counted(tmp_path: Path) -> None:
+    with open_bindings(tmp_path / "names.sqlite", create=True) as bindings:
+        bindings.bind(NAME, "https://example.org/1")
+        app = resolver(bindings, statistics=str(tmp_path / "counts.sqlite"))
+        for _ in range(3):
+            location(app)
+        location(app, QUERY_STRING="info", RAW_URI=f"/{NAME}?info")
+        statistics = app._handler.statistics
+        assert statistics is not None
+        statistics.flush()
+    total = CountStore.at(str(tmp_path / "counts.sqlite")).total()
+    assert (total.resolutions, total.descriptions) == (3, 1)
 
 
 def test_a_failing_store_is_not_hidden() -> None:

@@ -1,4 +1,4 @@
-"""A direct redirect has the same answers as the complete resolution."""
+"""Direct redirects and redirects in memory have the same answers as the complete resolution."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ from typing import Any
 
 import pytest
 
-from ararat.middleware import BindingSource, ResolverMiddleware, open_bindings
+from ararat.middleware import BindingSource, ResolverASGIMiddleware, ResolverMiddleware, open_bindings
 from ararat.middleware.bindings.collection import Bindings
 from ararat.middleware.bindings.model import Binding, StoredRedirect
+from ararat.middleware.resolution import redirect_cache
 from ararat.middleware.resolution.redirects import direct_redirect
-from ararat.middleware.settings import Settings
+from ararat.middleware.settings import Settings, SettingsArguments
+from tests import asgi_client
 
 PREFIX = "https://r.example"
 # Each row has another answer. `stored` are columns that another program wrote.
@@ -66,6 +68,11 @@ class Completely(BindingSource):
 
     def __init__(self, bindings: Bindings) -> None:
         self.fetch = bindings.fetch
+        self.binding_by_rule = bindings.binding_by_rule
+
+    @property
+    def is_local(self) -> bool:
+        return True
 
 
 @pytest.fixture(scope="module")
@@ -75,6 +82,7 @@ def bindings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bindings]:
         for name, values, _ in ROWS:
             (bindings.reserve if name.endswith("reserved") else bindings.bind)(name, **values)
         bindings.withdraw("ark:12345/withdrawn", reason="lost")
+        bindings.set_rule("ark:12345/r5", "https://example.org/things/${value}")
     connection = sqlite3.connect(path)
     for name, _, stored in ROWS:
         for column, value in stored.items():
@@ -86,55 +94,110 @@ def bindings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bindings]:
         yield bindings
 
 
-def answers(source: BindingSource, path: str, more: dict[str, str], **settings: Any) -> tuple[object, object, bytes]:
-    def site(environ: Any, start_response: Any) -> Iterable[bytes]:
-        start_response("200 OK", [("Content-Type", "text/plain")])
-        return [repr((environ["PATH_INFO"], environ["QUERY_STRING"])).encode()]
+def site(environ: Any, start_response: Any) -> Iterable[bytes]:
+    start_response("200 OK", [("Content-Type", "text/plain")])
+    return [repr((environ["PATH_INFO"], environ["QUERY_STRING"])).encode()]
 
+
+def answers(app: Any, path: str, more: dict[str, Any]) -> tuple[object, object, bytes]:
     written, _, query = path.partition("?")
-    got: list[object] = []
+    got: list[Any] = []
 
     def start_response(*answer: Any) -> Any:
         got.extend(answer)
 
     environ = {"PATH_INFO": written, "RAW_URI": path, "QUERY_STRING": query, "wsgi.input": BytesIO(), **more}
-    body = ResolverMiddleware(site, source, **settings)(environ, start_response)
+    body = b"".join(app(environ, start_response))
     status, headers = got
-    return status, headers, b"".join(body)
+    copied = [*headers]
+    # A server can change the list.
+    headers.append(("Server", "test"))
+    return status, copied, body
 
 
-@pytest.mark.parametrize(
+NAMES = (
+    *(name for name, _, _ in ROWS),
+    "ark:12345/unknown",
+    "ark:/12-345/lo-cated",
+    "ARK:12345/x.c.b",
+    "ark:99999/x",
+    "ark:12148/btv1b8449691v",
+    "ark:12345/r5abc",
+)
+HERE = "https://a.b"
+REQUESTS: tuple[dict[str, Any], ...] = (
+    {"REQUEST_METHOD": "GET"},
+    {"REQUEST_METHOD": "GET", "RAW_URI": None},
+    {"REQUEST_METHOD": "GET", "RAW_URI": None, "QUERY_STRING": "info"},
+    {"REQUEST_METHOD": "HEAD", "SCRIPT_NAME": "/mount", "wsgi.url_scheme": "https", "HTTP_ORIGIN": HERE},
+    {"REQUEST_METHOD": "GET", "SCRIPT_NAME": "/other", "RAW_URI": None, "wsgi.url_scheme": "https"},
+    {"REQUEST_METHOD": "GET", "HTTP_ORIGIN": HERE, "HTTP_IF_NONE_MATCH": "*", "HTTP_ACCEPT_LANGUAGE": "de"},
+    {"REQUEST_METHOD": "GET", "HTTP_NO_REDIRECT": "true", "HTTP_ACCEPT_LANGUAGE": "de"},
+    {"REQUEST_METHOD": "POST"},
+    {"REQUEST_METHOD": "HEAD", "wsgi.url_scheme": "https"},
+    {"REQUEST_METHOD": "GET", "wsgi.url_scheme": "http"},
+)
+SETTINGS = pytest.mark.parametrize(
     "settings",
     [
-        {},
-        {"prefix": PREFIX, "also": ["http://also.example"]},
-        {"naans": ["99166"], "hsts": "max-age=1", "cors": ["https://a.b"]},
+        {"inflections": {"?cite": "the citation"}, "forward_query": True},
+        {"prefix": PREFIX, "also": ["http://also.example"], "naans": ["12345"], "forward": True},
+        {"naans": ["12345"], "hsts": "max-age=1", "cors": [HERE], "on_resolve": str},
     ],
     ids=["plain", "prefixes", "others"],
 )
-@pytest.mark.parametrize(
-    "more",
-    [
-        {"REQUEST_METHOD": "GET"},
-        {"REQUEST_METHOD": "HEAD", "SCRIPT_NAME": "/mount", "wsgi.url_scheme": "https", "HTTP_ORIGIN": "https://a.b"},
-        {"REQUEST_METHOD": "GET", "HTTP_NO_REDIRECT": "true", "HTTP_ACCEPT_LANGUAGE": "de"},
-        {"REQUEST_METHOD": "POST"},
-    ],
-    ids=["GET", "HEAD", "No-Redirect", "POST"],
-)
-def test_direct_redirects_change_no_answer(
-    bindings: Bindings, settings: dict[str, Any], more: dict[str, str], caplog: pytest.LogCaptureFixture
+
+
+@SETTINGS
+@pytest.mark.parametrize("all_pairs", [False, pytest.param(True, marks=pytest.mark.long)])
+@pytest.mark.usefixtures("_never_forgotten")
+def test_direct_and_kept_redirects_change_no_answer(
+    bindings: Bindings, settings: dict[str, Any], all_pairs: bool
 ) -> None:
-    names = [
-        *(name for name, _, _ in ROWS),
-        "ark:12345/unknown",
-        "ark:/12-345/lo-cated",
-        "ARK:12345/x.c.b",
-        "ark:99999/x",
-    ]
-    for name, spelling in product(names, SPELLINGS):
+    app = ResolverMiddleware(site, bindings, **settings)
+    complete = ResolverMiddleware(site, Completely(bindings), **settings)
+    for name, spelling in product(NAMES, SPELLINGS if all_pairs else SPELLINGS[:6]):
         path = "/" + spelling.format(name)
-        assert answers(bindings, path, more, **settings) == answers(Completely(bindings), path, more, **settings), path
+        # The second request finds the redirect of the first one in memory.
+        for more in REQUESTS if all_pairs or spelling == "{0}" else REQUESTS[:1]:
+            assert answers(app, path, more) == answers(complete, path, more), (path, more)
+
+
+@pytest.mark.usefixtures("_never_forgotten")
+def test_the_same_by_asgi(bindings: Bindings) -> None:
+    settings: SettingsArguments = {"naans": ["12345"], "hsts": "max-age=1", "cors": [HERE]}
+
+    async def no_site(scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": scope["path"].encode()})
+
+    async def exchange_all() -> None:
+        app = ResolverASGIMiddleware(no_site, bindings, **settings)
+        complete = ResolverASGIMiddleware(no_site, Completely(bindings), **settings)
+        for name, spelling in product(NAMES[:12], ("{0}", "{0}?info")):
+            path, _, query = spelling.format(f"/{name}").partition("?")
+            for method, scheme, root, raw, fields in ASGI_REQUESTS:
+                scope = {**asgi_client.scope_of(path), "method": method, "scheme": scheme, "root_path": root}
+                scope |= {"raw_path": path.encode() if raw else None, "query_string": query.encode(), "headers": fields}
+                found = [await asgi_client.exchange(each, dict(scope)) for each in (app, complete)]
+                assert found[0] == found[1], scope
+
+    asgi_client.run(exchange_all())
+
+
+ASGI_REQUESTS = (
+    ("GET", "http", "", True, []),
+    ("HEAD", "https", "", False, []),
+    ("GET", "https", "/mount", True, [(b"origin", HERE.encode())]),
+    ("GET", "http", "", True, [(b"accept", b"*/*"), (b"no-redirect", b"true")]),
+    ("POST", "http", "", True, []),
+    ("GET", "http", "", True, [(b"origin", HERE.encode())]),
+)
+
+
+@pytest.fixture
+def _never_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(redirect_cache, "LOCAL_SECONDS", 3600.0)
 
 
 def test_most_requests_read_no_complete_binding(bindings: Bindings, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -150,7 +213,7 @@ def test_most_requests_read_no_complete_binding(bindings: Bindings, monkeypatch:
         "ark:12345/here",
         "ark:12345/licensed",
     ):
-        status, _, body = answers(bindings, f"/{name}", {"REQUEST_METHOD": "GET"})
+        status, _, body = answers(ResolverMiddleware(site, bindings), f"/{name}", {"REQUEST_METHOD": "GET"})
         assert (str(status)[0], body) == ("3", b"")
 
 
