@@ -10,7 +10,7 @@ from ..errors import DONE, Refused, store_errors, write
 from ..options import database_option
 from ..output import Sheet
 
-MAX_PARTITIONS = 1024
+MAX_PARTITIONS = 64
 
 
 @click.command("init", short_help="Create a database for bindings.")
@@ -19,8 +19,8 @@ MAX_PARTITIONS = 1024
     "--partitions",
     type=click.IntRange(2, MAX_PARTITIONS),
     metavar="N",
-    help="Divide the names into N partitions by the hash of the name (PostgreSQL only), for more than about 50 million"
-    " names. The number cannot be changed later.",
+    help="Divide the names into N partitions by the hash of the name, from 2 to 64 (PostgreSQL only). Use it for more"
+    " than about 50 million names: each lookup takes longer. The number cannot be changed later.",
 )
 def init_command(database: str, partitions: int | None) -> int:
     """Create the file of an SQLite database, or the tables in an empty PostgreSQL database.

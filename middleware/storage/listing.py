@@ -22,7 +22,10 @@ from .tables.search_indexes import TARGET, WORDS
 
 _KEYS_AT_ONCE = 10_000
 _FEW_NAMES = 20_000
-"""The number of names with a prefix and state up to which SQLite reads them first (:meth:`Lists._narrow`)."""
+"""The number of names with a prefix and state up to which SQLite reads them first (:meth:`Lists._narrow`), and of names
+with some words up to which PostgreSQL sorts them."""
+
+_FIRST_ROWS = "SELECT count(*) FROM (SELECT 1 FROM bindings{} LIMIT ?) AS first_rows"
 
 _OPERATION = "id, action, actor, started, finished, parameters, names, undoes"
 
@@ -191,13 +194,17 @@ class Lists:
                 conditions.append("search_words.rowid > ?")
                 parameters += position(after, (int,))
             return _Query(tables, conditions, parameters, ("search_words.rowid",))
-        conditions = ["bindings.metadata IS NOT NULL", f"{WORDS} @@ to_tsquery('simple', ?)", *conditions]
         quoted = " & ".join("'{}'".format(word.replace("\\", "\\\\").replace("'", "''")) for word in words)
-        parameters = [f"{quoted}:*", *parameters]
         if after is not None:
             [key] = position(after, (str,))
             _begin_at(conditions, parameters, "bindings.key > ?", str(key))
-        return _Query("bindings", conditions, parameters, ("bindings.key",))
+        matches = ["bindings.metadata IS NOT NULL", f"{WORDS} @@ to_tsquery('simple', ?)"]
+        parameters = [f"{quoted}:*", *parameters]
+        if _has_few_matches(read, self.marked(_FIRST_ROWS.format(_where(matches))), parameters[:1]):
+            # OFFSET 0: PostgreSQL would read all names in their order, because it expects many matches.
+            found = f"(SELECT * FROM bindings{_where(matches)} OFFSET 0) AS bindings"  # noqa: S608
+            return _Query(found, conditions, parameters, ("bindings.key",))
+        return _Query("bindings", [*matches, *conditions], parameters, ("bindings.key",))
 
     def _by_target(
         self,
@@ -236,8 +243,12 @@ def _are_few(read: Read | None, selection: Selection) -> bool:
     if read is None or not (selection.prefix or selection.status not in (None, "live")):
         return False
     conditions, parameters = _conditions(Selection(prefix=selection.prefix, status=selection.status))
-    text = f"SELECT count(*) FROM (SELECT 1 FROM bindings{_where(conditions)} LIMIT ?)"  # noqa: S608
-    return read(text, [*parameters, _FEW_NAMES + 1])[0][0] <= _FEW_NAMES
+    return _has_few_matches(read, _FIRST_ROWS.format(_where(conditions)), parameters)
+
+
+def _has_few_matches(read: Read | None, text: str, parameters: list[object]) -> bool:
+    """Return whether a statement :data:`_FIRST_ROWS` counts at most :data:`_FEW_NAMES` rows."""
+    return read is not None and read(text, [*parameters, _FEW_NAMES + 1])[0][0] <= _FEW_NAMES
 
 
 def _conditions(selection: Selection) -> tuple[list[str], list[object]]:

@@ -38,7 +38,7 @@ SIZES = [
 LOOKUPS, IMPORTED, TURNS = 2_000, 20_000, 5
 MOST_LOGGED = int(os.environ.get("ARARAT_BENCH_LOGGED", "10000000"))
 BYTES = 800
-PARTITIONS = 64
+PARTITIONS = 8
 
 
 @pytest.fixture(params=["SQLite", "PostgreSQL"])

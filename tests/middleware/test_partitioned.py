@@ -12,6 +12,7 @@ import psycopg
 import pytest
 
 from ararat.middleware.bindings.open_bindings import database_at
+from ararat.middleware.storage.statements import Statements
 from ararat.middleware.storage.store import create_database
 from ararat.middleware.storage.tables import search_indexes
 from ararat.middleware.tabular.importing import import_table
@@ -54,3 +55,13 @@ def test_a_partitioned_table_has_all_indexes_and_is_not_divided_again(database):
         assert search_indexes.create(connection) == 0
         partitions = "SELECT count(*) FROM pg_partition_tree('bindings') WHERE isleaf"
         assert connection.exec_driver_sql(partitions).scalar_one() == PARTITIONS
+
+
+def test_a_kept_plan_for_many_names_does_not_compare_each_row_with_each_name(database):
+    """psycopg prepares a repeated statement. The plan of an import is made while the partitions are empty."""
+    statement = Statements("postgresql").select_for_update.replace("%s", "$1")
+    with psycopg.connect(database) as connection:
+        connection.execute("SET plan_cache_mode = force_generic_plan")
+        connection.execute(f"PREPARE wanted(text[]) AS {statement}".encode())
+        plan = connection.execute("EXPLAIN EXECUTE wanted(ARRAY['ark:12345/x7'])").fetchall()
+    assert "= ANY" not in str(plan)

@@ -391,3 +391,32 @@ def test_a_search_within_few_names_finds_the_same(tmp_path: Path, monkeypatch: p
             assert names == listed(selection, few=0)
             found += len(names)
     assert found > 50
+
+
+@pytest.mark.parametrize("few", [0, 20_000])
+def test_a_search_for_few_or_many_matches_has_the_same_pages(
+    filled: Bindings, monkeypatch: pytest.MonkeyPatch, few: int
+) -> None:
+    monkeypatch.setattr(storage_listing, "_FEW_NAMES", few)
+    selection, found, after = select(text="map", prefix="ark:12345/"), [], None
+    while True:
+        page = filled.list_names(selection, after=after, limit=1)
+        found += [binding.identifier for binding in page.names]
+        after = page.next
+        if after is None:
+            break
+    assert sorted(found) == ["ark:12345/a1", "ark:12345/a2"]
+
+
+@pytest.mark.parametrize(("matches", "sorted_first"), [(20_000, True), (20_001, False)])
+def test_postgresql_reads_the_words_of_few_names_before_it_sorts_them(matches: int, sorted_first: bool) -> None:
+    """It expects many matches of the beginning of a word, and would read all names in their order."""
+    statements: list[str] = []
+
+    def read(statement: str, parameters: Sequence[Any]) -> Sequence[Any]:
+        statements.append(statement)
+        assert statement.count("%s") == len(parameters)
+        return [(matches,)] if statement.startswith("SELECT count") else []
+
+    storage_listing.Lists("postgresql").page(read, select(text="rare", prefix="ark:12345/"), None, 100)
+    assert [" OFFSET 0)" in statement for statement in statements] == [False, sorted_first]
