@@ -82,9 +82,9 @@ def warn_of_personal_data(
 def require_database(url: str) -> None:
     """Raise :class:`~ararat.cli.errors.Refused` if ``url`` names a file that does not exist. State how to create it."""
     if is_missing(url):
-        from ...middleware.bindings.open_bindings import table_file
+        from ...middleware.bindings.open_bindings import SNAPSHOT_SUFFIX, table_file
 
-        if table_file(url) is not None:
+        if Path(url).suffix.lower() == SNAPSHOT_SUFFIX or table_file(url) is not None:
             raise Refused(
                 f"there is no file {url}", ("Fix", "give the path of an existing file"), exit_code=UNAVAILABLE
             )

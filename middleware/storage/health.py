@@ -64,7 +64,7 @@ def conditions(url_or_path: str | Path) -> Iterator[Condition]:
     database = database_at(url_or_path)
     for server in database.servers():
         condition = _of(server)
-        yield condition._replace(names=_names(server)) if condition.readable else condition
+        yield _with_names(condition, server) if condition.readable else condition
 
 
 def health_document(bindings: Bindings | None) -> dict[str, Any]:
@@ -105,17 +105,26 @@ def _of_table(path: Path) -> Condition:
     return Condition(where, True, False, table=True, names=names)
 
 
-def _names(database: Database) -> NameCount | None:
+def _with_names(condition: Condition, database: Database) -> Condition:
+    """Return the condition of a readable store with the number of names. A damaged file has a fault instead."""
     from .store import count_names
 
     try:
         connection = database.connect_to_read()
         try:
-            return count_names(lambda query: connection.execute(query, ()).fetchall(), database)
+            return condition._replace(
+                names=count_names(lambda query: connection.execute(query, ()).fetchall(), database)
+            )
         finally:
             connection.close()
-    except (BindingsUnavailable, database.driver_error):
-        return None
+    except (BindingsUnavailable, database.driver_error) as error:
+        if database.dialect_name != "sqlite":
+            # A busy server can need too long for a count.
+            return condition
+        failure = error if isinstance(error, BindingsUnavailable) else database.unavailable(error)
+        code = failure.code if isinstance(failure, BindingError) else "unavailable"
+        fault = str(failure).partition("\n")[0]
+        return condition._replace(readable=False, writable=False, fault=fault, code=code)
 
 
 def _of(database: Database) -> Condition:

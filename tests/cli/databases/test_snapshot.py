@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 from click.testing import Result
@@ -41,3 +43,19 @@ def test_a_snapshot_is_neither_migrated_nor_the_source_of_another_one(
     result = bound("snapshot", str(tmp_path / "copy.snapshot"), "--database", str(file))
     assert (result.exit_code, "copy the file" in " ".join(result.stderr.split())) == (64, True)
     assert (file.read_bytes(), sorted(path.name for path in tmp_path.glob("*snapshot*"))) == (before, [file.name])
+
+
+def test_a_snapshot_that_is_damaged_or_missing_is_reported(bound: Callable[..., Result], tmp_path: Path) -> None:
+    file = tmp_path / "names.snapshot"
+    assert bound("snapshot", str(file)).exit_code == 0
+    # The header and the table of versions remain.
+    content = bytearray(file.read_bytes())
+    with closing(sqlite3.connect(file)) as connection:
+        ((root,),) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'bindings'")
+    page = int.from_bytes(content[16:18])
+    content[(root - 1) * page : root * page] = b"\xff" * page
+    file.write_bytes(content)
+    result = bound("doctor", "--database", str(file))
+    assert (result.exit_code, "snapshot-damaged" in result.stdout) == (1, True)
+    result = bound("list", "--database", str(tmp_path / "other.snapshot"))
+    assert (result.exit_code, "there is no file" in result.stderr) == (69, True)
