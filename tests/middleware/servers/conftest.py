@@ -117,7 +117,7 @@ class ServerRow(NamedTuple):
     and the pattern ``port`` finds it. ``tested`` is the name of the distribution, or of the program of a proxy in front
     of gunicorn, which has a ``configuration``. A server with ``ranges`` can answer Range requests. A server with
     ``capitals`` changes the request method to capital letters. ``speed`` is its number of redirects per second, as a
-    ratio to that of the fastest server, in one run of tests/bench/bench_servers.py.
+    ratio to that of the fastest server, in runs of tests/bench/bench_servers.py.
     """
 
     command: tuple[str, ...]
@@ -129,7 +129,7 @@ class ServerRow(NamedTuple):
     configuration: str | None = None
     ranges: bool = False
     capitals: bool = False
-    speed: float | None = None
+    speed: str = ""
 
 
 PYTHON = sys.executable
@@ -206,7 +206,7 @@ SERVERS = {
         "`gunicorn --limit-request-line 8190 site:application`",
         quick=True,
         port=GUNICORN_PORT,
-        speed=0.20,
+        speed="0.20 to 0.29",
     ),
     "gunicorn, gthread": ServerRow(
         (*GUNICORN, "--threads", "4", "site_under_test:application"),
@@ -215,7 +215,7 @@ SERVERS = {
         "`gunicorn --threads 4 --limit-request-line 8190 site:application`",
         quick=True,
         port=GUNICORN_PORT,
-        speed=0.29,
+        speed="0.29 to 0.35",
     ),
     "waitress": ServerRow(
         (PYTHON, "-m", "waitress", "--listen=127.0.0.1:0", "site_under_test:application"),
@@ -224,7 +224,7 @@ SERVERS = {
         "`waitress-serve site:application`",
         quick=True,
         port=PORT,
-        speed=0.31,
+        speed="0.31 to 0.40",
     ),
     "cheroot": ServerRow(
         (PYTHON, "site_under_test.py", "cheroot"),
@@ -232,7 +232,7 @@ SERVERS = {
         {"// in front": "refused", "a byte that is not ASCII": "refused", "#": "refused", "http://": "refused"},
         "`cheroot site:application`",
         port=PORT,
-        speed=0.31,
+        speed="0.31 to 0.38",
     ),
     "uWSGI": ServerRow(
         (
@@ -243,7 +243,7 @@ SERVERS = {
         {},
         "`uwsgi --http-socket :8000 --buffer-size 16384 --module site`",
         port=r"bound to TCP address 127\.0\.0\.1:(\d+)",
-        speed=0.67,
+        speed="0.67 to 0.91",
     ),
     "granian": ServerRow(
         (
@@ -253,7 +253,7 @@ SERVERS = {
         "granian",
         _NO_RAW_TARGET,
         "`granian --interface wsgi site:application`",
-        speed=1.00,
+        speed="1.00",
     ),
     "uvicorn, ASGI": ServerRow(
         (PYTHON, "-m", "uvicorn", "--port", "0", "site_under_test:asgi_application"),
@@ -262,7 +262,7 @@ SERVERS = {
         "`uvicorn site:application`",
         quick=True,
         port=PORT,
-        speed=0.23,
+        speed="0.23 to 0.39",
     ),
     "hypercorn, ASGI": ServerRow(
         (PYTHON, "-m", "hypercorn", "--bind", "127.0.0.1:{port}", "site_under_test:asgi_application"),
@@ -270,7 +270,7 @@ SERVERS = {
         _ASGI_BY_H11,
         "`hypercorn site:application`",
         capitals=True,
-        speed=0.19,
+        speed="0.19 to 0.26",
     ),
     "granian, ASGI": ServerRow(
         (
@@ -280,7 +280,7 @@ SERVERS = {
         "granian",
         _ASGI,
         "`granian --interface asgi site:application`",
-        speed=0.77,
+        speed="0.71 to 0.77",
     ),
     "werkzeug, for development": ServerRow(
         (PYTHON, "site_under_test.py", "werkzeug"),
@@ -499,7 +499,7 @@ INTRODUCTION = """\
 A server or proxy in front of the resolver can change a request. The tests send the same requests, byte by byte, through
 each of these servers. A request that is not in a row arrives unchanged. `make long` runs these tests.
 
-The speed is the number of redirects per second compared with the fastest server. It is from one run on a machine with
+The speed is the number of redirects per second compared with the fastest server. It is from two runs on a machine with
 other load ([speed](speed.md#redirects-under-each-server)), without development servers and proxies. granian is the
 fastest, but loses a bare `?`. Of the servers that change nothing, uWSGI is the fastest.
 """
@@ -535,8 +535,9 @@ def page() -> str:
     for name, row in SERVERS.items():
         lost = ", ".join(f"{key} {word}" for key, word in row.otherwise.items() if word != "refused")
         refused = ", ".join(key for key, word in row.otherwise.items() if word == "refused")
-        speed = "" if row.speed is None else f"{row.speed:.2f}"
-        lines.append(f"| {name} | {row.run} | {speed} | {coded(lost or 'nothing')} | {coded(refused or 'nothing')} |")
+        lines.append(
+            f"| {name} | {row.run} | {row.speed} | {coded(lost or 'nothing')} | {coded(refused or 'nothing')} |"
+        )
     lines += [
         "",
         "The tests send these requests:",
