@@ -141,13 +141,29 @@ def test_a_forked_process_begins_with_the_jobs_too(accounts, add):
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
-def test_a_forked_process_has_a_thread_of_its_own(run, add):
-    jobs, worker, number = run(lambda jobs, claim, progress: jobs.end(claim, "done", {"pid": os.getpid()}))
-    finished(jobs, number)
+def test_a_forked_process_has_a_thread_of_its_own(accounts, add):
+    begun, end = threading.Event(), threading.Event()
+    parent = os.getpid()
+
+    def work(claim, progress):
+        if os.getpid() == parent:
+            # The parent is busy, so only the child can carry out the second job.
+            begun.set()
+            end.wait(20)
+        jobs.end(claim, "done", {"pid": os.getpid()})
+
+    # The reports of a long lease do not disturb the fork.
+    jobs = Jobs(accounts, 60)
+    worker = Worker(jobs, {"test": work})
+    first = add()
+    worker.wake()
+    assert begun.wait(20)
     later = add()
     if (child := os.fork()) == 0:
         worker.wake()
         finished(jobs, later)
         os._exit(0)
     os.waitpid(child, 0)
-    assert jobs.get(later).result == {"pid": child}
+    assert finished(jobs, later).result == {"pid": child}
+    end.set()
+    assert finished(jobs, first).result == {"pid": parent}
