@@ -108,7 +108,7 @@ GO_PACKAGES := /usr/share/gocode/src/golang.org/x/mod
 fronts:
 	@PATH="$$PATH:/usr/sbin:/usr/local/sbin"; for each in nginx:nginx-light apache2:apache2-bin caddy:caddy pgbouncer:pgbouncer \
 	  httxt2dbm:apache2-utils php-cgi:php-cgi logrotate:logrotate systemd-analyze:systemd \
-	  patroni:patroni etcd:etcd-server etcdctl:etcd-client \
+	  patroni:patroni etcd:etcd-server \
 	  go:golang-go $(GO_PACKAGES)/sumdb:golang-golang-x-mod-dev; do \
 	  program=$${each%%:*} package=$${each#*:}; command -v $$program >/dev/null || [ -d $$program ] || { \
 	  [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \

@@ -28,10 +28,8 @@ PROGRAMS = {
     "etcd": "etcd-server",
     "patroni": "patroni",
     "patronictl": "patroni",
-    "etcdctl": "etcd-client",
     "pgbouncer": "pgbouncer",
 }
-STUCK = "Synchronous replication key updated by someone else"
 _PATH = f"{os.environ.get('PATH', '')}:/usr/sbin"
 
 
@@ -76,6 +74,10 @@ class PatroniCluster:
         """Return the URL of the PostgreSQL server of one host."""
         return self.direct_url.replace(f"{self._network}.1,{self._network}.2,{self._network}.3", self.address(host))
 
+    def superuser_url(self, host: int) -> str:
+        """Return the URL of the database of the superuser at one host."""
+        return f"postgresql://postgres:secret-of-postgres@{self.address(host)}/postgres?connect_timeout=2"
+
     def address(self, host: int) -> str:
         """Return the loopback address of a host."""
         return f"{self._network}.{host}"
@@ -95,10 +97,8 @@ class PatroniCluster:
         for host in HOSTS:
             self.start_host(host)
         self.wait_until_complete()
-        password = "secret-of-postgres"
-        superuser = f"postgresql://postgres:{password}@{self.address(self.primary() or 1)}/postgres"
         ((_, statements),) = [block for block in self._blocks if block[0] == "sql"]
-        with psycopg.connect(superuser, autocommit=True) as connection:
+        with psycopg.connect(self.superuser_url(self.primary() or 1), autocommit=True) as connection:
             for statement in filter(None, map(str.strip, statements.split(";"))):
                 connection.execute(statement.encode())
 
@@ -128,16 +128,8 @@ class PatroniCluster:
         _signal_all(int(first), number)
 
     def wait_until_complete(self) -> None:
-        """Wait until both standbys stream. Delete a key that Patroni cannot update, as documented."""
-        deadline = time.monotonic() + 120
-        while not self.is_complete():
-            assert time.monotonic() < deadline, self.logs()
-            if (host := self.primary()) and self._log(host).read_text()[-3000:].count(STUCK) > 3:
-                words = next(line for line in _section().splitlines() if "etcdctl" in line).split("`")[1].split()
-                command = [self._programs["etcdctl"], *map(self._local, words[1:])]
-                subprocess.run(command, check=True, capture_output=True, timeout=60, **self._common())
-                self._log(host).write_text("")
-            time.sleep(0.5)
+        """Wait until both standbys stream."""
+        until(self.is_complete, 120, self.logs)
 
     def switch_over(self) -> None:
         """Make a standby the primary, as an administrator does."""
@@ -156,7 +148,14 @@ class PatroniCluster:
             sorted(role for _, role, _, _ in members) == ["leader", "replica", "sync_standby"]
             and all(state in ("running", "streaming") for _, _, state, _ in members)
             and len({timeline for _, _, _, timeline in members}) == 1
+            and all(map(self._answers, HOSTS))
         )
+
+    def _answers(self, host: int) -> bool:
+        """Return whether the PostgreSQL server of a host accepts connections. Patroni can report an older state."""
+        with contextlib.suppress(psycopg.Error), psycopg.connect(self.superuser_url(host)):
+            return True
+        return False
 
     def logs(self) -> str:
         """Return the ends of all logs."""
@@ -185,9 +184,6 @@ class PatroniCluster:
 
     def _place(self, host: int) -> Path:
         return self._folder / f"db{host}"
-
-    def _log(self, host: int) -> Path:
-        return self._place(host) / "patroni.out.log"
 
     def _write(self, host: int, name: str, text: str) -> None:
         (self._place(host) / "etc" / name).write_text(text)

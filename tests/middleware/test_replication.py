@@ -91,6 +91,29 @@ class Readers:
             time.sleep(0.002)
 
 
+class Pauses:
+    """A thread that records the longest time in which it could not run."""
+
+    def __init__(self) -> None:
+        self.longest = 0.0
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run)
+
+    def __enter__(self) -> Pauses:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._stop.set()
+        self._thread.join(20)
+
+    def _run(self) -> None:
+        last = time.monotonic()
+        while not self._stop.wait(0.01):
+            now = time.monotonic()
+            last, self.longest = now, max(self.longest, now - last)
+
+
 def test_reads_continue_and_writes_wait_after_the_primary_is_killed(replicated, bindings) -> None:
     primary, standby = replicated
     with Readers(bindings) as readers:
@@ -157,9 +180,11 @@ def test_a_writer_waits_a_limited_time_for_a_hanging_host(replicated, bindings) 
             primary.signal_all(signal.SIGSTOP)
             transaction.get([NAME])
 
-    with pytest.raises(BindingsUnavailable, match="does not answer"):
+    with Pauses() as pauses, pytest.raises(BindingsUnavailable, match="does not answer"):
         hang_while_writing()
     primary.signal_all(signal.SIGCONT)
+    # Other threads of the process answer requests.
+    assert pauses.longest < 1
     until(lambda: can_bind(bindings, OTHER))
 
 

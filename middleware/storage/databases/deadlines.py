@@ -8,13 +8,14 @@ writer, and the first row of a long query can take long. Both wait while the ser
 from __future__ import annotations
 
 import functools
+import socket
+import struct
 from collections.abc import Callable, Generator
 from time import monotonic
 from typing import Any, ClassVar
 
 import psycopg
 from psycopg import pq
-from psycopg.conninfo import make_conninfo
 from psycopg.rows import TupleRow
 from psycopg.waiting import Wait
 
@@ -23,6 +24,9 @@ ANSWER_SECONDS = 0.8
 
 SILENCE_SECONDS = 2
 """The time without an answer after which a DeadlineConnection pings the server, and the time limit of the ping."""
+
+# PostgreSQL, section 55.7, SSLRequest: length and code. A server answers with one byte before any authentication.
+_SSL_REQUEST = struct.pack(">II", 8, 80877103)
 
 
 class DeadlineConnection(psycopg.Connection[TupleRow]):
@@ -45,10 +49,7 @@ class DeadlineConnection(psycopg.Connection[TupleRow]):
         return super().wait(_with_deadline(SILENCE_SECONDS, gen, self._require_answer), *args, **kwargs)
 
     def _require_answer(self) -> None:
-        where = make_conninfo(
-            host=self.info.host, port=self.info.port, dbname=self.info.dbname, connect_timeout=SILENCE_SECONDS
-        )
-        if pq.PGconn.ping(where.encode()) != pq.Ping.OK:
+        if not responds(self.info.hostaddr or self.info.host, self.info.port):
             # Close it: a rollback would wait again.
             self.pgconn.finish()
             raise psycopg.OperationalError(self.gone)
@@ -137,6 +138,27 @@ def _with_answer(connecting: Generator[Any, Any, Any], query: bytes, expected: b
         connection.close()
         raise
     return connection
+
+
+def responds(host: str, port: int) -> bool:
+    """Ping a server on a new connection, and return whether it responds within :data:`SILENCE_SECONDS`.
+
+    ``host`` is a name, an address, or the folder of a Unix socket.
+    ``PQping`` of libpq would block all threads of the process, because the driver keeps the GIL while it runs.
+    """
+    try:
+        if host.startswith("/"):
+            connection = socket.socket(socket.AF_UNIX)
+            connection.settimeout(SILENCE_SECONDS)
+        else:
+            connection = socket.create_connection((host, port), SILENCE_SECONDS)
+        with connection:
+            if host.startswith("/"):
+                connection.connect(f"{host}/.s.PGSQL.{port}")
+            connection.sendall(_SSL_REQUEST)
+            return connection.recv(1) != b""
+    except OSError:
+        return False
 
 
 def _give_up() -> None:
