@@ -21,6 +21,8 @@ import pytest
 _resolve = run_path(str(Path(__file__).with_name("bench_resolve.py")))
 
 ROUNDS = 6
+WARM_SECONDS = 15
+"""The time in which the memory of the workers is filled, as it is after some time."""
 NAMES = 1_000_000
 WORKERS = ("--workers", "2")
 BESIDE = Path(sys.executable).parent
@@ -58,6 +60,9 @@ SERVERS = {
         *("--enable-threads", "--disable-logging", "--module", "site_under_test:{}", "--http-socket", "127.0.0.1:"),
     ),
     "granian": ("granian", "--interface", "wsgi", *WORKERS, "site_under_test:{}", "--port", ""),
+    "granian, one thread": (
+        *("granian", "--interface", "wsgi", *WORKERS, "--blocking-threads", "1", "site_under_test:{}", "--port", ""),
+    ),
     "uvicorn, ASGI": ("uvicorn", "--no-access-log", *WORKERS, "site_under_test:{}_asgi", "--port", ""),
     "hypercorn, ASGI": ("hypercorn", *WORKERS, "site_under_test:{}_asgi", "--bind", "127.0.0.1:"),
     "granian, ASGI": ("granian", "--interface", "asgi", *WORKERS, "site_under_test:{}_asgi", "--port", ""),
@@ -104,9 +109,8 @@ def bench_servers(tell, in_turns, filled, start_server, rate, tmp_path):
     }
     kinds = {"evenly": "ararat", "by Zipf's law": "ararat", "constant": "constant"}
     rates = {server: {column: [] for column in kinds} for server in SERVERS}
-    # Fill the memory of the workers as it is after some time.
     for server in SERVERS:
-        rate(ports[server, "ararat"], "by Zipf's law", NAMES, 1000, seconds=4)
+        rate(ports[server, "ararat"], "by Zipf's law", NAMES, 1000, WARM_SECONDS)
     for turn, server in in_turns(SERVERS, ROUNDS):
         for column, kind in kinds.items() if turn % 2 else reversed(kinds.items()):
             law = "evenly" if column == "constant" else column
@@ -138,7 +142,7 @@ def bench_servers_postgresql(tell, in_turns, cluster, wsgi_server, rate):
     }
     servers = {name: wsgi_server(source, workers=2, environ=environ) for name, source in sources.items()}
     rates = {name: {law: [] for law in _DRAW} for name in sources}
-    rate(servers["Ararat"].port, "by Zipf's law", most, 1000, seconds=4)
+    rate(servers["Ararat"].port, "by Zipf's law", most, 1000, WARM_SECONDS)
     for turn, name in in_turns(sources, 2 * ROUNDS):
         for law in _DRAW:
             rates[name][law].append(rate(servers[name].port, law, most, turn))
