@@ -83,22 +83,19 @@ def write_tables(folder: Path, tables: Iterable[AnyTable]) -> list[Path]:
 
     All tables are written to temporary files before the first one is replaced. A full disk changes nothing.
     """
+    from tempfile import TemporaryDirectory  # most commands write no table
+
     folder.mkdir(parents=True, exist_ok=True)
-    aside: dict[Path, Path] = {}
-    try:
+    with TemporaryDirectory(prefix=".", dir=folder) as aside:
+        written: list[Path] = []
         for table in tables:
-            path = folder / table.registry.file
-            aside[path] = path.with_name(f".{path.name}.{os.getpid()}")
-            with aside[path].open("w", encoding="utf-8", newline="\n") as stream:
+            path = Path(aside) / table.registry.file
+            with path.open("w", encoding="utf-8", newline="\n") as stream:
                 stream.write(table.text())
                 stream.flush()
                 os.fsync(stream.fileno())
-        for path, written in aside.items():
-            written.replace(path)
-    finally:
-        for written in aside.values():
-            written.unlink(missing_ok=True)
-    return list(aside)
+            written.append(path)
+        return [path.replace(folder / path.name) for path in written]
 
 
 def _data_home(environ: Mapping[str, str], platform: str) -> Path:

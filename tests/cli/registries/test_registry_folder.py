@@ -102,6 +102,15 @@ def test_a_full_disk_does_not_change_the_folder(tmp_path, monkeypatch):
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
+def test_a_file_of_another_process_stays(tmp_path):
+    # In another container, another process can have the same number.
+    other = tmp_path / f".{SCHEMES.file}.{os.getpid()}"
+    other.write_text("of another process")
+    write_tables(tmp_path, TABLES)
+    assert other.read_text() == "of another process"
+    assert len(list(tmp_path.iterdir())) == 3
+
+
 def test_tables_have_the_usual_file_permissions(tmp_path):
     [path, _] = write_tables(tmp_path, TABLES)
     (tmp_path / "other").touch()
