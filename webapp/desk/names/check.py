@@ -11,7 +11,7 @@ from typing import Literal
 
 from ....identifiers import Report
 from ....identifiers.text import display
-from ....middleware.bindings import listing, names
+from ....middleware.bindings import listing, names, targets
 from ....middleware.bindings.checks import personal_data
 from ....middleware.bindings.model import Binding
 from ....middleware.errors import BindingError
@@ -23,6 +23,7 @@ from ...management import Management
 Weight = Literal["good", "warn", "bad"]
 
 _MAX_TEXT = 4000
+_MAX_SAME_TARGET = 3
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -39,6 +40,7 @@ class Check:
 
     - ``key``: the normal form of the identifier in it, or None without one. ``target``: the text, if it is an address
       without an identifier.
+    - ``same_target``: the first names whose target is this address.
     - ``steps``: the steps from the pasted spelling to the normal form, as sentences.
     - ``equivalents``: other spellings of the name.
     - ``recorded``: the record that has the name already, or None.
@@ -47,6 +49,7 @@ class Check:
 
     key: str | None = None
     target: str | None = None
+    same_target: Sequence[Binding] = ()
     steps: Sequence[str] = ()
     equivalents: Sequence[str] = ()
     recorded: Binding | None = None
@@ -70,8 +73,7 @@ def check(operations: Management, asking: Caller, text: str) -> Check:
     valid = [each for each in found.findings if each.report.valid and each.key]
     if not valid:
         if pasted.startswith(("http://", "https://")):
-            note = "This is an address without an ARK or URN. It can be the target of a new name."
-            return Check(target=pasted, remarks=[Remark(weight="good", text=note)])
+            return _check_address(operations, asking, pasted)
         return Check(remarks=[_unreadable(found.findings[0].report if found.findings else None)])
     report = valid[0].report
     try:
@@ -86,6 +88,26 @@ def check(operations: Management, asking: Caller, text: str) -> Check:
         recorded=recorded,
         remarks=[*_obstacles(asking, key, recorded, report), *_warnings(operations, key, pasted, len(valid))],
     )
+
+
+def _check_address(operations: Management, asking: Caller, address: str) -> Check:
+    same = _names_with_target(operations, asking, address)
+    note = "This is an address without an ARK or URN. It can be the target of a new name."
+    remarks = [Remark(weight="good", text=note)]
+    if same:
+        note = "This address is already the target of another name. Check whether you need a new name."
+        remarks.append(Remark(weight="warn", text=note))
+    return Check(target=address, same_target=same, remarks=remarks)
+
+
+def _names_with_target(operations: Management, asking: Caller, address: str) -> list[Binding]:
+    """Return the first names with a target. The list of a beginning has the targets that are equal to it first."""
+    try:
+        target = targets.location(address)
+        page = operations.list_names(asking, listing.select(target=target), limit=_MAX_SAME_TARGET)
+    except BindingError:
+        return []
+    return [each for each in page.names if each.target == target]
 
 
 def _unreadable(report: Report | None) -> Remark:

@@ -163,6 +163,29 @@ def test_the_check_of_an_address_offers_the_shoulders(desk: Desk, jane: Browser)
     assert made.target == address
 
 
+def test_the_check_of_an_address_names_the_names_with_this_target(desk: Desk, jane: Browser) -> None:
+    desk.bindings.bind("ark:12345/x5b", "https://maps.example/longer/7")
+    desk.bindings.bind("ark:12345/x5a", "https://maps.example/longer")
+    desk.bindings.withdraw("ark:12345/x5a", reason="lost")
+    known = checked(jane, "https://MAPS.example/longer")
+    assert "This address is already the target of another name." in known
+    assert "ark:12345/x5a" in known
+    assert "withdrawn" in known
+    assert "ark:12345/x5b" not in known
+    for other in ("https://maps.example/long", "https://maps.example/" + "x" * 3000, "https://[", "http://a\0b/"):
+        assert "already the target" not in checked(jane, other)
+
+
+def test_the_form_repeats_only_the_beginning_of_an_endless_value(jane: Browser) -> None:
+    for path in ("/desk/new/name", "/desk/new/mint"):
+        field = "target" if path.endswith("name") else "template"
+        form = {"text": "ark:12345/x5a", "shoulder": "ark:12345/x5", "count": "1", field: "z" * 900_000}
+        response = jane.post(path, form)
+        assert response.status_code == 422
+        assert len(response.text) < 300_000
+        assert "Only the first 120,000 of 900,000 characters are shown." in response.text
+
+
 @pytest.mark.parametrize("path", ["/desk/new/name", "/desk/new/mint"])
 @pytest.mark.parametrize("shoulder", ["", "ark:", "\0"])
 def test_a_missing_shoulder_is_an_error_of_the_form(desk: Desk, jane: Browser, path: str, shoulder: str) -> None:
