@@ -7,7 +7,7 @@ conditional request for a description can also get 304.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from ..branding.model import NO_BRANDING, Branding
@@ -26,7 +26,7 @@ from ..views.redirection import Redirection
 from . import rfc2169
 from .answer import Answer, Headers
 from .conditional import validators
-from .formats import BY_INFLECTION, Format
+from .formats import BY_INFLECTION, FORMATS, Format
 from .handover import Handover, hand_over
 from .links import describedby, links_of_key, links_of_resolution
 from .negotiation import preferred
@@ -194,7 +194,7 @@ class Answers:
         form = named or _accepted_format(request, view.formats)
         if form not in view.formats:
             message = f"the recorded metadata is not enough for a description as {form.title}"
-            return self._refusal(refuse(resolution.given, "unknown-inflection", message), request)
+            return self._refusal(refuse(resolution.given, "unknown-inflection", message), request, view.formats)
         headers: Headers = [("Link", describedby(info)), ("Link", f'<{info}>; rel="canonical"')]
         headers += [("Link", view.signposts.field(form)), *further, ("Cache-Control", self._found_for)]
         if form.media_type == "text/html":
@@ -225,7 +225,10 @@ class Answers:
         media_type = preferred(request.accepted.media_types, json_types)
         body = view.as_json() if media_type == "application/json" else view.as_text()
         kept = [field for field in redirect.headers if field[0] not in _OF_REDIRECT]
-        # A cache must not return this answer to clients that follow redirects.
+        # A cache must not return this answer to clients that follow redirects. The redirect itself has no
+        # Vary: No-Redirect. By ARK-107 its location would depend on the field, but it does not: a cache that answers
+        # with a stored redirect states the same location. RFC 9110, section 12.5.5, asks for Vary only for selective
+        # reuse. Some CDNs do not store an answer with such a Vary.
         varying = [value for name, value in redirect.headers if name == "Vary"]
         vary = dict.fromkeys((*", ".join(varying).split(", "), "Accept", "No-Redirect"))
         kept += [("Cache-Control", "no-store"), ("Vary", ", ".join(filter(None, vary)))]
@@ -247,11 +250,12 @@ class Answers:
         headers += [("Content-Type", content_type), ("Content-Length", str(len(body))), ("Vary", varying)]
         return self._with_common(200, headers, body, request)
 
-    def _refusal(self, resolution: Resolution, request: Request) -> Answer:
+    def _refusal(self, resolution: Resolution, request: Request, formats: Sequence[Format] = FORMATS) -> Answer:
         """Return 400, 404, 405, 410, 414, 500 or 503 with the reason and links."""
         settings, root, exact = self._settings, request.root, request.target.exact
         logged = self._logged(resolution)
-        view = explain(resolution, root, settings.inspector, settings.all_inflections, exact=exact, logged=logged)
+        inspector, inflections = settings.inspector, settings.all_inflections
+        view = explain(resolution, root, inspector, inflections, formats=formats, exact=exact, logged=logged)
         headers: Headers = []
         if resolution.binding is not None:
             headers.append(("Link", describedby(f"{root}/{resolution.key}?info")))

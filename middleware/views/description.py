@@ -123,7 +123,16 @@ class Description(Formatted):
     def reference(self) -> Reference:
         """The bibliographic reference, from which the formats for programs are made."""
         binding = self.binding
-        return reference(binding.identifier, self.address, binding.metadata, target=self.item, is_live=binding.is_live)
+        return reference(
+            binding.identifier, self.address, binding.metadata, target=self.item, withdrawal=self.withdrawal
+        )
+
+    @property
+    def withdrawal(self) -> str | None:
+        """The sentence that the name is withdrawn, followed by the recorded reason. None for another name."""
+        if not self.binding.is_withdrawn:
+            return None
+        return f"This identifier was withdrawn. {self.binding.reason or ''}".rstrip()
 
     @property
     def proof(self) -> str:

@@ -7,7 +7,8 @@ and marks the place of the problem. :mod:`ararat.middleware.resolution.refusals`
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,7 @@ from ..bindings import targets
 from ..bindings.model import NOTHING
 from ..bindings.prefixes import PrefixRecord
 from ..branding.model import contact_address
+from ..http.formats import FORMATS, Format
 from ..resolution import check_characters
 from ..resolution.result import Resolution
 from . import templates
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
     from ..log.logged_names import LoggedName
 
 _SHOWN_AROUND = 120
+# A query that requests a format, which can be unknown or in the wrong case.
+_FORMAT = re.compile(r"\?info&format(?:=|\Z)", re.IGNORECASE)
 ECHOED = 1000
 """The number of code points of an identifier that a problem document repeats at most."""
 
@@ -183,6 +187,7 @@ def explain(
     inspector: str | None,
     inflections: Mapping[str, str] = NOTHING,
     *,
+    formats: Sequence[Format] = FORMATS,
     exact: bool = True,
     logged: LoggedName | None = None,
 ) -> Explanation:
@@ -191,6 +196,7 @@ def explain(
     - ``root``: the beginning of links: the resolver prefix, or SCRIPT_NAME.
     - ``inspector``: the address or path of an inspector, or None.
     - ``inflections``: all known inflections with their descriptions.
+    - ``formats``: the formats of the description of the name.
     - ``exact``: whether the request target is as the client sent it.
     - ``logged``: the place of a withdrawn name in the public log, or None.
 
@@ -199,6 +205,10 @@ def explain(
     problem, binding = resolution.problem, resolution.binding
     if problem is None:
         raise ValueError("this resolution is not a refusal")
+    if problem.code != "unknown-inflection":
+        inflections = NOTHING
+    elif _FORMAT.match(resolution.given[problem.start :]):
+        inflections = {form.inflection: f"The description as {form.title}" for form in formats}
     tombstone = None
     if binding is not None and not binding.is_live:
         tombstone = describe(binding, root, inherited=resolution.inherited, logged=logged)
@@ -210,7 +220,7 @@ def explain(
         excerpt=excerpt(resolution.given, problem),
         hints=tuple(_hints(resolution, problem, root, inspector)),
         tombstone=tombstone,
-        inflections=inflections if problem.code == "unknown-inflection" else NOTHING,
+        inflections=inflections,
         record=resolution.record,
         exact=exact,
     )

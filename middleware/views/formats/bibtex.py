@@ -45,6 +45,7 @@ def serialize(reference: Reference) -> str:
         "language": reference.language and escape(reference.language),
         "abstract": reference.description and escape(reference.description),
         "keywords": ", ".join(map(escape, reference.subjects)),
+        "note": reference.withdrawal and escape(reference.withdrawal),
         "url": reference.address,
     }
     lines = [f"  {name} = {{{value}}}" for name, value in fields.items() if value]

@@ -30,6 +30,8 @@ def as_item(reference: Reference) -> dict[str, Any]:
         "keyword": ", ".join(reference.subjects) or None,
         "URL": reference.address,
         "number": reference.identifier,
+        "status": reference.withdrawal and "withdrawn",
+        "note": reference.withdrawal,
     }
     return {name: value for name, value in item.items() if value is not None}
 

@@ -50,8 +50,7 @@ def as_object(reference: Reference) -> dict[str, Any]:
         "types": {"resourceTypeGeneral": kind.datacite, "resourceType": kind.datacite},
         "subjects": [{"subject": text} for text in reference.subjects],
         "language": reference.language,
-        "descriptions": reference.description
-        and [{"description": reference.description, "descriptionType": "Abstract"}],
+        "descriptions": [{"description": text, "descriptionType": kind} for kind, text in _descriptions(reference)],
         "rightsList": reference.licence and [{"rights": reference.licence, "rightsUri": reference.licence}],
         "url": reference.address,
         "schemaVersion": NAMESPACE,
@@ -84,10 +83,23 @@ def serialize_xml(reference: Reference) -> str:
         _group("subjects", *(_element("subject", text) for text in reference.subjects)),
         _element("language", reference.language),
         _group("rightsList", _element("rights", reference.licence, rightsURI=reference.licence or "")),
-        _group("descriptions", _element("description", reference.description, descriptionType="Abstract")),
+        _group(
+            "descriptions",
+            *(_element("description", text, descriptionType=kind) for kind, text in _descriptions(reference)),
+        ),
         "</resource>",
     ]
     return "".join(f"{line}\n" for line in lines if line)
+
+
+def _descriptions(reference: Reference) -> list[tuple[str, str]]:
+    """Return the types and texts of the descriptions.
+
+    A withdrawal is one of them. DataCite's type of a date, "Withdrawn", needs a date. Only the time of the last change
+    is known here.
+    """
+    texts = (("Abstract", reference.description), ("Other", reference.withdrawal))
+    return [(kind, text) for kind, text in texts if text]
 
 
 def _element(name: str, text: str | None, **attributes: str) -> str:

@@ -66,6 +66,7 @@ class Reference:
 
     - ``identifier``: the name; ``address``: its URL at this resolver.
     - ``target``: the URL of the resource, or None.
+    - ``withdrawal``: a sentence that the name is withdrawn, and the reason; None for a live name.
     - ``issued``: the parts of the date: year, or year and month, or year, month and day.
     - ``licence``: the URL of a licence; ``authors``: URLs of the creators, such as that of an ORCID.
     - ``documents``: the recorded DataCite record and schema.org object, by the names of their metadata elements.
@@ -74,7 +75,7 @@ class Reference:
     identifier: str
     address: str
     target: str | None
-    is_live: bool
+    withdrawal: str | None
     title: str | None
     creators: tuple[str, ...]
     publisher: str | None
@@ -100,7 +101,12 @@ class Reference:
 
 
 def reference(
-    identifier: str, address: str, recorded: Mapping[str, str], *, target: str | None = None, is_live: bool = True
+    identifier: str,
+    address: str,
+    recorded: Mapping[str, str],
+    *,
+    target: str | None = None,
+    withdrawal: str | None = None,
 ) -> Reference:
     """Create the reference of a name from its recorded metadata, which has full names (``erc.who``).
 
@@ -114,7 +120,7 @@ def reference(
         identifier=identifier,
         address=address,
         target=target,
-        is_live=is_live,
+        withdrawal=withdrawal,
         title=values.first("title"),
         creators=values.every("creator"),
         publisher=values.first("publisher"),

@@ -26,7 +26,7 @@ def as_object(reference: Reference) -> dict[str, Any]:
         "inLanguage": reference.language,
         "description": reference.description,
         "keywords": list(reference.subjects) or None,
-        "creativeWorkStatus": None if reference.is_live else "withdrawn",
+        "creativeWorkStatus": reference.withdrawal and "withdrawn",
     }
     recorded = schema_object(reference.documents.get("schema"))
     known = {name: value for name, value in derived.items() if value is not None}

@@ -125,6 +125,21 @@ def test_a_site_cannot_register_the_url_of_a_format():
         Settings(inflections={"?info&format=%6Ason": "Mine"})
 
 
+@pytest.mark.parametrize("query", ["info&format=unknown", "info&format", "info&Format=JSON"])
+def test_an_unknown_format_is_refused_with_the_known_formats(client, query):
+    refused = client().get(f"/ark:12345/bare?{query}", headers={"Accept": "application/json"}).json
+    assert list(refused["inflections"]) == [form.inflection for form in FORMATS]
+    assert refused["inflections"]["?info&format=csl"] == "The description as CSL-JSON"
+    other = client().get("/ark:12345/bare?cite", headers={"Accept": "application/json"}).json
+    assert list(other["inflections"]) == ["?", "??", "?info"]
+
+
+def test_a_format_without_enough_metadata_is_refused_with_the_other_formats(client):
+    refused = client().get("/ark:12345/bare?info&format=datacite-json", headers={"Accept": "application/json"}).json
+    others = [form.inflection for form in FORMATS if not form.name.startswith("datacite")]
+    assert list(refused["inflections"]) == others
+
+
 def test_a_format_without_enough_metadata_is_not_found(client):
     answer = client().get("/ark:12345/bare?info&format=datacite-json", headers={"Accept": "application/json"})
     assert (answer.status_code, answer.json["code"]) == (404, "unknown-inflection")

@@ -52,6 +52,29 @@ def described(binding):
     return describe_
 
 
+WITHDRAWAL = {"status": "withdrawn", "reason": "100% a {duplicate} & <lost>.\nSorry."}
+
+
+def test_every_format_states_a_withdrawal_and_its_reason(described):
+    sentence = f"This identifier was withdrawn. {WITHDRAWAL['reason']}"
+    [item] = json.loads(described("csl", RECORDED, **WITHDRAWAL))
+    assert (item["status"], item["note"]) == ("withdrawn", sentence)
+    [entry] = parse_string(described("bibtex", RECORDED, **WITHDRAWAL).decode()).entries
+    escaped = r"This identifier was withdrawn. 100\% a \lbrace{}duplicate\rbrace{} \& <lost>. Sorry."
+    assert entry["note"] == escaped
+    record = json.loads(described("datacite-json", RECORDED, **WITHDRAWAL))
+    assert list(schema45.validator.iter_errors(record)) == []
+    assert record["descriptions"][1:] == [{"description": sentence, "descriptionType": "Other"}]
+    descriptions = fromstring(described("datacite-xml", RECORDED, **WITHDRAWAL)).find("{*}descriptions")
+    assert [(each.get("descriptionType"), each.text) for each in descriptions] == [
+        ("Abstract", "All maps."),
+        ("Other", sentence),
+    ]
+    for name in ("csl", "bibtex", "datacite-json", "datacite-xml", "jsonld"):
+        assert b"withdrawn" not in described(name, RECORDED)
+        assert b"withdrawn" in described(name, RECORDED, status="withdrawn")
+
+
 def test_datacite_json_is_valid_and_makes_the_same_xml(described):
     record = json.loads(described("datacite-json", RECORDED))
     assert list(schema45.validator.iter_errors(record)) == []
