@@ -361,6 +361,14 @@ def start_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[
         server.stop(signal.SIGKILL)
 
 
+@pytest.fixture
+def unused_port() -> Iterator[int]:
+    """A loopback port that refuses connections. No other process can use it during the test."""
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        yield bound.getsockname()[1]
+
+
 GUNICORN_SETTINGS = """\
 def post_worker_init(worker):
     worker.log.info("worker ready")

@@ -7,7 +7,6 @@ import os
 import pwd
 import shutil
 import signal
-import socket
 import sqlite3
 import subprocess
 import tempfile
@@ -25,6 +24,7 @@ from ararat.middleware.bindings.collection import Bindings
 from ararat.middleware.bindings.open_bindings import bindings_at
 from ararat.middleware.storage.databases.sqlite import SQLite
 
+from .ports import free_port
 from .ready_tables import recycle
 
 _SCHEMA = "?options=-c%20search_path%3D"
@@ -66,14 +66,9 @@ class Cluster:
         self._copy(made)
         self.resume()
 
-    def _choose_port(self) -> None:
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
-
     def _copy(self, made: Cluster) -> None:
         self._run("cp", "-R", str(made._folder / "data"), str(self._folder / "data"))
-        self._choose_port()
+        self.port = free_port()
 
     def resume(self) -> None:
         """Start the server with the same port and data, and wait until it answers."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import socket
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -90,12 +89,6 @@ def program_of(name: str, package: str) -> str:
             pytest.fail(absent)
         pytest.skip(absent)
     return found
-
-
-def free_port() -> int:
-    """Return a port that was free a moment ago."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        return free.getsockname()[1]
 
 
 def start_front(start_server: Callable[..., Any], name: str, configuration: str, port: int, folder: Path) -> Any:

@@ -25,7 +25,8 @@ from ararat.middleware import open_bindings
 from ararat.webapp.accounts.store import Accounts
 from ararat.webapp.tracing.client import url as weburl
 
-from .fronts import DOCS, FRONTS, blocks, free_port, program_of, start_front
+from .fronts import DOCS, FRONTS, blocks, program_of, start_front
+from .ports import free_port
 
 ECHO = """<?php
 header('Content-Type: application/json');

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,6 +13,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from ararat.middleware import open_bindings
 from ararat.webapp.accounts.store import Accounts
+from tests.ports import free_port
 from tests.webapp.accounts import openid_provider
 
 PASSWORD = "correct horse battery"
@@ -95,9 +95,7 @@ def test_a_page_of_another_site_cannot_send_the_forms(profile, site, start_serve
     page = profile.new_page()
     sign_in(page, site)
     # A browser sends cookies with SameSite=Lax to this site from "localhost" with links only.
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     (tmp_path / "index.html").write_text(
         f"<!doctype html><link rel=icon href=data:,><form method=post action={site}/sign-out><button>go</button></form>"
     )
@@ -128,12 +126,7 @@ def test_the_pages_are_accessible(profile, site, scheme, page_watch):
 
 
 def test_a_curator_signs_in_at_an_openid_provider(profile, serve_ararat, start_server, database, tmp_path, page_watch):
-    ports = []
-    for _ in range(2):
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            ports.append(free.getsockname()[1])
-    here, there = ports
+    here, there = free_port(), free_port()
     folder = tmp_path / "provider"
     folder.mkdir()
     script, redirect_uri = str(openid_provider.__file__), f"http://127.0.0.1:{here}/sign-in/openid/return"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import pwd
 import shutil
-import socket
 import subprocess
 import threading
 import time
@@ -22,6 +21,7 @@ from ararat.middleware.bindings.collection import Bindings
 from ararat.middleware.errors import BindingsUnavailable
 from ararat.middleware.storage.store import DatabaseStore
 from ararat.middleware.tabular.exporting import export_table
+from tests.ports import free_port
 
 pytestmark = pytest.mark.long
 
@@ -49,9 +49,7 @@ def url(request: pytest.FixtureRequest, cluster, tmp_path: Path) -> Iterator[str
     if PROGRAM is None:
         pytest.skip("pgbouncer is not installed (apt-get install pgbouncer)")
     database = cluster.new_database().rpartition("/")[2]
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     folder = tmp_path / "pgbouncer"
     folder.mkdir()
     settings = folder / "settings.ini"

@@ -130,14 +130,18 @@ def test_containers_are_found_with_one_query(held: Any, binding: Any) -> None:
 
 @pytest.mark.parametrize("unit", ["/a", ".a", "/a.b.c.d", "/a.b.c.d.e.f", "/-a.b", "/%D0%B1.%D0%B2"])
 def test_the_number_of_looked_up_keys_is_limited(unit: str) -> None:
-    taken = []
-    for times in (20_000, 40_000):
+    def took(times: int) -> float:
         long = ark.parse("ark:12345/x" + unit * times)
         assert len(long.basic) >= 0
-        began = time.perf_counter()
-        assert len(withdrawing_keys(long)) < 1000
-        taken.append(time.perf_counter() - began)
-    assert taken[1] < 4 * taken[0] + 0.05
+        seconds = []
+        for _ in range(3):
+            # The time of the processor, because other processes run at the same time.
+            began = time.thread_time()
+            assert len(withdrawing_keys(long)) < 1000
+            seconds.append(time.thread_time() - began)
+        return min(seconds)
+
+    assert took(40_000) < 4 * took(20_000) + 0.05
 
 
 def test_combinations_of_up_to_four_variants_are_covered():

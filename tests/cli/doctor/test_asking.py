@@ -126,11 +126,9 @@ def test_an_incomplete_answer_fails_in_time(serve: Serve, octets: bytes, how: di
     assert failed.value.code == code
 
 
-def test_a_refused_connection_is_reported() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port = listener.getsockname()[1]
+def test_a_refused_connection_is_reported(unused_port: int) -> None:
     with pytest.raises(HopFailed, match="no connection"):
-        raw_request(weburl.parse(f"http://127.0.0.1:{port}"), "/")
+        raw_request(weburl.parse(f"http://127.0.0.1:{unused_port}"), "/")
 
 
 @pytest.mark.parametrize(("name", "code"), [("localhost", None), ("other.example", "tls")])

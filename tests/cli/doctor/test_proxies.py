@@ -17,7 +17,8 @@ import pytest
 
 from ararat.middleware import open_bindings
 
-from ...fronts import DOCS, FRONTS, blocks, free_port, program_of, start_front
+from ...fronts import DOCS, FRONTS, blocks, program_of, start_front
+from ...ports import free_port
 
 DOCUMENT = (DOCS / "proxies.md").read_text("utf-8")
 SITE = """\

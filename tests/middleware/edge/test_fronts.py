@@ -17,7 +17,8 @@ from ararat.middleware.edge.formats import EdgeName
 from ararat.middleware.edge.marker import read_marker
 from ararat.middleware.settings import Settings
 
-from ...fronts import FRONTS, blocks, free_port, program_of, start_front
+from ...fronts import FRONTS, blocks, program_of, start_front
+from ...ports import free_port
 
 pytestmark = pytest.mark.long
 

@@ -7,6 +7,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ from ararat.middleware.resolution.redirects import Redirect
 from ararat.middleware.resolution.result import Resolution
 from ararat.middleware.statistics.counts import CountStore
 from tests import asgi_client
+from tests.forking import exit_code, fork
 
 NAME = "ark:12345/x"
 HERE = Redirect(302, "https://example.org/1", NAME, "")
@@ -232,11 +234,8 @@ def test_changes_of_others_take_effect(tmp_path: Path, writer: str) -> None:
             elif writer == "another object":
                 with open_bindings(path) as other:
                     other.relocate(NAME, target)
-            elif os.fork() == 0:
-                bindings.relocate(NAME, target)
-                os._exit(0)
             else:
-                assert os.wait()[1] == 0
+                assert exit_code(partial(bindings.relocate, NAME, target)) == 0
             assert location(app) == ("302", target)
 
 
@@ -246,12 +245,17 @@ def test_a_forked_process_finds_later_changes(tmp_path: Path) -> None:
         app = resolver(bindings)
         assert location(app) == location(app)
         reading, writing = os.pipe()
-        if (pid := os.fork()) == 0:
+
+        def later() -> None:
             os.read(reading, 1)
-            os._exit(int(location(app) != ("410", None)))
+            assert location(app) == ("410", None)
+
+        child = fork(later)
         bindings.withdraw(NAME)
         os.write(writing, b"x")
-        assert os.waitpid(pid, 0)[1] == 0
+        assert os.waitpid(child, 0)[1] == 0
+        os.close(reading)
+        os.close(writing)
 
 
 def test_a_replaced_file_takes_effect(tmp_path: Path) -> None:

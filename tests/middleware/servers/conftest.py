@@ -11,7 +11,6 @@ import json
 import os
 import re
 import shutil
-import socket
 import subprocess
 import sys
 import time
@@ -414,6 +413,9 @@ def server(
     os.utime(folder / "bindings.jsonl", (an_hour_ago, an_hour_ago))
     shutil.copy(HERE / "site.py", folder / "site_under_test.py")
     processes = []
+    # Imported here, because the module is also a program.
+    from tests.ports import free_port
+
     port = free_port() if row.port is None else None
     if row.configuration:
         behind = start_server([*GUNICORN, "--threads", "4", "site_under_test:application"], {}, folder)
@@ -468,13 +470,6 @@ def note(name: str, question: str) -> Callable[[Outcome], None]:
         found[question] = words.get(Outcome(*outcome), f"gives {outcome}")
 
     return note_
-
-
-def free_port() -> int:
-    """Return a port that was free a moment ago, for a server that does not report its own."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return free.getsockname()[1]
 
 
 def wait_until_it_answers(server: Any) -> None:

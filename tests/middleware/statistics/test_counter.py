@@ -27,6 +27,7 @@ from ararat.middleware.statistics.counts import CountStore, DailyCount, Requeste
 
 from ...asgi_client import Client as AsgiClient
 from ...asgi_client import exchange, run, scope_of
+from ...forking import fork
 
 X = "ark:12345/x1"
 NOON = 20780 * 86400.0 + 43200
@@ -242,15 +243,13 @@ def test_a_forked_process_writes_only_its_own_counts(binding, tmp_path):
     statistics.observe(resolution(binding), "GET", 302, 0.1)
     statistics.observe(resolution(binding), "GET", 302, 0.1)
     statistics._lock.acquire()  # another thread could have the lock at the time of the fork
-    child = os.fork()
-    if child == 0:
-        try:
-            statistics.flush()
-            statistics.observe(resolution(binding), "GET", 302, 0.1)
-            statistics.flush()
-            os._exit(0)
-        finally:
-            os._exit(1)
+
+    def count():
+        statistics.flush()
+        statistics.observe(resolution(binding), "GET", 302, 0.1)
+        statistics.flush()
+
+    child = fork(count)
     statistics._lock.release()
     assert os.waitpid(child, 0)[1] == 0
     assert store.total() == Total("", 1, 0)

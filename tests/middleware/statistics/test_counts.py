@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -140,13 +139,6 @@ def test_a_role_needs_no_other_permission(cluster):
     counts.prepare()
     counts.add(COUNTS)
     assert counts.total() == Total("", 38, 4)
-
-
-@pytest.fixture
-def unused_port():
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        yield free.getsockname()[1]
 
 
 def test_a_place_that_cannot_be_reached_is_reported(tmp_path, unused_port):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -131,13 +130,6 @@ def several(url: str, *ports: int) -> str:
     """The same database at several servers of this machine."""
     user, _, rest = url.partition("@")
     return f"{user}:secret@{','.join(f'127.0.0.1:{port}' for port in ports)}/{rest.partition('/')[2]}"
-
-
-@pytest.fixture
-def unused_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return free.getsockname()[1]
 
 
 def test_each_server_of_a_url_is_checked_without_showing_the_password(cluster: Any, unused_port: int) -> None:

@@ -17,6 +17,7 @@ from werkzeug.test import Client
 from ararat.middleware import BindingError, BindingsUnavailable, ResolverMiddleware, open_bindings
 from ararat.middleware.fork_safety import ForkSafeLock
 from ararat.middleware.storage.reopening import QUIET_SECONDS, RETRY_FACTOR, RETRY_SECONDS, AvailabilityLog, Opening
+from tests.forking import exit_code
 
 NAME = "ark:12345/doc"
 
@@ -220,16 +221,13 @@ def test_a_lock_is_free_in_a_forked_process() -> None:
     thread = threading.Thread(target=hold)
     thread.start()
     assert held.wait(20)
-    child = os.fork()
-    if child == 0:
-        os._exit(0 if lock.acquire(blocking=False) else 1)
-    assert os.waitpid(child, 0)[1] == 0
+
+    def acquire() -> None:
+        assert lock.acquire(blocking=False)
+
+    assert exit_code(acquire) == 0
     assert not lock.acquire(blocking=False)
     release.set()
     thread.join(20)
     with lock:
-        child = os.fork()
-        if child == 0:
-            lock.release()
-            os._exit(0)
-        assert os.waitpid(child, 0)[1] == 0
+        assert exit_code(lock.release) == 0

@@ -12,6 +12,7 @@ from ararat.middleware.errors import BindingError, BindingsUnavailable
 from ararat.webapp.jobs.model import Job
 from ararat.webapp.jobs.queue import Jobs
 from ararat.webapp.jobs.worker import Worker
+from tests.forking import fork
 
 
 @pytest.fixture
@@ -124,23 +125,23 @@ def test_a_process_begins_with_the_jobs_of_an_earlier_one_once(accounts, add, mo
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
-@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 def test_a_forked_process_begins_with_the_jobs_too(accounts, add):
     jobs = Jobs(accounts, 0.6)
     worker = Worker(jobs, {"test": lambda claim, progress: jobs.end(claim, "done", {"pid": os.getpid()})})
     worker.begin()
     wait_for(lambda: worker._thread is None)
     number = add()
-    if (child := os.fork()) == 0:
+
+    def begin():
         worker.begin()
         finished(jobs, number)
-        os._exit(0)
-    os.waitpid(child, 0)
+
+    child = fork(begin)
+    assert os.waitpid(child, 0)[1] == 0
     assert finished(jobs, number).result == {"pid": child}
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
-@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 def test_a_forked_process_has_a_thread_of_its_own(accounts, add):
     begun, end = threading.Event(), threading.Event()
     parent = os.getpid()
@@ -159,11 +160,13 @@ def test_a_forked_process_has_a_thread_of_its_own(accounts, add):
     worker.wake()
     assert begun.wait(20)
     later = add()
-    if (child := os.fork()) == 0:
+
+    def wake():
         worker.wake()
         finished(jobs, later)
-        os._exit(0)
-    os.waitpid(child, 0)
+
+    child = fork(wake)
+    assert os.waitpid(child, 0)[1] == 0
     assert finished(jobs, later).result == {"pid": child}
     end.set()
     assert finished(jobs, first).result == {"pid": parent}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import socket
 import subprocess
 import sys
 import time
@@ -21,17 +20,12 @@ from ararat.webapp import create_app
 from ararat.webapp.accounts import openid
 from ararat.webapp.accounts.openid import NotConfirmed, OpenID, ProviderUnavailable
 from ararat.webapp.accounts.store import Accounts
+from tests.ports import free_port
 from tests.webapp.accounts import openid_provider
 
 SITE = "https://ids.example.org"
 RETURN = f"{SITE}/sign-in/openid/return"
 PROVIDER = Path(openid_provider.__file__)
-
-
-def free_port():
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return free.getsockname()[1]
 
 
 @pytest.fixture(scope="module")
@@ -200,8 +194,8 @@ def test_the_pages_do_not_exist_without_a_provider_or_accounts(accounts, provide
             assert client.get(path).status_code == 404
 
 
-def test_a_provider_that_is_down_answers_503(accounts):
-    provider = OpenID(issuer=f"http://127.0.0.1:{free_port()}", client_id="x")
+def test_a_provider_that_is_down_answers_503(accounts, unused_port):
+    provider = OpenID(issuer=f"http://127.0.0.1:{unused_port}", client_id="x")
     client = create_app(accounts.bindings, prefix=SITE, openid=provider).test_client()
     response = client.get("/sign-in/openid", base_url=SITE)
     assert (response.status_code, response.headers["Retry-After"]) == (503, "10")

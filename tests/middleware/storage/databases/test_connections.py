@@ -12,6 +12,7 @@ import pytest
 from ararat.middleware.errors import BindingsUnavailable
 from ararat.middleware.storage.databases import connections
 from ararat.middleware.storage.databases.connections import KEPT, Readers
+from tests.forking import exit_code
 
 
 class Broken(Exception):
@@ -228,7 +229,6 @@ def test_a_connection_returned_to_a_closed_pool_is_closed(database: Database, po
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
-@pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
 @pytest.mark.parametrize("hook", [True, False], ids=["with the hook", "without the hook"])
 def test_a_forked_process_has_its_own_connections(
     database: Database, pool: Readers, monkeypatch: pytest.MonkeyPatch, hook: bool
@@ -236,13 +236,10 @@ def test_a_forked_process_has_its_own_connections(
     if not hook:
         monkeypatch.setattr(connections, "_all", [])
     busy = Busy(pool, 3)
-    child = os.fork()
-    if child == 0:
-        code = 1
-        try:
-            use_at_once(pool, 3)
-            code = 0 if len(database.open) == 6 else 2
-        finally:
-            os._exit(code)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+    def use() -> None:
+        use_at_once(pool, 3)
+        assert len(database.open) == 6
+
+    assert exit_code(use) == 0
     busy.end()

@@ -58,8 +58,6 @@ def test_only_a_server_with_an_answer_responds(
         assert responds(str(tmp_path), 5432) is expected
 
 
-def test_a_host_without_a_server_does_not_respond(tmp_path: Path) -> None:
-    with socket.socket() as unused:
-        unused.bind(("127.0.0.1", 0))
-        assert not responds("127.0.0.1", unused.getsockname()[1])
+def test_a_host_without_a_server_does_not_respond(tmp_path: Path, unused_port: int) -> None:
+    assert not responds("127.0.0.1", unused_port)
     assert not responds(str(tmp_path), 5432)

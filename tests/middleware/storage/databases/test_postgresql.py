@@ -59,15 +59,6 @@ def test_an_unreachable_server_is_reported_without_password(unused_port: int) ->
         chain = chain.__cause__ or chain.__context__
 
 
-@pytest.fixture
-def unused_port() -> int:
-    import socket
-
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return free.getsockname()[1]
-
-
 def test_a_url_can_have_several_servers(url: str, unused_port: int, open_store: Callable[..., Bindings]) -> None:
     where = url.partition("@")[2].partition("/")
     several = f"postgresql://ararat@127.0.0.1:{unused_port},{where[0]}/{where[2]}"

@@ -20,6 +20,7 @@ from ararat.middleware.bindings.collection import Bindings
 from ararat.middleware.bindings.open_bindings import open_bindings
 from ararat.middleware.errors import BindingsUnavailable
 from ararat.middleware.storage.databases.sqlite import FRESH_SECONDS
+from tests.forking import exit_code
 
 pytestmark = pytest.mark.usefixtures("durable_sqlite")
 
@@ -120,20 +121,19 @@ def test_a_running_process_refuses_a_file_with_the_log_of_another(
 
 def left_behind(file: Path, to: str = "/moved") -> None:
     """Leave a log with changes, like a killed process."""
-    child = os.fork()
-    if child == 0:
-        try:
-            bindings = open_bindings(file)
-            bindings.lookup(NAMES[0])
-            change(bindings, to)
-        finally:
-            os._exit(0)
-    os.waitpid(child, 0)
+
+    def leave() -> None:
+        bindings = open_bindings(file)
+        bindings.lookup(NAMES[0])
+        change(bindings, to)
+        # The end of the function would close the file.
+        os._exit(0)
+
+    assert exit_code(leave) == 0
     assert file.with_name(f"{file.name}-wal").stat().st_size > 0
 
 
 @pytest.mark.skipif(not hasattr(os, "pread"), reason="reads the file as POSIX does")
-@pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
 @pytest.mark.parametrize("put", [move, overwrite])
 @pytest.mark.parametrize("copied", [by_backup, by_vacuum, of_another_database])
 def test_a_new_process_refuses_a_file_with_the_log_of_another(
@@ -158,7 +158,6 @@ def test_a_new_process_refuses_a_file_with_the_log_of_another(
         assert found.target == f"/{tag}/{NAMES[0]}"
 
 
-@pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
 def test_an_older_copy_is_recognized_by_its_counter(file: Path, tmp_path: Path) -> None:
     copy = tmp_path / "copy.sqlite"
     by_copy(file, copy)
@@ -171,7 +170,6 @@ def test_an_older_copy_is_recognized_by_its_counter(file: Path, tmp_path: Path) 
         bindings.lookup(NAMES[0])
 
 
-@pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
 @pytest.mark.parametrize("relocated", [False, True], ids=["in its place", "moved with its log"])
 def test_committed_changes_are_read_from_the_log_after_a_kill(
     file: Path, tmp_path: Path, open_store: Callable[..., Bindings], relocated: bool

@@ -153,15 +153,16 @@ def test_undo_needs_the_token_of_the_form(ada, names):
 
 
 def test_audit_lists_requests_and_refusals(desk, ada, jane, names, read_page):
+    before = f"{datetime.now(UTC):%Y-%m-%d}"
     jane.post("/desk/changes/1/undo")
+    after = f"{datetime.now(UTC):%Y-%m-%d}"
     page = read_page(ada.get("/desk/audit?account=jane").text)
     rows = [
         [cell.text.strip() for cell in row.all("td")] for row in page.one("table", "changes").one("tbody").all("tr")
     ]
     assert ("jane", "undo", "role-missing") in [(row[1], row[2], row[4]) for row in rows]
     assert {row[1] for row in rows} == {"jane"}
-    today = f"{datetime.now(UTC):%Y-%m-%d}"
-    assert "jane" in ada.get(f"/desk/audit?operation=undo&since={today}&before={today}").text
+    assert "jane" in ada.get(f"/desk/audit?operation=undo&since={before}&before={after}").text
     assert "No request found" in ada.get("/desk/audit?account=zoe").text
     assert 'id="since-error"' in ada.get("/desk/audit?since=x").text
     assert ada.get("/desk/audit?after=x").status_code == 400

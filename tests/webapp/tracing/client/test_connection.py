@@ -196,10 +196,8 @@ def test_an_ipv6_address_is_connected_to(deadline):
     assert f"\r\nHost: [::1]:{port}\r\n".encode() in requests[0]
 
 
-def test_a_refused_connection_fails(failure, local):
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port = server.getsockname()[1]
-    assert failure(local(), f"http://a.example:{port}/").code == "connect"
+def test_a_refused_connection_fails(failure, local, unused_port):
+    assert failure(local(), f"http://a.example:{unused_port}/").code == "connect"
 
 
 def test_a_connection_that_is_never_accepted_ends_at_its_deadline(failure, answering):
