@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Literal
 from flask import Flask, current_app
 
 from ...middleware.tabular.importing import Summary
-from ..uploads.jobs import IMPORT, PREVIEW, UploadJobs
 from .callers import caller_of, described, require_unchanged
 from .model import Job
 from .queue import LEASE_SECONDS, Claim, Jobs
 from .results import result_of
+from .uploads import IMPORT, PREVIEW, UploadJobs
 from .worker import Worker
 
 if TYPE_CHECKING:

@@ -1,1 +1,1 @@
-"""Tables that users upload: the stored files, their columns, the outcome of each row, and the jobs that import them."""
+"""Tables that users upload: the stored files, their columns, and the outcome of each row."""

@@ -15,21 +15,21 @@ from ...middleware.errors import TableError
 from ...middleware.tabular.columns import Row, cells
 from ...middleware.tabular.importing import Imported, NotedLine, Summary
 from ...middleware.tabular.text_stream import ReadAs
-from ..jobs.callers import caller_of, described, require_unchanged
-from ..jobs.queue import Claim, Jobs
-from ..jobs.results import result_of
-from . import sheet
-from .limits import MAX_ROWS
-from .model import Part, Reading, RowOutcome, Upload
-from .store import Uploads
+from ..uploads import sheet
+from ..uploads.limits import MAX_ROWS
+from ..uploads.model import Part, Reading, RowOutcome, Upload
+from ..uploads.store import Uploads
+from .callers import caller_of, described, require_unchanged
+from .queue import Claim, Jobs
+from .results import result_of
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from ...middleware.storage.writing.transaction import Transaction
     from ..accounts.model import Caller
-    from ..jobs.model import Job
     from ..management import Management
+    from .model import Job
 
 PREVIEW = "table-preview"
 IMPORT = "table-import"
