@@ -13,7 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import BrowserContext, ConsoleMessage, Playwright, Request, sync_playwright
+from playwright.sync_api import BrowserContext, ConsoleMessage, Playwright, Request, expect, sync_playwright
+
+# The default of five seconds is too short for a busy machine. It delays only a test that fails.
+expect.set_options(timeout=15_000)
 
 # The headless shell has the same engine without a user interface, and needs half of the CPU time.
 ON_PATH = (

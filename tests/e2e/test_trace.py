@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import re
 
@@ -74,16 +73,18 @@ def slow_server(wsgi_server, page_watch):
 
 def test_hops_appear_one_after_another(page, streams):
     page.add_init_script(ARRIVALS)
-    page.goto("/?q=ark:12345/x8rd4")
-    page.get_by_role("link", name="Run the trace").click()
-    expect(page.locator(".ended .sentence")).to_contain_text(re.compile("The resource is at http.*/demo/ascent"))
-    expect(page.locator(".hop .answer b")).to_have_text(["302 Found", "302 Found", "200 OK"])
-    arrivals = page.evaluate("window.arrivals")
-    gaps = [later - earlier for earlier, later in itertools.pairwise(arrivals)]
-    # The shelf of the demo answers after 0.4 s: the first hop appears before, the last one after.
-    assert len(gaps) == 2
-    assert gaps[0] > 100, gaps
-    assert len(streams) == 1
+    first_gaps: list[int] = []
+    # The shelf of the demo answers after 0.4 s: the first hop appears before, the last one after. A busy machine can
+    # delay the first hop in the browser, so one of three traces suffices.
+    while len(first_gaps) < 3 and max(first_gaps, default=0) <= 100:
+        page.goto("/?q=ark:12345/x8rd4")
+        page.get_by_role("link", name="Run the trace").click()
+        expect(page.locator(".ended .sentence")).to_contain_text(re.compile("The resource is at http.*/demo/ascent"))
+        expect(page.locator(".hop .answer b")).to_have_text(["302 Found", "302 Found", "200 OK"])
+        first, second, _ = page.evaluate("window.arrivals")
+        first_gaps.append(second - first)
+        assert len(streams) == len(first_gaps)
+    assert max(first_gaps) > 100, first_gaps
 
 
 def test_each_hop_shows_request_and_response(page):

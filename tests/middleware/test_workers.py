@@ -106,7 +106,7 @@ class Load:
                 self.lost.append(error)
 
     def wait_until_all_agree(self, workers: int, target: str) -> float:
-        """Wait until the last answer of each worker had this target, and return the seconds."""
+        """Wait until the last answer of each worker had this target, and a redirect led to it. Return the seconds."""
         begun = time.monotonic()
         while not self._all_agree(workers, target):
             assert time.monotonic() < begun + 20, (workers, Counter((seen.worker, *seen.targets) for seen in self.seen))
@@ -115,7 +115,8 @@ class Load:
 
     def _all_agree(self, workers: int, target: str) -> bool:
         last = {seen.worker: seen.targets for seen in list(self.seen)}
-        return len(last) == workers and all(targets == [target] for targets in last.values())
+        redirected = (302, target) in self.redirects
+        return redirected and len(last) == workers and all(targets == [target] for targets in last.values())
 
     @property
     def workers(self) -> set[int]:

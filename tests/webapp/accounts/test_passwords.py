@@ -55,13 +55,19 @@ def test_a_longer_text_is_not_cut_to_a_password():
 
 def test_hashes_at_the_same_time_are_limited(monkeypatch):
     running, most = [0], [0]
+    lock, full = threading.Lock(), threading.Event()
 
     class Slow:
         def hash(self, password):
-            running[0] += 1
-            most[0] = max(most[0], running[0])
-            time.sleep(0.02)
-            running[0] -= 1
+            with lock:
+                running[0] += 1
+                most[0] = max(most[0], running[0])
+                if most[0] == passwords.MAX_HASHES:
+                    full.set()
+            assert full.wait(20)
+            time.sleep(0.02)  # so that another thread can begin, too
+            with lock:
+                running[0] -= 1
             return ""
 
     monkeypatch.setattr(passwords, "_HASHER", Slow())

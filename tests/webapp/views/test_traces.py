@@ -219,7 +219,13 @@ def test_a_list_uses_one_slot_and_releases_it_on_disconnect(client, site):
 
 def test_a_list_can_be_resumed_after_the_time_limit(client, site, read_page, monkeypatch):
     monkeypatch.setattr(traces, "MAX_SECONDS", 0.2)
-    threading.Timer(0.6, site.answers.set).start()
+    trace_all = traces.trace_all
+
+    def answered_after_the_stop(texts, run, *, stop, **options):
+        threading.Thread(target=lambda: stop.wait(20) and site.answers.set()).start()
+        return trace_all(texts, run, stop=stop, **options)
+
+    monkeypatch.setattr(traces, "trace_all", answered_after_the_stop)
     given = ["ark:12345/slow", *(f"ark:12345/slow{number}" for number in range(20))]
     page = read_page(client.post("/traces", data={"q": "\n".join(given), "resolver": HERE}).text)
     found, _ = rows_of(page)
