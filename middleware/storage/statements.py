@@ -12,27 +12,34 @@ from .rows import PREFIX, RULE, STATE
 EVENT = (*STATE, "action", "actor", "source", "operation")
 """The columns of an event that are read and written."""
 
+MOST_FEW = 16
+"""The number of keys up to which each key is a parameter. Almost all requests look up fewer names."""
+
 
 class Statements:
     """The SQL statements of a store for one kind of database, "sqlite" or "postgresql".
 
-    The attributes are texts. A statement takes its parameters in the order in which they are in its text.
+    The attributes are texts; ``few`` and ``lookups`` are tuples of texts. A statement takes its parameters in the order
+    in which they are in its text.
     """
 
     def __init__(self, dialect_name: str) -> None:
         is_sqlite = dialect_name == "sqlite"
         mark = "?" if is_sqlite else "%s"
         # One parameter for all keys, so that one statement can be prepared for any number of them. With "= any", a plan
-        # that PostgreSQL made for empty partitions compares each row with each key. With few keys, it is faster.
+        # that PostgreSQL made for empty partitions compares each row with each key. To read, it is faster.
         is_wanted = f"key IN (SELECT {'value FROM json_each(?)' if is_sqlite else 'unnest(%s::text[])'})"
-        is_one_of_few = is_wanted if is_sqlite else "key = any(%s)"
         state = ", ".join(STATE)
         binding = f"SELECT {state} FROM bindings"
-        self.one = f"{binding} WHERE key = {mark}"
-        self.many = f"{binding} WHERE {is_one_of_few}"
+        # The statement for n keys is few[n - 1]. A kept plan of PostgreSQL finds the partition of a parameter, but not
+        # those of an array.
+        marks = (", ".join([mark] * number) for number in range(1, MOST_FEW + 1))
+        self.few = tuple(f"{binding} WHERE key IN ({keys})" for keys in marks)
+        self.many = f"{binding} WHERE {is_wanted if is_sqlite else 'key = any(%s)'}"
         redirects = "kind <> 'served' AND status = 'live' AND alternates IS NULL"
         answer = "CASE kind WHEN 'located' THEN redirect ELSE 303 END"
         self.stored_redirect = f"SELECT target, {answer}, metadata FROM bindings WHERE key = {mark} AND {redirects}"
+        self.lookups = (*self.few, self.stored_redirect)
         # SQLite locks out other writers when a transaction begins.
         self.select_for_update = self.many if is_sqlite else f"{binding} WHERE {is_wanted} FOR UPDATE"
         self.bound = f"SELECT key FROM bindings WHERE {is_wanted} AND status <> 'reserved'"

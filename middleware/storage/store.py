@@ -25,7 +25,7 @@ from .listing import Lists
 from .protocols import Connection, Database, Row
 from .reopening import CLOSED
 from .rows import binding_of, prefix_record_of, rule_of, stored_redirect_of, time_of
-from .statements import Statements
+from .statements import MOST_FEW, Statements
 from .tables.keys import index_key
 from .versions import VERSION_SQL, no_database, require_version, wrong_version
 
@@ -73,8 +73,8 @@ class DatabaseStore:
         keys = [index_key(name) for name in identifiers if name.isascii() and name.isprintable()]
         if not keys:
             return {}
-        if len(keys) == 1:
-            rows = self._readers.rows(self._statements.one, keys)
+        if len(keys) <= MOST_FEW:
+            rows = self._readers.rows(self._statements.few[len(keys) - 1], keys)
         else:
             rows = self._readers.rows(self._statements.many, (self._database.array_parameter(keys),))
         return {binding.identifier: binding for binding in map(binding_of, rows)}

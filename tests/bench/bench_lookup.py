@@ -5,10 +5,17 @@ from __future__ import annotations
 import random
 import statistics
 import time
+from pathlib import Path
+from runpy import run_path
 
 from ararat.middleware import open_bindings
+from ararat.middleware.bindings.open_bindings import database_at
+from ararat.middleware.storage.store import create_database
+
+filling = run_path(str(Path(__file__).with_name("filling.py")))
 
 TURNS, LOOKUPS = 40, 250
+PARTITIONS, PARTITIONED = (0, 8, 32, 64), 100_000
 
 
 def bench_lookup(tell, plot, filled, name, most, in_turns):
@@ -43,5 +50,35 @@ def bench_lookup(tell, plot, filled, name, most, in_turns):
         {"median": [(size, statistics.median(medians[size])) for size in sizes]},
         tenfold=True,
     )
+    for bindings in stores.values():
+        bindings.close()
+
+
+def bench_partitions(tell, cluster, in_turns):
+    stores = {}
+    for partitions in PARTITIONS:
+        url = cluster.new_schema()
+        create_database(database_at(url), partitions=partitions)
+        filling["fill"](url, 0, PARTITIONED)
+        stores[partitions] = open_bindings(url)
+    hits, misses = ({partitions: [] for partitions in stores} for _ in range(2))
+    draw = random.Random(20201004)  # noqa: S311 - the same names each time
+    for turn, partitions in in_turns(stores, TURNS + 1):
+        keys = [filling["key"](draw.randrange(PARTITIONED)) for _ in range(LOOKUPS // 5)]
+        # The containers and variants of an unknown name, which are looked up with one statement.
+        above = [[f"{key}x/a/b.c", f"{key}x/a/b", f"{key}x/a", f"{key}x"] for key in keys]
+        for turns, asked, expected in ((hits, [[key] for key in keys], 1), (misses, above, 0)):
+            taken = []
+            for wanted in asked:
+                begun = time.perf_counter()
+                found = stores[partitions].fetch(wanted)
+                taken.append((time.perf_counter() - begun) * 1e6)
+                assert len(found) == expected
+            if turn:
+                turns[partitions].append(statistics.median(taken))
+    for title, turns in (("one name", hits), ("four names that are not bound", misses)):
+        rows = {f"{partitions} partitions" if partitions else "one table": [turns[partitions]] for partitions in stores}
+        budget = "1 / 1.3 = 0.77 of one table"
+        tell(f"Look up {title}, PostgreSQL, {PARTITIONED:,} names", ["p50 us"], rows, "one table", budget=budget)
     for bindings in stores.values():
         bindings.close()

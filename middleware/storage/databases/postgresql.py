@@ -13,6 +13,7 @@ from contextlib import AbstractContextManager, closing, nullcontext
 from typing import TYPE_CHECKING, Any, LiteralString
 
 from ...errors import BindingError, BindingsUnavailable
+from ..statements import Statements
 from ..tables.triggers import PROTECTED
 from .connections import LIFETIME_SECONDS
 
@@ -43,7 +44,10 @@ SCHEMA_LOCK = 0x617261726174
 # Options set a session up when it begins. A pooler such as PgBouncer refuses or ignores options, and each transaction
 # can get another session. Behind a pooler, each statement runs in a transaction that has its own settings.
 _READING = f"-c default_transaction_read_only=on -c statement_timeout={READ_MILLISECONDS}"
-_IS_READING = "SELECT current_setting('default_transaction_read_only'), pg_postmaster_start_time()::text"
+_IS_READING = (
+    "SELECT current_setting('default_transaction_read_only'), pg_postmaster_start_time()::text, "
+    "(SELECT relkind = 'p' FROM pg_class WHERE oid = to_regclass('bindings'))"
+)
 _REFUSED_BY_POOLER = "unsupported startup parameter"
 _BEGIN_READING = f"BEGIN READ ONLY; SET LOCAL statement_timeout = {READ_MILLISECONDS}"
 _SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = 0"
@@ -174,12 +178,14 @@ class PostgreSQL:
             try:
                 connection = self._reader_class.connect(**{**self._parameters, "options": options}, autocommit=True)
                 # A statement that is prepared behind a pooler would stay in a session of other clients.
-                is_reading, server = connection.execute(_IS_READING, prepare=False).fetchone() or ("", "")
+                found = connection.execute(_IS_READING, prepare=False).fetchone()
+                is_reading, server, is_partitioned = found or ("", "", None)
                 if is_reading == "on":
                     connection.prepare_threshold = 0
                     self._is_behind_pooler = False
                     self._note_server(server)
-                    return PreparedConnection(connection)
+                    lookups = Statements(self.dialect_name).lookups if is_partitioned else ()
+                    return PreparedConnection(connection, lookups)
                 connection.close()
             except self.driver_error as error:
                 if _REFUSED_BY_POOLER not in str(error):

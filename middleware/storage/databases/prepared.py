@@ -6,7 +6,7 @@ processor than sending the statement and reading its answer.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import count
 from typing import Any
 
@@ -25,14 +25,22 @@ class PreparedConnection:
     The driver runs all other statements. Only one thread at a time uses it (:class:`.protocols.Connection`).
     """
 
-    def __init__(self, connection: Connection[TupleRow]) -> None:
+    def __init__(self, connection: Connection[TupleRow], lookups: Collection[str] = ()) -> None:
+        """``lookups`` are the statements whose first plan is kept: those that read keys of a partitioned table.
+
+        PostgreSQL would plan them for each execution, because it expects that a kept plan reads all partitions.
+        """
         self._connection = connection
+        self._lookups = frozenset(lookups)
+        self._keeps_plans = False
         self._is_utf8 = connection.info.encoding == "utf-8"
         self._transformer = Transformer.from_context(connection)
         self._names: dict[str, bytes] = {}
 
     def execute(self, query: Any, params: Sequence[Any] = ()) -> Any:
         """Run a statement, and return an object with the methods ``fetchall`` and ``fetchone``."""
+        if self._lookups and params:
+            self._choose_plans(query in self._lookups)
         # The driver refuses U+0000. libpq would end the text there.
         if self._is_utf8 and all(type(value) is str and "\0" not in value for value in params):
             name = self._names.get(query) or self._prepare(query)
@@ -45,6 +53,13 @@ class PreparedConnection:
     def close(self) -> None:
         """Close the connection."""
         self._connection.close()
+
+    def _choose_plans(self, keeps_plans: bool) -> None:
+        # https://www.postgresql.org/docs/current/runtime-config-query.html#GUC-PLAN-CACHE-MODE
+        if keeps_plans != self._keeps_plans:
+            mode = "force_generic_plan" if keeps_plans else "auto"
+            self._connection.execute(f"SET plan_cache_mode = {mode}".encode(), prepare=False)
+            self._keeps_plans = keeps_plans
 
     def _prepare(self, query: str) -> bytes | None:
         """Prepare a statement and return its name, or None if the driver must run it."""

@@ -30,9 +30,10 @@ def test_the_statements_name_all_columns_of_the_tables(table: Table, columns: tu
 @pytest.mark.parametrize("name", vars(Statements("sqlite")))
 def test_the_database_accepts_each_statement(name: str, bindings: Bindings) -> None:
     with bindings.store.transaction() as transaction:
-        statement = vars(Statements(transaction.dialect_name))[name]
-        parameters = (None,) * (statement.count("?") if transaction.dialect_name == "sqlite" else statement.count("%s"))
-        transaction.connection.exec_driver_sql(statement, parameters)
+        found = vars(Statements(transaction.dialect_name))[name]
+        mark = "?" if transaction.dialect_name == "sqlite" else "%s"
+        for statement in (found,) if isinstance(found, str) else found:
+            transaction.connection.exec_driver_sql(statement, (None,) * statement.count(mark))
         transaction.rollback()
 
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any, cast
 
 import psycopg
 import pytest
 from psycopg import errors
 
+from ararat.middleware.bindings.collection import Bindings
+from ararat.middleware.bindings.listing import select
+from ararat.middleware.bindings.open_bindings import database_at
 from ararat.middleware.storage.databases.prepared import MOST, PreparedConnection
+from ararat.middleware.storage.store import DatabaseStore, create_database
 
 
 @pytest.fixture
@@ -60,6 +65,33 @@ def test_the_number_of_prepared_statements_is_limited(driver: psycopg.Connection
     for number in range(MOST + 10):
         assert connection.execute(f"SELECT {number}, %s::text", ("x",)).fetchall() == [(number, "x")]
     assert len(prepared_by(driver)) == MOST
+
+
+def test_plans_of_lookups_in_partitions_are_kept_and_those_of_lists_are_not(
+    cluster: Any, open_store: Callable[..., Bindings]
+) -> None:
+    url = cluster.new_schema()
+    create_database(database_at(url), partitions=4)
+    bindings = open_store(url)
+    names = [f"ark:12345/x{number}" for number in range(5)]
+    for name in names:
+        bindings.bind(name, f"https://example.org/{name}")
+    for _ in range(6):
+        for name in names:
+            assert [*bindings.fetch([name])] == [name]
+        assert sorted(bindings.fetch([*names, "ark:12345/y"])) == names
+        assert [each.identifier for each in bindings.list_names(select(prefix=names[2])).names] == [names[2]]
+    counted = "SELECT name, generic_plans, custom_plans FROM pg_prepared_statements WHERE statement LIKE %s"
+    read = cast(DatabaseStore, bindings.store)._readers.rows
+    [(lookup, *of_one)] = read(counted, ("%WHERE key IN ($1)",))
+    assert of_one == [30, 0]
+    assert [row[1:] for row in read(counted, ("%WHERE key IN (%$6)",))] == [(6, 0)]
+    [(_, generic, custom)] = read(counted, ("%ORDER BY bindings.key%",))
+    assert custom >= 5 > generic
+    # A kept plan reads only the partition of the key.
+    read("SELECT set_config('plan_cache_mode', 'force_generic_plan', false)", ())
+    plan = "\n".join(line for (line,) in read(f"EXPLAIN EXECUTE {lookup}('ark:12345/x1')", ()))
+    assert "Subplans Removed: 3" in plan
 
 
 @pytest.mark.parametrize(
