@@ -11,6 +11,8 @@ import os
 import random
 import shutil
 import statistics
+import subprocess
+import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -28,8 +30,9 @@ from ararat.middleware.log.publishing import initialize, publish
 from ararat.middleware.storage.store import create_database
 from ararat.middleware.tabular.importing import import_table
 
-_filling = run_path(str(Path(__file__).with_name("filling.py")))
-key, target, fill = _filling["key"], _filling["target"], _filling["fill"]
+FILLING = Path(__file__).with_name("filling.py")
+_filling = run_path(str(FILLING))
+key, target = _filling["key"], _filling["target"]
 
 MOST = int(os.environ.get("ARARAT_BENCH_SCALE", "0"))
 SIZES = [
@@ -72,6 +75,19 @@ def _lookups(bindings, draw, size):
     return taken
 
 
+def _fill(url, start, stop):
+    # In another process, so that its memory is not counted.
+    subprocess.run([sys.executable, str(FILLING), url, str(start), str(stop)], check=True)
+    # The highest memory of this process starts again: https://man7.org/linux/man-pages/man5/proc_pid_clear_refs.5.html
+    Path("/proc/self/clear_refs").write_text("5", "ascii")
+
+
+def _highest_memory():
+    """Return the highest memory of this process in megabytes."""
+    line = next(line for line in Path("/proc/self/status").read_text("ascii").splitlines() if line.startswith("VmHWM"))
+    return int(line.split()[1]) / 1024
+
+
 def _elapsed(work):
     begun = time.perf_counter()
     result = work()
@@ -111,7 +127,7 @@ def bench_scale(request, tell, plot, place, tmp_path):
         if shutil.disk_usage(tmp_path).free < (size - have) * BYTES * 1.5:
             tell(f"{kind}: the disk has no space for {size:,} names", [], {})
             break
-        filled, _ = _elapsed(lambda: fill(url, have, size))  # noqa: B023
+        filled, _ = _elapsed(lambda: _fill(url, have, size))  # noqa: B023
         added, have = size - have, size
         bindings = open_bindings(url)
         row = results[f"{size:,}"] = {}
@@ -133,6 +149,7 @@ def bench_scale(request, tell, plot, place, tmp_path):
         seconds, moved = _elapsed(lambda: relocate_prefix(bindings, beginning, f"https://new{size}.example.org/"))  # noqa: B023
         row["relocation, names/s"] = [moved.counts["relocated"] / seconds]
         row.update({f"{name}, ms": turns for name, turns in _lists(bindings, size).items()})
+        row["memory MB"] = [_highest_memory()]
         if size <= MOST_LOGGED:
             log, secret = LogFolder(tmp_path / kind), tmp_path / f"{kind}.key"
             if not secret.exists():

@@ -8,6 +8,8 @@ The rows are equal to those of an import. Each tenth name has a title. The targe
 
 from __future__ import annotations
 
+import sys
+
 from sqlalchemy import Connection, create_engine, make_url
 
 from ararat.middleware.storage.tables import search_indexes, triggers
@@ -67,6 +69,8 @@ def fill(url: str, start: int, stop: int) -> None:
     with engine.connect() as connection:
         if engine.dialect.name == "sqlite":
             connection.exec_driver_sql("PRAGMA cache_size = -500000")
+            # Without a journal, each page is written once. The new indexes would double the size of the file.
+            connection.exec_driver_sql("PRAGMA journal_mode = OFF")
         _remove(connection)
         connection.exec_driver_sql(_OPERATION.format(names=stop - start))
         operation = connection.exec_driver_sql("SELECT max(id) FROM operations").scalar_one()
@@ -80,11 +84,7 @@ def fill(url: str, start: int, stop: int) -> None:
         triggers.create(connection, triggers.triggers(engine.dialect.name))
         connection.commit()
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-        tidy = (
-            ["PRAGMA wal_checkpoint(TRUNCATE)"]
-            if engine.dialect.name == "sqlite"
-            else ["VACUUM ANALYZE bindings, events"]
-        )
+        tidy = ["PRAGMA journal_mode = WAL"] if engine.dialect.name == "sqlite" else ["VACUUM ANALYZE bindings, events"]
         for statement in tidy:
             connection.exec_driver_sql(statement)
     engine.dispose()
@@ -98,3 +98,7 @@ def _remove(connection: Connection) -> None:
     for kind, name in connection.exec_driver_sql(_INDEXES[connection.dialect.name]).fetchall():
         connection.exec_driver_sql(f"DROP {kind} {name}")
     connection.commit()
+
+
+if __name__ == "__main__":
+    fill(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))
