@@ -6,17 +6,17 @@ import itertools
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 import click
 
-from ..identifiers import IdentifierError, examine, normalize
-from ..identifiers.iri_policy import Profile
-from ..webapp.report.comparison import compare
 from . import streams
 from .errors import DONE, NO, UNREADABLE, write
 from .options import input_option, policy_option
 from .output import Sheet
-from .render import reports
+
+if TYPE_CHECKING:
+    from ..identifiers.iri_policy import Profile
 
 _CODES = {"strict": DONE, "liberal": NO, None: UNREADABLE}
 
@@ -40,6 +40,9 @@ def inspect_command(texts: tuple[str, ...], form: str, as_json: bool, profiles: 
       ararat inspect --json - < identifiers.txt
       ararat inspect --input json '"ark:12345/a\\u202eb"'
     """
+    from ..identifiers import examine
+    from .render import reports
+
     sheet = Sheet.of(sys.stdout)
     worst = DONE
     given = streams.identifiers(texts, form)
@@ -66,6 +69,9 @@ def equal_command(a: str, b: str) -> int:
 
     Exit code: 0 equivalent, 1 different, 2 one of them is not valid.
     """
+    from ..webapp.report.comparison import compare
+    from .render import reports
+
     comparison = compare(a, b)
     write(reports.comparison_lines(comparison, Sheet.of(sys.stdout)))
     return {"equivalent": DONE, "different": NO, "unreadable": UNREADABLE}[comparison.verdict]
@@ -84,6 +90,8 @@ def find_command(file: str, as_json: bool) -> int:
 
     Exit code: 0 identifiers found, 1 no identifiers found, 66 the file cannot be read.
     """
+    from .render import reports
+
     sheet = Sheet.of(sys.stdout)
     code = NO
     for found, normal_form in _readable(streams.matches(file)):
@@ -99,6 +107,8 @@ def find_command(file: str, as_json: bool) -> int:
 
 
 def _readable(matches: Iterator[streams.Found]) -> Iterator[tuple[streams.Found, str]]:
+    from ..identifiers import IdentifierError, normalize
+
     # A text of a single token is always a match, even if it is not valid.
     for found in matches:
         with suppress(IdentifierError):

@@ -51,7 +51,7 @@ def _run(inside: str, *, least: int = 1) -> str:
 # The longest match of the *strict* grammar: a dot precedes a non-empty variant, so a full stop does not match.
 _NAME_CHARS = _run(rf"{ARK_UNRESERVED}\-")
 _QUERY = _run(f"{iri.PCHAR}/?", least=0)
-_ARK = re.compile(
+_ARK = (
     rf"{LABEL_PATTERN}/?{NAAN}/{_NAME_CHARS}(?:/{_NAME_CHARS})*+(?:\.{_NAME_CHARS})*+"
     rf"(?:\?{_QUERY}(?:#{_QUERY})?|#{_QUERY}|/(?![^\s<>\"'),;.]))?"
 )
@@ -65,9 +65,8 @@ _URN = re.compile(
 _ENCODED = re.compile(rf"{ENCODED_LABEL_PATTERN}(?:[{ARK_UNRESERVED}\-./]++|{iri.PCT_ENCODED})++")
 _ENCODED_LABEL = re.compile(ENCODED_LABEL_PATTERN)
 _LABEL = re.compile(f"(?<![A-Za-z0-9])(?:({LABEL_PATTERN})|({ENCODED_LABEL_PATTERN})|({urn.LABEL_PATTERN}))")
-_GRAMMARS: dict[int | None, re.Pattern[str]] = {1: _ARK, 2: _ENCODED, 3: _URN}
-_ADDRESS = re.compile(rf"(?<![A-Za-z0-9+.\-])[A-Za-z][A-Za-z0-9+.\-]{{0,30}}://{_run(f'{iri.PCHAR}/', least=0)}")
-_IRI_END = re.compile(rf"(?:\?{_QUERY})?(?:#{_QUERY})?")
+_ADDRESS = rf"(?<![A-Za-z0-9+.\-])[A-Za-z][A-Za-z0-9+.\-]{{0,30}}://{_run(f'{iri.PCHAR}/', least=0)}"
+_IRI_END = rf"(?:\?{_QUERY})?(?:#{_QUERY})?"
 _SCHEME = re.compile(rf"{embedded.SCHEME}:")
 _SPACE = re.compile(f"[{ASCII_SPACE}]")
 _LABELS = LABELS | frozenset(map("".join, product("uU", "rR", "nN", ":")))
@@ -178,12 +177,13 @@ def _is_lower_case_word(word: str) -> bool:
 def _running(text: str, *, repair: bool = True) -> Iterator[Match]:
     place = taken = unread = 0
     addresses = _Addresses(text) if "://" in text else None
+    grammars: dict[int | None, re.Pattern[str]] = {1: iri.compiled(_ARK, text), 2: _ENCODED, 3: _URN}
     while label := _LABEL.search(text, place):
         start, place = label.span()
         # Inside an invalid match, the match of a label ends at the next label. So each character is matched only a few
         # times.
         following = _LABEL.search(text, place) if start < unread else None
-        matched = _GRAMMARS[label.lastindex].match(text, start, following.start() if following else len(text))
+        matched = grammars[label.lastindex].match(text, start, following.start() if following else len(text))
         if matched and _another_label(text, matched.end()):
             # The last label counts (E-01). It starts with the three letters at the end of this match.
             place = matched.end() - 3
@@ -202,7 +202,7 @@ class _Addresses:
     """The addresses in a text, searched once from left to right."""
 
     def __init__(self, text: str) -> None:
-        self._found = _ADDRESS.finditer(text)
+        self._found = iri.compiled(_ADDRESS, text).finditer(text)
         self._span: tuple[float, float] = (0, 0)
 
     def around(self, place: int, least: int) -> int | None:
@@ -220,14 +220,14 @@ def _in_scope(text: str, scope: Collection[str], found: list[Match]) -> Iterator
     taken = iter([*found, Match(len(text), len(text), "")])
     following = next(taken)
     place = 0
-    for address in _ADDRESS.finditer(text):
+    for address in iri.compiled(_ADDRESS, text).finditer(text):
         start, end = address.span()
         while following.end <= start:
             following = next(taken)
         host = re.split("[/:]", address[0].partition("://")[2], maxsplit=1)[0].lower()
         if start < place or following.start < end or host not in hosts:
             continue
-        place = min(_IRI_END.match(text, end).end(), following.start)  # type: ignore[union-attr]
+        place = min(iri.compiled(_IRI_END, text).match(text, end).end(), following.start)  # type: ignore[union-attr]
         literal = text[start:place]
         yield Match(start, place, literal, *_in_a_sentence(literal))
 

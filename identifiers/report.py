@@ -14,13 +14,13 @@ from . import registries, suggestions
 from .ark import check_character, kunze
 from .ark import embedded as embedding
 from .ark.embedded import EmbeddedArk
-from .ark.grammar import extended_ark
+from .ark.grammar import EXTENDED_ARK
 from .ark.model import Ark
 from .ark.normalization import Step
 from .parsing import is_pseudo_ark, read
 from .problems import IdentifierError, Problem
 from .segments import Segment
-from .text import display
+from .text import display, iri
 from .urn import grammar as urn
 from .urn.model import Urn
 
@@ -254,7 +254,9 @@ def _invalid_report(text: str, problem: Problem) -> Report:
 def _kunze(text: str, normal_form: str | None) -> dict[str, Any] | None:
     """Return the normal form by draft-kunze-ark if it differs from ``normal_form`` and is an Extended ARK."""
     form = kunze.compare(text, normal_form)
-    return form.as_dict() if form and extended_ark().fullmatch(form.normal_form) else None
+    if form is None or not iri.compiled(EXTENDED_ARK, form.normal_form).fullmatch(form.normal_form):
+        return None
+    return form.as_dict()
 
 
 def _embedding(text: str) -> dict[str, Any] | None:

@@ -4,6 +4,21 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+LABELS = {
+    "prefix": "resolver prefix",
+    "label": "label",
+    "naan": "NAAN",
+    "separator": "",
+    "name": "Name",
+    "component": "component",
+    "variant": "variant",
+    "nid": "NID",
+    "nss": "NSS",
+    "query": "query",
+    "fragment": "fragment",
+}
+"""The labels of the kinds of segments, on a page and in a terminal."""
+
 
 class Segment(NamedTuple):
     """A part of an identifier at ``text[start:end]``, with the mark before it ("/", ".", "?" or "#").

@@ -23,7 +23,6 @@ import click
 from .. import streams
 from ..errors import DONE, FAILURE, NO, Refused, write
 from ..output import Sheet, words
-from .answers import KINDS, agrees, answer
 
 _MAX_LINE = 1024 * 1024
 
@@ -76,6 +75,8 @@ def run_command(file: str, command: tuple[str, ...], kinds: tuple[str, ...], sec
     \b
       ararat conformance run tests/data/vectors.jsonl -- ararat conformance answer
     """
+    from .answers import KINDS, agrees
+
     wanted = set(kinds) or set(KINDS)
     vectors = [vector for vector in _vectors(file) if vector.kind in wanted]
     if not vectors:
@@ -102,6 +103,8 @@ def _answered(line: bytes) -> dict[str, Any]:
             raise TypeError
     except (ValueError, TypeError, KeyError, RecursionError):
         return {"id": None, "error": "not a JSON object with id, kind and input"}
+    from .answers import KINDS, answer
+
     if kind not in KINDS:
         return {"id": number, "error": "unknown kind, or a kind that needs a site"}
     try:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from ...identifiers import Match, Problem, Report
 from ...identifiers.problems import caret
+from ...identifiers.segments import LABELS
 from ...identifiers.text import display
-from ...webapp.report import facts
-from ...webapp.report import summary as verdicts
-from ...webapp.report.comparison import Comparison
-from ...webapp.report.parts import LABELS
 from ..output import Sheet, Style, identifier, words
+
+if TYPE_CHECKING:
+    from ...identifiers import Match, Problem, Report
+    from ...webapp.report.comparison import Comparison
 
 _MAX_ROWS = 12
 _MAX_MEMBER = 300
@@ -38,6 +39,8 @@ def report_lines(report: Report, sheet: Sheet) -> Iterator[str]:
     >>> next(report_lines(examine("ark:12345/x"), Sheet(80)))
     'ark:12345/x'
     """
+    from ...webapp.report import summary as verdicts
+
     yield from sheet.prose(identifier(report.input), style="strong")
     yield from sheet.prose(f"{verdicts.verdict(report)}.", style=_STATUSES[verdicts.status(report)])
     if summary := verdicts.summary(report):
@@ -94,6 +97,7 @@ def match_line(match: Match, line: int, column: int, normal_form: str | None, sh
 
     ``normal_form`` is None for an invalid identifier.
 
+    >>> from ...identifiers import Match
     >>> match_line(Match(4, 15, "ark:12345/x"), 1, 5, "ark:12345/x", Sheet(80))
     '1:5      ark:12345/x'
     """
@@ -168,6 +172,8 @@ def _same_as(report: Report, sheet: Sheet) -> Iterator[str]:
 
 
 def _facts(report: Report, sheet: Sheet) -> Iterator[str]:
+    from ...webapp.report import facts
+
     for number, source in enumerate(facts.known(report)):
         if number:
             yield ""

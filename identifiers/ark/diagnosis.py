@@ -6,12 +6,11 @@ error, because its correction can change the meaning of everything after it.
 
 from __future__ import annotations
 
-import functools
 import re
 
 from ..problems import IdentifierError, Problem, problem
-from ..text import characters, display
-from .grammar import BASE29_LETTERS, IFRAGMENT, IQUERY, LABEL, NAAN_START, PATH_START, extended_ark
+from ..text import characters, display, iri
+from .grammar import BASE29_LETTERS, EXTENDED_ARK, IFRAGMENT, IQUERY, LABEL, NAAN_START, PATH_START
 
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
 
@@ -24,7 +23,7 @@ def matched_ark(text: str) -> re.Match[str]:
     >>> matched_ark("ark:12345/x")["naan"]
     '12345'
     """
-    matched = extended_ark().fullmatch(text)
+    matched = iri.compiled(EXTENDED_ARK, text).fullmatch(text)
     if matched is None:
         raise IdentifierError(text, first_problem(text))
     return matched
@@ -119,13 +118,9 @@ def _invalid_everywhere(text: str, index: int) -> Problem | None:
     return None
 
 
-# To compile a class with all of ucschar takes milliseconds, so this is done for the first error and not on import.
-_compile = functools.cache(re.compile)
-
-
 def _match_end(allowed: str, text: str, start: int, end: int) -> int:
     """Return the index of the first character that the expression does not allow, or ``end``."""
-    found = _compile(allowed).match(text, start, end)
+    found = iri.compiled(allowed, text).match(text, start, end)
     return found.end() if found else start
 
 

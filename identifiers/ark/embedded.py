@@ -5,7 +5,6 @@ Source: ARK draft, section 4.1. Decisions: E-01, E-02, E-03, E-04, E-05, E-06, E
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -37,13 +36,6 @@ ISEGMENT_NZ = iri.run(iri.IPCHAR)
 #     prefix = scheme ":" ["/" isegment-nz *("/" isegment)] /
 #              scheme "://" iauthority *("/" isegment)
 _PREFIX = rf"(?P<scheme>{SCHEME}):(?://(?P<authority>{IAUTHORITY})(?P<path>(?:/{ISEGMENT})*+)|(?:/{ISEGMENT_NZ}(?:/{ISEGMENT})*+)?)"
-
-
-@functools.cache
-def _prefix() -> re.Pattern[str]:
-    # To compile this takes 10 ms, and most identifiers are not addresses.
-    return re.compile(_PREFIX)
-
 
 _PATH = re.compile("[^?#]*+")
 
@@ -167,7 +159,7 @@ def split(text: str) -> Split | None:
     start = text.rfind(":", 0, _path_end(text)) - 3
     if start <= 0 or text[start : start + 4] not in LABELS:
         return None
-    found = _prefix().fullmatch(text, 0, start)
+    found = iri.compiled(_PREFIX, text).fullmatch(text, 0, start)
     if found is None:
         return None
     rest = text[start:]
@@ -235,7 +227,7 @@ def _problem_of(text: str) -> Problem:
     end = _path_end(text)
     start = _last_label(text, end)
     if start > 0:
-        if _prefix().fullmatch(text, 0, start) is None:
+        if iri.compiled(_PREFIX, text).fullmatch(text, 0, start) is None:
             return problem("bad-prefix", 0, start)
         try:
             ark.parse(text[start:])

@@ -7,7 +7,6 @@ productions accept; :mod:`.model` then refuses an ARK whose normal form is not a
 from __future__ import annotations
 
 import re
-from functools import cache
 from itertools import product
 
 from ..text import iri
@@ -51,17 +50,12 @@ IFRAGMENT = iri.run(f"{iri.IPCHAR}/?", least=0)
 
 # Extended-ARK = Basic-ARK ["?" iquery] ["#" ifragment]
 # Basic-ARK = ~"ark:" ["/"] NAAN "/" Name [Qualifier]
-_EXTENDED_ARK = (
+EXTENDED_ARK = (
     rf"(?P<label>{LABEL_PATTERN}/?)(?P<naan>{NAAN})/(?P<path>{PATH})"
     rf"(?P<tail>(?:\?(?P<query>{IQUERY}))?(?:#(?P<fragment>{IFRAGMENT}))?)"
 )
 
-
-@cache
-def extended_ark() -> re.Pattern[str]:
-    """Return the expression for an Extended ARK. It takes long to compile, and most ARKs match :data:`PLAIN_ARK`."""
-    return re.compile(_EXTENDED_ARK)
-
+"""The expression for an Extended ARK. Use it with :func:`.iri.compiled`. Most ARKs match :data:`PLAIN_ARK`."""
 
 _PLAIN_PART = rf"[{ARK_UNRESERVED}][{ARK_UNRESERVED}\-]*+"
 PLAIN_ARK = re.compile(rf"{LABEL_PATTERN}/?([{BASE29}]++/{_PLAIN_PART}(?:/{_PLAIN_PART})*+)((?:\.{_PLAIN_PART})++)?+")

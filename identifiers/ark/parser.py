@@ -12,7 +12,7 @@ import re
 from ..problems import IdentifierError, problem
 from ..text import iri
 from .diagnosis import matched_ark
-from .grammar import BASE29, PLAIN_ARK, extended_ark
+from .grammar import BASE29, EXTENDED_ARK, PLAIN_ARK
 from .model import Ark
 from .normalization import Parts, hyphenless, normal
 
@@ -45,7 +45,7 @@ def reads(text: str) -> bool:
     >>> reads("ark:12345/x.en"), reads("ark:12345"), reads("ark:12345/-")
     (True, False, False)
     """
-    matched = extended_ark().fullmatch(text)
+    matched = iri.compiled(EXTENDED_ARK, text).fullmatch(text)
     if matched is None:
         return False
     if "%" not in text and "-" not in text:

@@ -16,13 +16,11 @@ from ..text import display, iri
 # RFC 3986, appendix B
 _PARTS = re.compile(r"(?:([^:/?#]+):)?(?://([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#(.*))?", re.DOTALL)
 # RFC 3987, section 2.2:  IRI = scheme ":" ihier-part [ "?" iquery ] [ "#" ifragment ]
-_IRI = re.compile(
-    rf"{embedded.SCHEME}://{embedded.IAUTHORITY}(?:/{embedded.ISEGMENT})*+(?:\?{IQUERY})?(?:#{IFRAGMENT})?"
-)
+_IRI = rf"{embedded.SCHEME}://{embedded.IAUTHORITY}(?:/{embedded.ISEGMENT})*+(?:\?{IQUERY})?(?:#{IFRAGMENT})?"
 
 # The same for any other scheme, by characters only
 _ANY = rf"{iri.IPCHAR}{iri.IPRIVATE}/?#\[\]"
-_ANY_IRI = re.compile(f"{embedded.SCHEME}:{iri.run(_ANY)}")
+_ANY_IRI = f"{embedded.SCHEME}:{iri.run(_ANY)}"
 
 MAX_COMPOSED = 2000
 """The maximum length in characters of a text that is converted to Unicode normal form C."""
@@ -69,7 +67,7 @@ def first_fault(text: str) -> int | None:
     >>> first_fault("https://17beta.top/a b"), first_fault("https://17beta.top/a")
     (20, None)
     """
-    found = _IRI.match(text)
+    found = iri.compiled(_IRI, text).match(text)
     if found is None:
         return 0
     return None if found.end() == len(text) else found.end()
@@ -81,7 +79,7 @@ def is_iri(text: str) -> bool:
     >>> is_iri("mailto:somebody@example.org"), is_iri("two words"), is_iri("/en")
     (True, False, False)
     """
-    return _ANY_IRI.fullmatch(text) is not None
+    return iri.compiled(_ANY_IRI, text).fullmatch(text) is not None
 
 
 def normal_form(text: str) -> str | None:

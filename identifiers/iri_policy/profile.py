@@ -45,11 +45,11 @@ _MAX_TEXTS = 200
 _MAX_CHARACTERS = 200
 """The maximum number of characters of a text in a profile."""
 
-_HOST = re.compile(rf"(?=.{{1,253}}\Z)[a-z0-9{iri.UCSCHAR}](?:[a-z0-9\-.{iri.UCSCHAR}]*[a-z0-9{iri.UCSCHAR}])?")
-_WORD = re.compile(r"[a-z0-9][a-z0-9+\-._]{0,62}")
-_BASE29 = re.compile(f"[{BASE29}]{{1,32}}")
-_RESOLVER = re.compile(r"https?://[a-z0-9\-.]{1,253}(?::[0-9]{1,5})?(?:/[A-Za-z0-9\-._~]+)*/?")
-_LANGUAGE = re.compile("[a-z]{2,3}")
+_HOST = rf"(?=.{{1,253}}\Z)[a-z0-9{iri.UCSCHAR}](?:[a-z0-9\-.{iri.UCSCHAR}]*[a-z0-9{iri.UCSCHAR}])?"
+_WORD = r"[a-z0-9][a-z0-9+\-._]{0,62}"
+_BASE29 = f"[{BASE29}]{{1,32}}"
+_RESOLVER = r"https?://[a-z0-9\-.]{1,253}(?::[0-9]{1,5})?(?:/[A-Za-z0-9\-._~]+)*/?"
+_LANGUAGE = "[a-z]{2,3}"
 
 
 class ProfileError(ValueError):
@@ -172,9 +172,9 @@ def _shown(value: object) -> str:
     return f'"{display.escape(text[:60])}{"..." if len(text) > 60 else ""}"'
 
 
-def _matching(pattern: re.Pattern[str], expected: str) -> Callable[[str, Any], str]:
+def _matching(expression: str, expected: str) -> Callable[[str, Any], str]:
     def check(key: str, value: Any) -> str:
-        if not isinstance(value, str) or not pattern.fullmatch(value):
+        if not isinstance(value, str) or not iri.compiled(expression, value).fullmatch(value):
             raise ProfileError(f"{key}: {_shown(value)} is not valid; expected {expected}")
         return value
 
@@ -194,7 +194,7 @@ def _each(check: Callable[[str, Any], str]) -> Callable[[str, Any], tuple[str, .
 
 
 def _one_of(choices: tuple[str, ...]) -> Callable[[str, Any], str]:
-    return _matching(re.compile("|".join(map(re.escape, choices))), " or ".join(choices))
+    return _matching("|".join(map(re.escape, choices)), " or ".join(choices))
 
 
 def _resolver(key: str, value: Any) -> str:

@@ -19,7 +19,7 @@ import json
 import re
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 # RFC 3987, section 4.1: "IRIs MUST NOT contain bidirectional formatting characters (LRM, RLM, LRE, RLE, LRO, RLO, and
@@ -95,6 +95,17 @@ def name(char: str) -> str:
     return known or _NAMELESS.get(classify(char) or "") or unicodedata.name(char, "<unnamed>")
 
 
+def hidden_runs(text: str) -> Iterator[re.Match[str]]:
+    """Find the runs of one repeated hidden character in ``text``, as :data:`HIDDEN` does.
+
+    Printable ASCII has none. For such a text, the table of the characters is not read.
+
+    >>> [found.span() for found in hidden_runs("a\\u200b\\u200b")], list(hidden_runs("a b"))
+    ([(1, 3)], [])
+    """
+    return iter(()) if text.isascii() and text.isprintable() else _hidden().finditer(text)
+
+
 @dataclass(frozen=True, slots=True)
 class _Table:
     # Range i contains the code points from starts[i] to ends[i], all of kinds[i]. Ranges ascend and do not overlap.
@@ -123,6 +134,7 @@ def _bounds(span: str) -> tuple[int, int]:
     return int(first, 16), int(last or first, 16)
 
 
+@functools.cache
 def _hidden() -> re.Pattern[str]:
     table = _table()
     ranges = list(zip(table.starts, table.ends, strict=True))
@@ -151,5 +163,5 @@ def _class(ranges: Sequence[tuple[int, int]]) -> str:
 def __getattr__(attribute: str) -> re.Pattern[str]:
     # Compile HIDDEN on first use, so that importing the module reads no file.
     if attribute == "HIDDEN":
-        return globals().setdefault("HIDDEN", _hidden())
+        return _hidden()
     raise AttributeError(f"module {__name__!r} has no attribute {attribute!r}")

@@ -12,7 +12,6 @@ import functools
 import json
 import re
 from collections.abc import Mapping
-from importlib import resources
 
 
 def looks_like(char: str) -> str | None:
@@ -36,6 +35,8 @@ def first(text: str) -> re.Match[str] | None:
 
 @functools.cache
 def _table() -> Mapping[str, str]:
+    from importlib import resources  # it loads tempfile and more, and most texts are ASCII
+
     data = json.loads(
         resources.files(__spec__.parent.rpartition(".")[0]).joinpath("data", "confusables.json").read_text("ascii")
     )

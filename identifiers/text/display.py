@@ -148,7 +148,7 @@ def atoms(text: str) -> list[Atom]:
     """
     cut: list[Atom] = []
     end = 0
-    for found in characters.HIDDEN.finditer(text):
+    for found in characters.hidden_runs(text):
         if found.start() > end:
             cut.append(Atom(text[end : found.start()]))
         cut.extend(_chips(found[1], found[0]))

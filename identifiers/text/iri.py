@@ -57,9 +57,25 @@ UNRESERVED_TRIPLETS = triplets(ALPHANUMERIC + "-._~")
 _LOWER_TRIPLETS = re.compile("(?:%(?:[a-f][0-9A-Fa-f]|[0-9A-F][a-f]))++")
 
 
+def compiled(expression: str, text: str) -> re.Pattern[str]:
+    """Compile a regular expression, once, to match it with ``text``.
+
+    To compile a class with :data:`UCSCHAR` takes milliseconds. For an ASCII text, these characters are left out.
+    ``expression`` must be a constant, because the result is kept permanently.
+
+    >>> compiled(f"[a-c{UCSCHAR}]", "b").match("b") is not None
+    True
+    """
+    return _for_ascii(expression) if text.isascii() else _for_any(expression)
+
+
 @functools.cache
-def _ucschar() -> re.Pattern[str]:
-    return re.compile(f"[{UCSCHAR}]")
+def _for_ascii(expression: str) -> re.Pattern[str]:
+    # A class must not be empty, so one character outside ASCII stays in it.
+    return re.compile(expression.replace(UCSCHAR, "\u00a0").replace(IPRIVATE, "\u00a0"))
+
+
+_for_any = functools.cache(re.compile)
 
 
 def is_ucschar(char: str) -> bool:
@@ -68,7 +84,7 @@ def is_ucschar(char: str) -> bool:
     >>> is_ucschar("é"), is_ucschar("e"), is_ucschar("\ue000")
     (True, False, False)
     """
-    return _ucschar().match(char) is not None
+    return compiled(f"[{UCSCHAR}]", char).match(char) is not None
 
 
 def run(inside: str, *, least: int = 1) -> str:

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 
 from ..problems import Problem, problem
 from ..text import display, iri
-from . import namespaces
 
 # URN draft, section 2.1:  NID = ( ALPHA / DIGIT ) 1*31( ALPHA / DIGIT / "-" )
 _NID_CHARS = re.compile(r"[A-Za-z0-9][A-Za-z0-9\-]*+")
@@ -109,6 +108,8 @@ def notes(nid: str, nss: str, query: str | None, fragment: str | None) -> Iterat
         yield problem("query-not-assigned", end, end + 1 + len(query))
         end += 1 + len(query)
     if fragment is not None:
+        from . import namespaces  # most names need no rules of a namespace, and these take long to load
+
         known = namespaces.lookup(nid)
         # "Absent a registered namespace definition ... that explicitly specifies its usage, URNs within a particular
         # URN Namespace MUST NOT contain a fragment identifier."
@@ -143,6 +144,10 @@ def components(query: str) -> tuple[str | None, str | None] | None:
 
 def _needless(nid: str, nss: str) -> re.Match[str] | None:
     """Find the first percent-encoding of an unreserved character without a special meaning in the namespace."""
+    if "%" not in nss:
+        return None
+    from . import namespaces
+
     octets = iri.UNRESERVED_TRIPLETS.finditer(nss)
     return next((octet for octet in octets if chr(int(octet[0][1:], 16)) not in namespaces.special(nid)), None)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..ark.grammar import METADATA_INFLECTIONS
 from ..ark.normalization import Step
@@ -17,10 +17,12 @@ from ..normalized import Normalized
 from ..problems import Problem
 from ..segments import Segment
 from ..text import display, iri
-from . import diagnosis, namespaces, profiles
+from . import diagnosis, profiles
 from .grammar import DRAFT
-from .namespaces import Namespace
 from .profiles import Parts
+
+if TYPE_CHECKING:
+    from .namespaces import Namespace
 
 STEPS = (
     ("scheme-case", "Write the label in lower case", "URN draft, section 5, step 1"),
@@ -97,6 +99,8 @@ class Urn(Normalized):
     @property
     def namespace(self) -> Namespace | None:
         """The rules of the namespace, or None if :func:`.namespaces.lookup` does not find them."""
+        from . import namespaces  # the rules take long to load, and a resolver of ARKs does not need them
+
         return namespaces.lookup(self.nid)
 
     @property
@@ -108,8 +112,7 @@ class Urn(Normalized):
         >>> parse("urn:isbn:0-451-45052-3").canonical_name
         'urn:isbn:9780451450524'
         """
-        nid, nss, _, _ = self.parts
-        known = namespaces.lookup(nid)
+        nss, known = self.nss, self.namespace
         return f"urn:{known.nid}:{known.canonical(nss)}" if known else self.assigned_name
 
     @property
@@ -131,7 +134,7 @@ class Urn(Normalized):
         ('urn:isbn:0-451-45052-3', 'urn:foo:\u00e9')
         """
         nid, nss, _, _ = self.parts
-        known = namespaces.lookup(nid)
+        known = self.namespace
         name = known.display(nss) if known else display.decoded(nss)
         return f"urn:{nid.lower()}:{name}{display.decoded(self.text[5 + len(nid) + len(nss) :])}"
 
@@ -143,9 +146,8 @@ class Urn(Normalized):
         >>> parse("urn:uuid:f81d4fae-7dec-11d0-a765-00a0c91e6bf6").details["version"]
         '1, from a time since 1582 and a node'
         """
-        nid, nss, _, _ = self.parts
-        known = namespaces.lookup(nid)
-        return known.details(nss) if known else {}
+        known = self.namespace
+        return known.details(self.nss) if known else {}
 
     @property
     def findings(self) -> tuple[Problem, ...]:
@@ -158,7 +160,7 @@ class Urn(Normalized):
         ['the number begins with a zero']
         """
         nid, nss, _, _ = self.parts
-        known = namespaces.lookup(nid)
+        known = self.namespace
         return known.check(nss, 5 + len(nid)) if known else ()
 
     @property

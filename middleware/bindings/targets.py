@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import cache, lru_cache
+from functools import lru_cache
 from types import MappingProxyType
 from urllib.parse import quote, unquote
 
@@ -208,7 +208,7 @@ def _not_http(target: str) -> BindingError:
 
 def _check_characters(rest: str) -> str:
     """Return the part of a target after its authority, unchanged, if all of its characters are allowed there."""
-    match = _from_path().match(rest)
+    match = iri.compiled(_FROM_PATH, rest).match(rest)
     end = match.end() if match else 0
     if end < len(rest):
         raise _wrong_character(rest[end])
@@ -216,12 +216,6 @@ def _check_characters(rest: str) -> str:
     if not rest.isascii() and (found := BIDI_FORMATTING.intersection(rest)):
         raise _wrong_character(min(found))
     return rest
-
-
-@cache
-def _from_path() -> re.Pattern[str]:
-    # It takes long to compile, and a command that shows a name does not need it.
-    return re.compile(_FROM_PATH)
 
 
 def _wrong_character(char: str) -> BindingError:

@@ -5,7 +5,6 @@ Settings and the store can both have a branding. Each value of the store replace
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections.abc import Mapping
@@ -63,7 +62,9 @@ class Branding:
         >>> Branding().digest == Branding().digest != Branding(colour="#ffffff").digest
         True
         """
-        return hashlib.sha256(json.dumps(self.as_dict()).encode()).hexdigest()[:16]
+        from hashlib import sha256  # it loads OpenSSL, and most commands do not need it
+
+        return sha256(json.dumps(self.as_dict()).encode()).hexdigest()[:16]
 
 
 NO_BRANDING = Branding()

@@ -15,9 +15,11 @@ def bench_start(tell, tmp_path, in_turns):
     file = str(tmp_path / "bindings.sqlite")
     with open_bindings(file, create=True) as bindings:
         bindings.bind("ark:12345/x6np1", "https://example.org/map")
+    inspected = "https://example.org/ark:/12345/x6-np1"
     commands = {
         "python -c pass": ["-c", "pass"],
         "ararat --version": ["-m", "ararat", "--version"],
+        "ararat inspect URL": ["-m", "ararat", "inspect", inspected],
         "ararat show ID, SQLite": ["-m", "ararat", "show", "ark:12345/x6np1", "--database", file],
     }
     # An installed package has compiled modules. The first turn compiles those of this checkout.

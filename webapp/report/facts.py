@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ...identifiers import Report
+if TYPE_CHECKING:
+    from ...identifiers import Report
 
 MAX_FINDINGS = 12
 """Maximum number of findings and of parent IRIs that are shown."""

@@ -9,23 +9,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ...identifiers import Problem, Report, Segment, parse
+from ...identifiers.segments import LABELS
 from . import excerpt
 from .excerpt import Line
-
-LABELS = {
-    "prefix": "resolver prefix",
-    "label": "label",
-    "naan": "NAAN",
-    "separator": "",
-    "name": "Name",
-    "component": "component",
-    "variant": "variant",
-    "nid": "NID",
-    "nss": "NSS",
-    "query": "query",
-    "fragment": "fragment",
-}
-"""The labels of the kinds of segments, on a page and in a terminal."""
 
 MAX_SEGMENTS = 24
 """Maximum number of segments that are shown. Of more segments, the middle is omitted."""

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from ...identifiers import Report
 from ...identifiers.text import characters
-from .inspection import Finding
+
+if TYPE_CHECKING:
+    from ...identifiers import Report
+    from .inspection import Finding
 
 Status = Literal["good", "warn", "bad", "plain"]
 
@@ -75,7 +77,7 @@ def summary(report: Report) -> str:
         parts = [counted(components, "component")] if components else []
         parts += [counted(variants, "variant")] if variants else []
         said.append(f"The Name has {' and '.join(parts) or 'no qualifier'}")
-    if hidden := sum(len(found[0]) for found in characters.HIDDEN.finditer(report.input)):
+    if hidden := sum(len(found[0]) for found in characters.hidden_runs(report.input)):
         said.append(f"The text contains {counted(hidden, 'hidden character')}")
     return ". ".join(said) + "." if said else ""
 

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, Select, Table, func, insert, or_, select, text, update
 
 from ....identifiers import Urn
-from ....identifiers.urn import namespaces
 from ...bindings import names
 from ...errors import BindingError
 from ..tables import schema
@@ -134,6 +133,8 @@ def _mark(connection: Connection) -> None:
 
 
 def _namespaces() -> set[str]:
+    from ....identifiers.urn import namespaces  # they take long to load, and most databases have only ARKs
+
     return {namespace.nid for namespace in namespaces.registered() if namespace.folds}
 
 
