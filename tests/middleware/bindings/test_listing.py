@@ -204,7 +204,9 @@ def test_an_unreadable_row_is_reported_and_skipped(bindings: Bindings) -> None:
     assert page.unreadable == ["ark:12345/x2"]
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(text=st.text(min_size=1, max_size=30))
 def test_any_text_can_be_searched(bindings: Bindings, text: str) -> None:
     try:

@@ -99,7 +99,7 @@ def trimmed(binding: Binding) -> Binding:
 
 
 @every_format
-@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(
     st.dictionaries(
         st.sampled_from(

@@ -157,7 +157,7 @@ def test_no_identifier_makes_the_api_fail(naughty: Any, anonymous: EzidClient) -
         assert reply.line.isascii()
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], max_examples=60)
 @given(elements=st.dictionaries(st.text(min_size=1), st.text(), max_size=4))
 def test_any_elements_are_kept_or_refused_as_a_whole(curator: Person, elements: dict[str, str]) -> None:
     clean = {name.strip(): value.strip() for name, value in elements.items() if name.strip()}
