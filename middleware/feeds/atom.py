@@ -17,11 +17,10 @@ from ..branding.model import NO_BRANDING, Branding
 from ..errors import BindingError
 from ..views.description import successor_address
 from ..views.formats.reference import reference
-from .feed import FeedAnswer, document, only_parameter, refusal
+from .feed import FeedAnswer, FeedSource, document, only_parameter, refusal
 from .xml import render
 
 if TYPE_CHECKING:
-    from ..bindings.collection import Bindings
     from ..http.request import Request
 
 ENTRIES = 50
@@ -41,28 +40,18 @@ class _Entry(NamedTuple):
 
 
 class AtomFeed:
-    """The Atom feed at ``path``, of the names that begin with one of ``beginnings``.
+    """The Atom feed at ``path``, of the names of ``source``.
 
-    ``prefix`` is the resolver prefix. Clients can store a page for ``seconds``. The author is the institution of
-    ``branding``, if the store has none.
+    Clients can store a page for ``seconds``. The author is the institution of ``branding``, if the store has none.
     """
 
     methods = ("GET",)
 
-    def __init__(
-        self,
-        bindings: Bindings,
-        prefix: str,
-        path: str,
-        beginnings: Sequence[str],
-        seconds: int,
-        branding: Branding = NO_BRANDING,
-    ) -> None:
+    def __init__(self, source: FeedSource, path: str, seconds: int, branding: Branding = NO_BRANDING) -> None:
+        self._bindings, self._prefix, beginnings = source
         self._branding = branding
-        self._bindings = bindings
-        self._prefix = prefix
-        self._address = f"{prefix}{path}"
-        self._selection = Selection(beginnings=tuple(beginnings), public=True, by_change=True, newest_first=True)
+        self._address = f"{self._prefix}{path}"
+        self._selection = Selection(beginnings=beginnings, public=True, by_change=True, newest_first=True)
         self._seconds = seconds
 
     def answer(self, request: Request) -> FeedAnswer:

@@ -16,7 +16,7 @@ from ..http.answer import Answer, last_resort
 from ..http.request import Request
 from ..http.responses import RETRY_AFTER, Answers
 from .atom import AtomFeed
-from .feed import Feed, FeedAnswer, refusal
+from .feed import Feed, FeedAnswer, FeedSource, refusal
 from .oai_pmh import OaiPmh
 from .sitemaps import Sitemap
 
@@ -77,12 +77,12 @@ class Feeds:
 
 def _feeds(settings: Settings, bindings: Bindings) -> dict[str, Feed]:
     """Return the feeds that are switched on, by their paths."""
-    prefix, beginnings, seconds = settings.prefix or "", settings.beginnings, settings.cache
+    source, seconds = FeedSource(bindings, settings.prefix or "", settings.beginnings), settings.cache
     feeds: dict[str, Feed] = {}
     if settings.sitemap is not None:
-        feeds[settings.sitemap] = Sitemap(bindings, prefix, settings.sitemap, beginnings, seconds)
+        feeds[settings.sitemap] = Sitemap(source, settings.sitemap, seconds)
     if settings.atom is not None:
-        feeds[settings.atom] = AtomFeed(bindings, prefix, settings.atom, beginnings, seconds, settings.branding)
+        feeds[settings.atom] = AtomFeed(source, settings.atom, seconds, settings.branding)
     if settings.oai is not None:
-        feeds[settings.oai] = OaiPmh(bindings, prefix, settings.oai, beginnings, settings.branding)
+        feeds[settings.oai] = OaiPmh(source, settings.oai, settings.branding)
     return feeds

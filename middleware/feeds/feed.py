@@ -4,12 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 from urllib.parse import parse_qsl
 
 from ..http.answer import Headers
 from ..http.conditional import validators
 from ..http.request import Request
+
+if TYPE_CHECKING:
+    from ..bindings.collection import Bindings
+
+
+class FeedSource(NamedTuple):
+    """The names that a feed lists: those of ``bindings`` that begin with one of ``beginnings``.
+
+    ``prefix`` is the resolver prefix.
+    """
+
+    bindings: Bindings
+    prefix: str
+    beginnings: tuple[str, ...]
 
 
 class FeedAnswer(NamedTuple):

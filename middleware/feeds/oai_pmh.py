@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, urlsplit
 
 from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
@@ -23,14 +23,11 @@ from ..errors import BindingError
 from ..http.request import MAX_FORM, Request
 from . import oai_arguments, oai_tokens
 from .dublin_core import Element, elements
-from .feed import FeedAnswer, refusal, utc_seconds
+from .feed import FeedAnswer, FeedSource, refusal, utc_seconds
 from .oai_arguments import Verb
 from .oai_errors import OaiError
 from .oai_sets import Sets
 from .xml import render
-
-if TYPE_CHECKING:
-    from ..bindings.collection import Bindings
 
 RECORDS = 100
 """The number of records in a part of a list."""
@@ -53,22 +50,18 @@ class _Record(NamedTuple):
 
 
 class OaiPmh:
-    """The OAI-PMH repository at ``path``, of the names that begin with one of ``beginnings``.
+    """The OAI-PMH repository at ``path``, of the names of ``source``.
 
-    ``prefix`` is the resolver prefix. ``branding`` has the institution and its contact, if the store has none.
+    ``branding`` has the institution and its contact, if the store has none.
     """
 
     methods = ("GET", "POST")
 
-    def __init__(
-        self, bindings: Bindings, prefix: str, path: str, beginnings: Sequence[str], branding: Branding = NO_BRANDING
-    ) -> None:
+    def __init__(self, source: FeedSource, path: str, branding: Branding = NO_BRANDING) -> None:
+        self._bindings, self._prefix, self._beginnings = source
         self._branding = branding
-        self._bindings = bindings
-        self._prefix = prefix
-        self._address = f"{prefix}{path}"
-        self._host = urlsplit(prefix).hostname or ""
-        self._beginnings = tuple(beginnings)
+        self._address = f"{self._prefix}{path}"
+        self._host = urlsplit(self._prefix).hostname or ""
 
     def answer(self, request: Request) -> FeedAnswer:
         """Return the answer to a request. An error of the protocol has the status 200."""

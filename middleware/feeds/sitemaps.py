@@ -8,7 +8,7 @@ range. So all processes serve the same files, and few new names change few files
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from hashlib import sha256
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -20,10 +20,9 @@ from ..bindings.listing import LAST
 from ..fork_safety import ForkSafeLock
 from ..http.conditional import validators
 from ..storage.name_ranges import LiveName, NameRanges, behind
-from .feed import FeedAnswer, document, only_parameter, refusal, utc_seconds
+from .feed import FeedAnswer, FeedSource, document, only_parameter, refusal, utc_seconds
 
 if TYPE_CHECKING:
-    from ..bindings.collection import Bindings
     from ..http.request import Request
 
 MAX_NAMES = 50_000
@@ -46,24 +45,17 @@ _MAX_START = 1100
 
 
 class Sitemap:
-    """The sitemap at ``path``, of the names that begin with one of ``beginnings``.
+    """The sitemap at ``path``, of the names of ``source``.
 
-    ``prefix`` is the resolver prefix. Clients can store a file for ``seconds``. ``clock`` returns seconds.
+    Clients can store a file for ``seconds``. ``clock`` returns seconds.
     """
 
     methods = ("GET",)
 
     def __init__(
-        self,
-        bindings: Bindings,
-        prefix: str,
-        path: str,
-        beginnings: Sequence[str],
-        seconds: int,
-        clock: Callable[[], float] = time.monotonic,
+        self, source: FeedSource, path: str, seconds: int, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        self._bindings = bindings
-        self._prefix = prefix
+        self._bindings, self._prefix, beginnings = source
         self._path = path
         self._ranges = [(each, f"{each}{LAST}") for each in beginnings]
         self._seconds = seconds

@@ -15,6 +15,7 @@ from werkzeug.test import Client
 
 from ararat.middleware import Bindings, import_table
 from ararat.middleware.feeds import sitemaps
+from ararat.middleware.feeds.feed import FeedSource
 from ararat.middleware.storage import name_ranges
 from ararat.middleware.storage.name_ranges import behind, between
 from ararat.middleware.storage.store import DatabaseStore
@@ -161,7 +162,7 @@ def test_an_unknown_file_is_refused(bindings, client):
 
 def test_index_is_read_again_after_ten_minutes(ticking):
     now = [0.0]
-    sitemap = sitemaps.Sitemap(ticking, PREFIX, PATH, [""], 300, lambda: now[0])
+    sitemap = sitemaps.Sitemap(FeedSource(ticking, PREFIX, ("",)), PATH, 300, lambda: now[0])
     assert sitemap._all() == [""]
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(sitemaps, "MAX_NAMES", 1)
