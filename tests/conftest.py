@@ -20,10 +20,12 @@ import inspect
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from http.client import HTTPResponse
@@ -224,6 +226,15 @@ def _nothing_of_the_developers(tmp_path_factory: pytest.TempPathFactory) -> Iter
         for name in [name for name in os.environ if name.startswith("ARARAT_") and not name.startswith(_OF_TESTS)]:
             patch.delenv(name)
         yield
+
+
+@pytest.fixture
+def public_path() -> Iterator[Path]:
+    """An empty folder that other users can enter. Each run of pytest removes this permission from those of pytest."""
+    made = Path(tempfile.mkdtemp(prefix="ararat-"))
+    made.chmod(0o755)
+    yield made
+    shutil.rmtree(made)
 
 
 # Servers --------------------------------------------------------------------------------------------------------------

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -213,12 +211,9 @@ def java() -> Iterator[tuple[int, int]]:
 
 
 @pytest.fixture
-def folder() -> Iterator[Path]:
-    """Return a folder that the user of a front server can read, unlike those of pytest."""
-    made = Path(tempfile.mkdtemp(prefix="site-"))
-    made.chmod(0o755)
-    yield made
-    shutil.rmtree(made)
+def folder(public_path: Path) -> Path:
+    """The folder of the front server, whose user must read it."""
+    return public_path
 
 
 @pytest.fixture

@@ -44,14 +44,13 @@ logfile = {folder}/log
 
 
 @pytest.fixture(params=["", "ignore_startup_parameters = options"], ids=["refuses options", "ignores options"])
-def url(request: pytest.FixtureRequest, cluster, tmp_path: Path) -> Iterator[str]:
+def url(request: pytest.FixtureRequest, cluster, public_path: Path) -> Iterator[str]:
     """The URL of an empty database behind a PgBouncer."""
     if PROGRAM is None:
         pytest.skip("pgbouncer is not installed (apt-get install pgbouncer)")
     database = cluster.new_database().rpartition("/")[2]
     port = free_port()
-    folder = tmp_path / "pgbouncer"
-    folder.mkdir()
+    folder = public_path
     settings = folder / "settings.ini"
     settings.write_text(
         SETTINGS.format(database=database, server=cluster.port, port=port, folder=folder, more=request.param)
@@ -60,9 +59,6 @@ def url(request: pytest.FixtureRequest, cluster, tmp_path: Path) -> Iterator[str
     if os.geteuid() == 0:
         nobody = pwd.getpwnam("nobody")
         os.chown(folder, nobody.pw_uid, nobody.pw_gid)
-        for above in (tmp_path, *tmp_path.parents):
-            if above.stat().st_uid == 0 and not above.stat().st_mode & 0o001:
-                above.chmod(above.stat().st_mode | 0o011)
         command[1:1] = ["-u", "nobody"]
     bouncer = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     url = f"postgresql://ararat@127.0.0.1:{port}/{database}"

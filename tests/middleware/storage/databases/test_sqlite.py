@@ -29,8 +29,8 @@ NAME, OTHER = "ark:12345/doc", "ark:12345/other"
 
 
 @pytest.fixture
-def file(tmp_path: Path) -> Path:
-    folder = tmp_path / "a folder with % and ? and #"
+def file(public_path: Path) -> Path:
+    folder = public_path / "a folder with % and ? and #"
     folder.mkdir()
     return folder / "bindings.sqlite"
 
@@ -244,13 +244,9 @@ except BindingsUnavailable as error:
     ],
 )
 def test_missing_permissions_are_reported_with_their_fix(
-    served: Bindings, file: Path, tmp_path: Path, folder_mode: int, file_mode: int, said: str
+    served: Bindings, file: Path, folder_mode: int, file_mode: int, said: str
 ) -> None:
     served.close()
-    for above in tmp_path.parents:
-        if above.stat().st_uid == 0 and not above.stat().st_mode & 0o001:
-            above.chmod(above.stat().st_mode | 0o011)
-    tmp_path.chmod(0o755)
     file.chmod(file_mode)
     file.parent.chmod(folder_mode)
     command = [sys.executable, "-c", AS_NOBODY, str(file)]
@@ -289,15 +285,11 @@ for line in sys.stdin:
 
 
 @pytest.fixture
-def reader(served: Bindings, file: Path, tmp_path: Path) -> Iterator[Callable[[str], str]]:
+def reader(served: Bindings, file: Path) -> Iterator[Callable[[str], str]]:
     """Ask a process of the user nobody, who can only read the file: a name, "write", or "condition"."""
     if os.geteuid() != 0:
         pytest.skip("only root can start a process as another user")
     served.close()
-    for above in tmp_path.parents:
-        if above.stat().st_uid == 0 and not above.stat().st_mode & 0o001:
-            above.chmod(above.stat().st_mode | 0o011)
-    tmp_path.chmod(0o755)
     process = subprocess.Popen(
         [sys.executable, "-c", READING_ONLY, str(file)],
         stdin=subprocess.PIPE,
