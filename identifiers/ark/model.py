@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import NamedTuple
 
 from ..normalized import Normalized
@@ -63,29 +64,21 @@ class Written(NamedTuple):
         )
 
     def segments(self) -> Iterator[Segment]:
-        """Yield each part with its place in the ARK, in order and without gaps. A part includes the mark before it.
+        """Return each part with its place in the ARK, in order and without gaps. A part includes the mark before it.
 
         >>> [segment.part for segment in Written.of("ark:12345/x.pdf").segments()]
         ['label', 'naan', 'separator', 'name', 'variant']
         """
-        start = 0
-        for part, written in self._in_order():
-            yield Segment(part, start, start + len(written))
-            start += len(written)
-
-    def _in_order(self) -> Iterator[tuple[str, str]]:
-        yield "label", self.label
-        yield "naan", self.naan
-        yield "separator", "/"
-        yield "name", self.name
-        for component in self.components:
-            yield "component", "/" + component
-        for variant in self.variants:
-            yield "variant", "." + variant
-        if self.query is not None:
-            yield "query", "?" + self.query
-        if self.fragment is not None:
-            yield "fragment", "#" + self.fragment
+        qualifier = (("component", self.components), ("variant", self.variants))
+        tail = [(part, text) for part, text in (("query", self.query), ("fragment", self.fragment)) if text is not None]
+        parts = ["label", "naan", "separator", "name", *(part for part, texts in qualifier for _ in texts)]
+        parts += [part for part, _ in tail]
+        lengths = [len(self.label), len(self.naan), 1, len(self.name)]
+        # The mark before a part belongs to it.
+        lengths += [1 + length for length in map(len, (*self.components, *self.variants, *(text for _, text in tail)))]
+        ends = list(accumulate(lengths))
+        # There can be half a million.
+        return map(Segment, parts, [0, *ends[:-1]], ends)
 
 
 @dataclass(frozen=True, slots=True, eq=False, init=False)
@@ -240,10 +233,11 @@ class Ark(Normalized):
         'ark:12345/x'
         """
         # Without a dot there are no variants. Do not parse the parts: there can be half a million.
-        if "." not in self.text or not self.variants:
+        if "." not in self.basic:
             return None
         container, slash, segment = self.basic.rpartition("/")
-        return container + slash + split_variants(segment)[0]
+        head, variants = split_variants(segment)
+        return container + slash + head if variants else None
 
     @property
     def strict(self) -> bool:
@@ -253,7 +247,7 @@ class Ark(Normalized):
         >>> parse("ark:12345/x").strict, parse("ark:12-345/x").strict
         (True, False)
         """
-        return next(self._liberties(), None) is None
+        return next(self._liberties(self.written), None) is None
 
     @property
     def dot_segment(self) -> bool:
@@ -296,9 +290,8 @@ class Ark(Normalized):
         """
         return tuple(sorted(self._problems(), key=lambda found: (found.start, found.end)))
 
-    def _liberties(self) -> Iterator[Problem]:
+    def _liberties(self, written: Written) -> Iterator[Problem]:
         """Yield a problem for each place that only the letter of the grammar, or an example, allows."""
-        written = self.written
         naan = len(written.label), len(written.label) + len(written.naan)
         if "-" in written.naan:
             yield problem("naan-hyphen", *naan)
@@ -314,7 +307,7 @@ class Ark(Normalized):
         written = self.written
         naan = len(written.label), len(written.label) + len(written.naan)
         body = naan[0], naan[0] + len(written.parts.body)
-        yield from self._liberties()
+        yield from self._liberties(written)
         if self.reserved_naan:
             yield problem("naan-reserved-invalid", *naan)
         if self.dot_segment:
