@@ -504,6 +504,9 @@ ADVICE = """\
 - If `%2F` becomes `/`, do not bind names with an encoded slash, dot or comma. They cannot be found.
 - If dot-segments are resolved, the resolver cannot refuse them.
 - nginx passes on the request unchanged if the address in `proxy_pass` has no path, not even a slash.
+- With `--workers`, uvicorn 0.54.0 sends the body of an answer 40 ms late on a connection that stays open
+  ([issue 3149](https://github.com/Kludex/uvicorn/issues/3149)). A redirect has no body. For pages and errors, start
+  several processes without `--workers`, each with its own port.
 
 `ararat serve` runs waitress. An inspector that you [mount](inspector.md#threads) needs a server with threads.
 `waitress-serve --threads 96 --connection-limit 2000` is another one.
