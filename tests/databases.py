@@ -99,7 +99,7 @@ class Cluster:
         """Stop the server and keep its data."""
         if self._process and self._process.poll() is None:
             self._process.send_signal(how)
-            self._process.wait(10)
+            self._process.wait(30)
 
     def follow(self, primary: Cluster, made: Cluster) -> None:
         """Start as a streaming standby of another server with the same initial files."""
@@ -123,7 +123,7 @@ class Cluster:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(process, number)
         if number == signal.SIGKILL:
-            self._process.wait(10)
+            self._process.wait(30)
 
     def new_database(self, encoding: str = "UTF8") -> str:
         """The URL of an empty database."""
