@@ -326,6 +326,6 @@ from ararat.webapp.tracing.client.guard import GuardedClient
 
 GuardedClient()
 assert tls_context.cache_info().currsize == 1
-assert "HIDDEN" in vars(characters)
+assert characters._hidden.cache_info().currsize == 1
 """
     subprocess.run([sys.executable, "-c", program], check=True, timeout=30)
