@@ -11,9 +11,8 @@ import shutil
 import signal
 import subprocess
 import tempfile
-import time
 import urllib.request
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ import psycopg
 import pytest
 
 from tests.databases import server_user
+from tests.waiting import until
 
 DOCUMENTED = Path(__file__).parents[1] / "docs" / "deployment.md"
 HOSTS = (1, 2, 3)
@@ -31,14 +31,6 @@ PROGRAMS = {
     "pgbouncer": "pgbouncer",
 }
 _PATH = f"{os.environ.get('PATH', '')}:/usr/sbin"
-
-
-def until(condition: Callable[[], object], seconds: float, problem: Callable[[], str] = str) -> None:
-    """Wait until a condition is true. Fail after a number of seconds."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, problem()
-        time.sleep(0.1)
 
 
 class PatroniCluster:

@@ -22,6 +22,7 @@ from ararat.middleware import open_bindings
 
 from .fronts import DOCS, blocks, program_of
 from .ports import free_port
+from .waiting import until
 
 PAGE = (DOCS / "service.md").read_text("utf-8")
 FILES = dict(re.findall(r"^`(/etc/[\w/.-]+)`:\n\n```\w+\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL))
@@ -54,19 +55,6 @@ def names(tmp_path: Path) -> Path:
     with open_bindings(tmp_path / "bindings.sqlite", create=True) as bindings:
         bindings.bind("ark:12345/x6np1", "https://example.org/about")
     return tmp_path
-
-
-@pytest.fixture
-def until() -> Callable[[Callable[[], object]], None]:
-    """until(condition) waits at most 20 seconds for a condition."""
-
-    def wait(condition: Callable[[], object]) -> None:
-        deadline = time.monotonic() + 20
-        while not condition():
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
-
-    return wait
 
 
 def test_the_page_has_each_file_and_uses_documented_variables() -> None:
@@ -159,7 +147,7 @@ os.execv(sys.argv[1], sys.argv[1:])
 @pytest.mark.long
 @pytest.mark.parametrize("unit", ["ararat.service", "ararat.service.d/workers.conf"])
 def test_the_commands_of_the_units_start_with_the_settings(
-    unit: str, names: Path, start_server: Callable[..., Any], until: Callable[..., None]
+    unit: str, names: Path, start_server: Callable[..., Any]
 ) -> None:
     command = values(unit, "ExecStart")[-1]
     settings = environment(names)
@@ -189,9 +177,7 @@ def answers(server: Any) -> bool:
 
 @pytest.mark.long
 @pytest.mark.parametrize("unit", ["ararat.service", "ararat.service.d/workers.conf"])
-def test_logrotate_loses_no_line_of_the_access_log(
-    unit: str, names: Path, start_server: Callable[..., Any], until: Callable[..., None]
-) -> None:
+def test_logrotate_loses_no_line_of_the_access_log(unit: str, names: Path, start_server: Callable[..., Any]) -> None:
     program = program_of("logrotate", "logrotate")
     user = pwd.getpwuid(os.geteuid()).pw_name
     names.chmod(0o755)
@@ -222,7 +208,7 @@ def test_logrotate_loses_no_line_of_the_access_log(
 
 @pytest.mark.long
 def test_the_environment_and_the_health_check_of_the_container_work(
-    tmp_path: Path, start_server: Callable[..., Any], until: Callable[..., None]
+    tmp_path: Path, start_server: Callable[..., Any]
 ) -> None:
     settings = dict(re.findall(r"(ARARAT_\w+)=(\S+)", CONTAINER.partition("USER")[0]))
     assert settings["ARARAT_HOST"] == "0.0.0.0"  # noqa: S104 - the container publishes one port

@@ -20,7 +20,8 @@ import pytest
 from ararat.middleware import Bindings, BindingsUnavailable, open_bindings
 from ararat.webapp.accounts.store import Accounts
 from tests.databases import required_binaries
-from tests.patroni import HOSTS, PatroniCluster, until
+from tests.patroni import HOSTS, PatroniCluster
+from tests.waiting import until
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(600)]
 

@@ -11,6 +11,7 @@ import pytest
 
 from ararat.middleware.bindings.collection import Bindings
 from ararat.middleware.errors import BindingsUnavailable
+from tests.waiting import until
 
 NAME, OTHER = "ark:12345/doc", "ark:12345/other"
 # The maximum time that a reader may wait, and an allowance for a busy machine.
@@ -42,13 +43,6 @@ def open_until_there(url: str, open_store: Callable[..., Bindings]) -> Bindings:
             if time.monotonic() > deadline:
                 raise
             time.sleep(0.05)
-
-
-def until(condition: Callable[[], object], seconds: float = 20) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 def can_bind(bindings: Bindings, name: str) -> bool:

@@ -3,24 +3,10 @@
 from __future__ import annotations
 
 import socket
-import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-
-
-@pytest.fixture
-def until() -> Callable[[Callable[[], object]], None]:
-    """until(condition) waits at most 20 seconds for a condition."""
-
-    def wait(condition: Callable[[], object]) -> None:
-        deadline = time.monotonic() + 20
-        while not condition():
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
-
-    return wait
 
 
 @pytest.fixture

@@ -25,6 +25,8 @@ from ararat.middleware import open_bindings
 from ararat.webapp.accounts.store import Accounts
 from ararat.webapp.tracing.limits.concurrency import Busy, ConcurrencyLimit
 
+from ...waiting import until
+
 ARARAT = Path(sys.executable).with_name("ararat")
 
 
@@ -91,9 +93,7 @@ def test_serve_never_writes_samples_into_a_given_database(
     assert (tmp_path / "mine.sqlite").exists()
 
 
-def test_serve_warns_of_served_names(
-    serve_ararat: Callable[..., Any], tmp_path: Path, until: Callable[..., None]
-) -> None:
+def test_serve_warns_of_served_names(serve_ararat: Callable[..., Any], tmp_path: Path) -> None:
     with open_bindings(tmp_path / "mine.sqlite", create=True) as bindings:
         for name in ("b", "a", "gone"):
             bindings.bind(f"ark:12345/{name}", "/about", kind="served")
@@ -143,9 +143,7 @@ def test_the_access_log_has_a_line_for_each_requested_identifier(
     ]
 
 
-def test_a_file_is_read_again_when_it_changes(
-    serve_ararat: Callable[..., Any], tmp_path: Path, until: Callable[..., None]
-) -> None:
+def test_a_file_is_read_again_when_it_changes(serve_ararat: Callable[..., Any], tmp_path: Path) -> None:
     table = tmp_path / "names.csv"
     table.write_text("identifier,target,resource\nark:12345/doc,https://example.org/doc,D\nark:12345/gone,/gone,G\n")
     server = serve_ararat("--database", str(table))

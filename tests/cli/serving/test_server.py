@@ -18,6 +18,8 @@ import pytest
 
 from ararat.cli.serving import server as serve
 
+from ...waiting import until
+
 ARARAT = Path(sys.executable).with_name("ararat")
 
 
@@ -160,9 +162,7 @@ run(application, listener, lambda: None)
 """
 
 
-def test_a_started_answer_is_completed_before_the_server_stops(
-    start_server: Callable[..., Any], until: Callable[..., None]
-) -> None:
+def test_a_started_answer_is_completed_before_the_server_stops(start_server: Callable[..., Any]) -> None:
     server = start_server([sys.executable, "-c", SLOW_TO_ANSWER])
     server.port = int(server.wait_for(r"http://127\.0\.0\.1:(\d+)"))
     with socket.create_connection(("127.0.0.1", server.port), 10) as connection:
