@@ -41,10 +41,11 @@ _EVENT = ", ".join(f"e.{name}" for name in _COLUMNS)
 
 _decoder: Any = json.JSONDecoder()  # scan_once is in no type stub
 
-# A reserved name is not public. It enters the log when it becomes live.
+# A reserved name is not public. It enters the log when it becomes live. Without the second comparison with the mark,
+# PostgreSQL reads all entries of the log for each batch.
 _IS_NEW = """
 e.id > {mark} AND e.status <> 'reserved' AND e.action <> 'deleted'
-AND NOT EXISTS (SELECT 1 FROM log_entries l WHERE l.event = e.id)
+AND NOT EXISTS (SELECT 1 FROM log_entries l WHERE l.event = e.id AND l.event > {mark})
 """
 _NEW = f"SELECT {_EVENT} FROM events e WHERE {_IS_NEW} ORDER BY e.id LIMIT {BATCH}"
 _COUNT = f"SELECT count(*), min(e.changed) FROM events e WHERE {_IS_NEW}"
@@ -195,7 +196,7 @@ class Sequencer:
         with self._store.transaction() as transaction:
             if state.assigned(transaction.connection) != self.size:
                 raise BindingError("log-busy")
-            rows = _rows(transaction, _NEW, self._after)
+            rows = _rows(transaction, _NEW, self._after, self._after)
             found = [Event._make(row) for row in rows]
             if not found:
                 return None
@@ -243,7 +244,7 @@ def logged_events(transaction: Transaction, key: str) -> list[LoggedEvent]:
 
 def new_events(transaction: Transaction, searched: int) -> tuple[int, str | None]:
     """Return how many events after the number ``searched`` belong in the log and have no entry, and the first time."""
-    number, since = _rows(transaction, _COUNT, searched)[0]
+    number, since = _rows(transaction, _COUNT, searched, searched)[0]
     return number, since
 
 

@@ -16,17 +16,21 @@ from pathlib import Path
 from types import MethodType
 from typing import Any
 
+import psycopg
 import pytest
 
 from ararat.middleware import BindingError, BindingsUnavailable, import_table
 from ararat.middleware.bindings.collection import Bindings
+from ararat.middleware.bindings.open_bindings import database_at
 from ararat.middleware.log import folder as folder_module
+from ararat.middleware.log import sequencer
 from ararat.middleware.log.folder import LogFolder
 from ararat.middleware.log.key_file import create_key
 from ararat.middleware.log.publishing import initialize, publish
 from ararat.middleware.log.status import log_status
 from ararat.middleware.log.tiles import ENTRIES, Tile, hash_reader
 from ararat.middleware.log.tree import check_consistency, consistency_proof
+from ararat.middleware.storage.store import create_database
 from ararat.middleware.storage.writing import transaction as transaction_module
 
 ORIGIN = "example.org/log"
@@ -507,3 +511,18 @@ def test_postgresql_and_sqlite_have_the_same_entries(
     assert log.rows("SELECT value FROM log_state WHERE name = 'searched'") == log.rows(
         "SELECT CAST(max(id) AS TEXT) FROM events"
     )
+
+
+def test_a_batch_does_not_read_all_entries_of_the_log(cluster):
+    """For many events, PostgreSQL compares two sorted lists. The second must begin at the mark as well."""
+    url = cluster.new_schema()
+    create_database(database_at(url))
+    with psycopg.connect(url) as connection:
+        connection.execute("SET enable_nestloop = off")
+        connection.execute("SET enable_hashjoin = off")
+        connection.execute("SET enable_seqscan = off")
+        for statement in (sequencer._NEW, sequencer._COUNT):
+            plan = connection.execute(f"EXPLAIN {statement.format(mark='1000')}".encode()).fetchall()
+            lines = [line.strip() for (line,) in plan]
+            assert any(line.startswith("Merge Cond") for line in lines), lines
+            assert "Index Cond: (event > 1000)" in lines
