@@ -30,8 +30,8 @@ help: ## list the targets
 run: .venv/run.stamp ## run the inspector, a resolver and a demo site: make run, make run ARGS='--port 8080'
 	@exec $(BIN)/ararat serve $(ARGS)
 
-# Tests wait often, so use one more worker than processors.
-WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1) + 1)
+# Tests wait often, so use two more workers than processors.
+WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1) + 2)
 test: .venv/test.stamp browser ## run all tests except the long ones: make test, make test ARGS='-k urn'
 	@$(BIN)/python -m pytest --numprocesses $(WORKERS) $(ARGS)
 

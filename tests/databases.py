@@ -99,7 +99,7 @@ class Cluster:
         """Stop the server and keep its data."""
         if self._process and self._process.poll() is None:
             self._process.send_signal(how)
-            self._process.wait(30)
+            self._process.wait(15)
 
     def follow(self, primary: Cluster, made: Cluster) -> None:
         """Start as a streaming standby of another server with the same initial files."""
@@ -148,7 +148,11 @@ class Cluster:
             self._connection.close()
         if self._process and self._process.poll() is None:
             self.signal_all(signal.SIGCONT)
-        self.halt(signal.SIGQUIT)
+        try:
+            self.halt(signal.SIGQUIT)
+        except subprocess.TimeoutExpired:
+            # PostgreSQL waits up to a minute for the first message of a client that connected during the stop.
+            self.signal_all(signal.SIGKILL)
         shutil.rmtree(self._folder)
 
     def _url(self) -> str:

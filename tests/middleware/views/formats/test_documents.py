@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from bibtexparser.entrypoint import parse_string
-from datacite import schema45
 from lxml.etree import QName, fromstring
 
 from ararat.middleware.http.formats import BY_NAME
@@ -52,10 +51,18 @@ def described(binding):
     return describe_
 
 
+@pytest.fixture
+def schema45() -> Any:
+    """The schema 4.5 of DataCite. Its package loads slowly, so only these tests load it."""
+    from datacite import schema45
+
+    return schema45
+
+
 WITHDRAWAL = {"status": "withdrawn", "reason": "100% a {duplicate} & <lost>.\nSorry."}
 
 
-def test_every_format_states_a_withdrawal_and_its_reason(described):
+def test_every_format_states_a_withdrawal_and_its_reason(described, schema45):
     sentence = f"This identifier was withdrawn. {WITHDRAWAL['reason']}"
     [item] = json.loads(described("csl", RECORDED, **WITHDRAWAL))
     assert (item["status"], item["note"]) == ("withdrawn", sentence)
@@ -75,7 +82,7 @@ def test_every_format_states_a_withdrawal_and_its_reason(described):
         assert b"withdrawn" in described(name, RECORDED, status="withdrawn")
 
 
-def test_datacite_json_is_valid_and_makes_the_same_xml(described):
+def test_datacite_json_is_valid_and_makes_the_same_xml(described, schema45):
     record = json.loads(described("datacite-json", RECORDED))
     assert list(schema45.validator.iter_errors(record)) == []
     ours = fromstring(described("datacite-xml", RECORDED))
@@ -198,7 +205,7 @@ def test_types_of_the_dcmi_and_of_datacite_are_known(text, expected):
     assert (found and found.datacite) == expected
 
 
-def test_every_type_of_datacite_is_known():
+def test_every_type_of_datacite_is_known(schema45):
     schema: Any = schema45.validator.schema
     names = schema["definitions"]["resourceTypeGeneral"]["enum"]
     assert {name for name in names if (resource_type(name) or OTHER).datacite != name} == set()
