@@ -26,6 +26,7 @@ from typing import Unpack
 
 from .asgi_detection import is_wsgi, named
 from .binding_source import BindingSource
+from .errors import BindingsUnavailable
 from .http.answer import Answer
 from .http.asgi import (
     ASGIApplication,
@@ -55,6 +56,9 @@ THREADS = KEPT
 """The number of threads for lookups: as many as the connections that a process keeps open for reading."""
 
 _log = logging.getLogger(__name__)
+
+Find = Callable[..., Answer | BindingsUnavailable | None]
+"""A method that answers a request by its path, its method and ``is_secure``."""
 
 
 class ResolverASGIMiddleware:
@@ -101,27 +105,31 @@ class ResolverASGIMiddleware:
             may_be_ours = False
             send = self._before_end(scope, send)
         if may_be_ours and scope["type"] == "http":
-            at_once = self.bindings.is_local or not self._handler.can_wait
-            if at_once and (kept := self._kept(scope)) is not None:
-                await self._send(kept, send)
+            if self.bindings.is_local:
+                answer = self._without_request(scope, self._handler.quick)
+            else:
+                answer = None if self._handler.can_wait else self._without_request(scope, self._handler.kept)
+            if isinstance(answer, Answer):
+                await self._send(answer, send)
                 return
             if (found := self._find(scope)) is not None:
-                await self._respond(*found, scope, receive, send)
+                await self._respond(*found, answer, scope, receive, send)
                 return
         await self.app(scope, receive, send)
 
-    def _kept(self, scope: Scope) -> Answer | None:
-        """Return the answer in memory, which needs no :class:`Request`, or None."""
+    def _without_request(self, scope: Scope, find: Find) -> Answer | BindingsUnavailable | None:
+        """Return an answer that needs no :class:`Request`, as :meth:`RequestHandler.quick` or ``kept``."""
         try:
             path = plain_path(scope)
             if path is None:
                 return None
-            return self._handler.kept(path, scope["method"], is_secure=scope.get("scheme") == "https")
+            return find(path, scope["method"], is_secure=scope.get("scheme") == "https")
         except Exception:  # noqa: BLE001 - _find() logs it
             return None
 
-    def _kept_or_read(self, scope: Scope, request: Request) -> Answer | Handover:
-        return self._kept(scope) or self._handler.answer(request)
+    def _read(self, scope: Scope, request: Request) -> Answer | Handover:
+        answer = self._without_request(scope, self._handler.quick)
+        return answer if isinstance(answer, Answer) else self._handler.answer(request, answer)
 
     def _before_end(self, scope: Scope, send: Send) -> Send:
         """Return ``send`` for the lifespan events of the site. The statistics are written before the server ends.
@@ -155,13 +163,19 @@ class ResolverASGIMiddleware:
             return None
 
     async def _respond(
-        self, request: Request, respond: Respond | None, scope: Scope, receive: Receive, send: Send
+        self,
+        request: Request,
+        respond: Respond | None,
+        failure: BindingsUnavailable | None,
+        scope: Scope,
+        receive: Receive,
+        send: Send,
     ) -> None:
         if respond is None:
             if self.bindings.is_local and not self._handler.is_failing:
-                answer = self._handler.answer(request)
+                answer = self._handler.answer(request, failure)
             else:
-                answer = await self._threads.run(self._kept_or_read, scope, request)
+                answer = await self._threads.run(self._read, scope, request)
         else:
             if request.method == "POST":
                 try:

@@ -20,7 +20,7 @@ from .errors import BindingError, BindingsUnavailable
 from .http.answer import Answer, last_resort
 from .http.handover import Handover
 from .http.request import READING, Request
-from .http.request_target import Target, reserved_labels
+from .http.request_target import PLAIN_PATH, Target, reserved_labels
 from .http.responses import Answers, not_logged
 from .http.rfc2169 import parse_service_request
 from .resolution import check_characters
@@ -139,17 +139,18 @@ class RequestHandler:
         requested = parse_service_request(recover(), services)
         return None if requested is None else lambda request: self.answer(request.for_service(requested))
 
-    def answer(self, request: Request) -> Answer | Handover:
-        """Answer a request for a name or for a service on a name. No exception is raised; they are logged."""
+    def answer(self, request: Request, failure: BindingsUnavailable | None = None) -> Answer | Handover:
+        """Answer a request for a name or for a service on a name. No exception is raised; they are logged.
+
+        ``failure`` is the result of :meth:`quick` for this request if the bindings could not be read.
+        """
         began = perf_counter()
         try:
             if request.method == "OPTIONS":
                 return self._answers.options(request)
             if self._proofs is not None and (proof := self._proofs.answer(request)) is not None:
                 return proof
-            resolution = self._resolve(request)
-            if isinstance(resolution, Redirect):
-                return self._answers.redirect(resolution, request)
+            resolution = self._resolve(request, failure)
             answer = self._answers.answer(resolution, request)
         except Exception:  # noqa: BLE001 - it is logged
             given = request.target.identifier
@@ -175,6 +176,28 @@ class RequestHandler:
             self._report(redirect.resolution, method, answer, perf_counter() - began)
         return answer
 
+    def quick(self, path: str, method: str, *, is_secure: bool) -> Answer | BindingsUnavailable | None:
+        """Return the answer for a name whose redirect is in memory, or is read with one query.
+
+        The arguments are those of :meth:`kept`. The result is None if :meth:`answer` must decide. If the bindings
+        cannot be read, the result is the failure, for :meth:`answer`.
+        """
+        if (answer := self.kept(path, method, is_secure=is_secure)) is not None:
+            return answer
+        # on_resolve and the metrics need the resolution. After a failure, answer() notices that reads succeed again.
+        is_plain = path[:5] in self._labels and PLAIN_PATH.fullmatch(path)
+        if not is_plain or self._observers or self._availability.failing:
+            return None
+        try:
+            generation = self._redirects.renew()
+            redirect = direct_redirect(path[1:], self._bindings.stored_redirect, self._settings)
+        except BindingsUnavailable as failure:
+            return failure
+        if redirect is None:
+            return None
+        self._redirects.keep(path, redirect, generation)
+        return self._answers.redirect(redirect, self._plain[is_secure])
+
     def _own_scheme(self, target: Target) -> OwnScheme | None:
         if not self._own:
             return None
@@ -182,7 +205,7 @@ class RequestHandler:
         label, colon, _ = target.path.partition(":")
         return self._own.get(label[1:].lower()) if colon and label[:1] == "/" else None
 
-    def _resolve(self, request: Request) -> Resolution | Redirect:
+    def _resolve(self, request: Request, failure: BindingsUnavailable | None) -> Resolution:
         given, message = request.target.identifier, None
         if request.method not in READING:
             # ARK-121: identifiers are resolved by GET and HEAD only.
@@ -196,6 +219,8 @@ class RequestHandler:
             try:
                 if own := self._own_scheme(request.target):
                     return own.answer(given, self._settings.max_length)
+                if failure is not None:
+                    raise failure
                 return self._resolve_name(request)
             except BindingsUnavailable as error:
                 # 503, because 404 would mean that the identifier is not bound.
@@ -203,7 +228,7 @@ class RequestHandler:
                 code = "bindings-unavailable"
         return refuse(given, code, message)
 
-    def _resolve_name(self, request: Request) -> Resolution | Redirect:
+    def _resolve_name(self, request: Request) -> Resolution:
         """Resolve an ARK or a URN, and keep its redirect if it depends on nothing else of the request."""
         given, path, settings, bindings = request.target.identifier, request.target.path, self._settings, self._bindings
         fetch, generation = bindings.fetch, None
@@ -211,10 +236,6 @@ class RequestHandler:
             fetch = self._fetch_and_note
         elif _is_plain(request):
             generation = self._redirects.renew()
-            # on_resolve and the metrics need the resolution.
-            if not self._observers and (redirect := direct_redirect(given, bindings.stored_redirect, settings)):
-                self._redirects.keep(path, redirect, generation)
-                return redirect
         resolution = resolve(
             given, fetch, bindings.binding_by_rule, settings, request.accepted, bindings.prefix_records
         )

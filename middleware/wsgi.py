@@ -24,6 +24,8 @@ from typing import TYPE_CHECKING, Unpack
 
 from .asgi_detection import REMEDY, is_asgi, named
 from .binding_source import BindingSource
+from .errors import BindingsUnavailable
+from .http.answer import Answer
 from .http.handover import Handover
 from .http.request import Request
 from .http.request_target import recover
@@ -34,8 +36,6 @@ from .settings import Settings, SettingsArguments
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
-
-    from .http.answer import Answer
 
 _log = logging.getLogger(__name__)
 
@@ -141,20 +141,21 @@ class ResolverMiddleware:
         except Exception:  # noqa: BLE001 - the site handles malformed environs
             has_colon = False
         if has_colon:
-            if (kept := self._kept(environ)) is not None:
-                return send(kept, start_response)
+            found = self._quick(environ)
+            if isinstance(found, Answer):
+                return send(found, start_response)
             if (request := self._request(environ)) is not None:
-                return self._send(self._handler.answer(request), request, environ, start_response)
+                return self._send(self._handler.answer(request, found), request, environ, start_response)
         return self._others(environ, start_response)
 
-    def _kept(self, environ: WSGIEnvironment) -> Answer | None:
-        """Return the answer in memory, which needs no :class:`Request`, or None."""
+    def _quick(self, environ: WSGIEnvironment) -> Answer | BindingsUnavailable | None:
+        """Return an answer that needs no :class:`Request`, as :meth:`RequestHandler.quick`."""
         try:
             path = plain_path(environ)
             if path is None:
                 return None
             is_secure = environ.get("wsgi.url_scheme") == "https"
-            return self._handler.kept(path, environ["REQUEST_METHOD"], is_secure=is_secure)
+            return self._handler.quick(path, environ["REQUEST_METHOD"], is_secure=is_secure)
         except Exception:  # noqa: BLE001 - _request() logs it
             return None
 

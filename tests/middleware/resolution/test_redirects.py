@@ -11,7 +11,13 @@ from typing import Any
 
 import pytest
 
-from ararat.middleware import BindingSource, ResolverASGIMiddleware, ResolverMiddleware, open_bindings
+from ararat.middleware import (
+    BindingSource,
+    BindingsUnavailable,
+    ResolverASGIMiddleware,
+    ResolverMiddleware,
+    open_bindings,
+)
 from ararat.middleware.bindings.collection import Bindings
 from ararat.middleware.bindings.model import Binding, StoredRedirect
 from ararat.middleware.resolution import redirect_cache
@@ -163,17 +169,18 @@ def test_direct_and_kept_redirects_change_no_answer(
             assert answers(app, path, more) == answers(complete, path, more), (path, more)
 
 
+async def asgi_site(scope: Any, receive: Any, send: Any) -> None:
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    await send({"type": "http.response.body", "body": scope["path"].encode()})
+
+
 @pytest.mark.usefixtures("_never_forgotten")
 def test_the_same_by_asgi(bindings: Bindings) -> None:
     settings: SettingsArguments = {"naans": ["12345"], "hsts": "max-age=1", "cors": [HERE]}
 
-    async def no_site(scope: Any, receive: Any, send: Any) -> None:
-        await send({"type": "http.response.start", "status": 200, "headers": []})
-        await send({"type": "http.response.body", "body": scope["path"].encode()})
-
     async def exchange_all() -> None:
-        app = ResolverASGIMiddleware(no_site, bindings, **settings)
-        complete = ResolverASGIMiddleware(no_site, Completely(bindings), **settings)
+        app = ResolverASGIMiddleware(asgi_site, bindings, **settings)
+        complete = ResolverASGIMiddleware(asgi_site, Completely(bindings), **settings)
         for name, spelling in product(NAMES[:12], ("{0}", "{0}?info")):
             path, _, query = spelling.format(f"/{name}").partition("?")
             for method, scheme, root, raw, fields in ASGI_REQUESTS:
@@ -225,3 +232,25 @@ def test_other_texts_are_not_looked_up(given: str) -> None:
         raise AssertionError(key)
 
     assert direct_redirect(given, stored, Settings()) is None
+
+
+@pytest.mark.parametrize("local", [True, False], ids=["local", "remote"])
+@pytest.mark.parametrize("by", ["WSGI", "ASGI"])
+def test_a_failed_read_is_not_repeated_for_the_same_request(by: str, local: bool) -> None:
+    reads: list[object] = []
+
+    def fail(read: object) -> Any:
+        reads.append(read)
+        raise BindingsUnavailable("gone")
+
+    class Failing(BindingSource):
+        is_local = local  # type: ignore[assignment]
+        stored_redirect = fetch = staticmethod(fail)  # type: ignore[assignment]
+
+    if by == "WSGI":
+        status, _, _ = answers(ResolverMiddleware(site, Failing()), "/ark:12345/x", {"REQUEST_METHOD": "GET"})
+        assert str(status).startswith("503")
+    else:
+        app = ResolverASGIMiddleware(asgi_site, Failing())
+        assert asgi_client.Client(app).request("/ark:12345/x").status == 503
+    assert reads == ["ark:12345/x"]
