@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from . import registries, suggestions
 from .ark import check_character, kunze
@@ -19,7 +19,7 @@ from .ark.model import Ark
 from .ark.normalization import Step
 from .parsing import is_pseudo_ark, read
 from .problems import IdentifierError, Problem
-from .segments import Segment
+from .segments import Segment, outer
 from .text import display, iri
 from .urn import grammar as urn
 from .urn.model import Urn
@@ -51,7 +51,7 @@ class Report:
     - ``parts``: the parts as written. ``segments``: the same parts with their places.
     - ``normal_form``, ``hierarchy``, ``variant_of``: in normal form; for an embedded ARK, those of the ARK inside.
     - ``inflection``, ``service``: the query with its question mark, and what it requests (:attr:`.Ark.service`).
-    - ``equivalents``: other spellings of the identifier, as text or as the URL at a resolver.
+    - ``equivalents``: spellings of the identifier, first as given, as text or as the URL at a resolver.
     - ``check_character``: the check character of the Name, if its last character is one (:mod:`.ark.check_character`),
       or if the registry of NAANs states that the names of this NAAN have one.
     - ``kunze``: the normal form by draft-kunze-ark and the rules that make the difference, if it differs.
@@ -96,14 +96,34 @@ class Report:
         return values
 
 
+class Limits(NamedTuple):
+    """The maximum numbers of segments and problems in a report, at least 1. None means no limit.
+
+    Of more segments, the first and the last ones are kept, of more problems the first ones. An ARK of 1 MiB can have
+    half a million segments and a third of a million problems.
+    """
+
+    segments: int | None = None
+    problems: int | None = None
+
+
+_NO_LIMITS = Limits()
+
+
 def examine(
-    text: str, *, prefix: str | None = None, profile: str | None = None, policies: Sequence[str | Profile] = ()
+    text: str,
+    *,
+    prefix: str | None = None,
+    profile: str | None = None,
+    policies: Sequence[str | Profile] = (),
+    limits: Limits = _NO_LIMITS,
 ) -> Report:
     """Report on ``text``, exactly as given. Never raises for a str.
 
     - ``prefix``: the resolver prefix of this site. Adds the identifier below this prefix to the equivalents.
     - ``profile``: the URN profile that decides whether a URN is valid, "urnbis-01" or "rfc8141". Default: either.
     - ``policies``: IRI policy profiles, or names of built-in ones. The first that applies to ``text`` is used.
+    - ``limits``: the maximum numbers of segments and problems.
 
     Raises ValueError for an unknown profile or policy.
 
@@ -116,12 +136,12 @@ def examine(
     ['empty-segment']
     """
     if not policies:
-        return _report(text, prefix, profile)
+        return _report(text, prefix, profile, limits)
     # Loaded only where a policy is asked for: the resolver needs none.
     from . import iri_policy as policy
 
     profiles = [policy.known(each) if isinstance(each, str) else each for each in policies]
-    report = _report(text, prefix, profile)
+    report = _report(text, prefix, profile, limits)
     verdict = next((found for each in profiles if (found := policy.evaluate(text, each)).in_scope), None)
     return report if verdict is None else _with_policy(report, verdict.as_dict())
 
@@ -136,17 +156,17 @@ def _with_policy(report: Report, verdict: Mapping[str, Any]) -> Report:
     return replace(report, form="iri", policy=verdict, problems=problems)
 
 
-def _report(text: str, prefix: str | None, profile: str | None) -> Report:
+def _report(text: str, prefix: str | None, profile: str | None, limits: Limits) -> Report:
     try:
         identifier = read(text, profile)
     except IdentifierError as error:
         return _invalid_report(text, error.problem)
     if isinstance(identifier, Urn):
-        return _urn_report(identifier, prefix)
-    return _ark_report(identifier, prefix)
+        return _urn_report(identifier, prefix, limits)
+    return _ark_report(identifier, prefix, limits)
 
 
-def _ark_report(identifier: Ark | EmbeddedArk, prefix: str | None) -> Report:
+def _ark_report(identifier: Ark | EmbeddedArk, prefix: str | None, limits: Limits) -> Report:
     embedded = identifier if isinstance(identifier, EmbeddedArk) else None
     ark = identifier.ark if isinstance(identifier, EmbeddedArk) else identifier
     written = ark.written
@@ -168,7 +188,7 @@ def _ark_report(identifier: Ark | EmbeddedArk, prefix: str | None) -> Report:
             "query": written.query,
             "fragment": written.fragment,
         },
-        segments=identifier.segments,
+        segments=written.segments(embedded.prefix if embedded else "", limits.segments),
         inflection=ark.inflection,
         service=ark.service,
         steps=ark.steps,
@@ -178,7 +198,7 @@ def _ark_report(identifier: Ark | EmbeddedArk, prefix: str | None) -> Report:
         embedding=embedded and {"prefix": embedded.prefix, "ark": ark.text, "boundary": embedded.boundary},
         registry=registry,
         check_character=_check_character(ark, registry),
-        problems=identifier.problems,
+        problems=identifier.first_problems(limits.problems),
         suggestion=suggestions.visible(identifier.text),
     )
 
@@ -199,7 +219,7 @@ def _nearest_containers(ark: Ark) -> Iterator[str]:
         yield member
 
 
-def _urn_report(name: Urn, prefix: str | None) -> Report:
+def _urn_report(name: Urn, prefix: str | None, limits: Limits) -> Report:
     spellings = [name.text, name.normal_form]
     if prefix:
         spellings.append(f"{prefix.removesuffix('/')}/{name.normal_form}")
@@ -219,14 +239,16 @@ def _urn_report(name: Urn, prefix: str | None) -> Report:
             "display": name.display,
             "details": name.details,
         },
-        segments=name.segments,
+        segments=outer(name.segments, limits.segments),
         inflection=name.inflection,
         service=name.service,
         steps=name.steps,
         equivalents=_unique(iter(spellings)),
         profiles=name.profiles,
         registry=registries.of_urn(name),
-        problems=tuple(sorted(name.problems + name.findings, key=lambda found: (found.start, found.end))),
+        problems=tuple(sorted(name.problems + name.findings, key=lambda found: (found.start, found.end)))[
+            : limits.problems
+        ],
     )
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple, TypeVar
+
+_Item = TypeVar("_Item")
 
 LABELS = {
     "prefix": "resolver prefix",
@@ -36,3 +39,15 @@ class Segment(NamedTuple):
 
     def as_dict(self) -> dict[str, str | int]:
         return {"part": self.part, "start": self.start, "end": self.end}
+
+
+def outer(items: Sequence[_Item], most: int | None) -> tuple[_Item, ...]:
+    """Return at most ``most`` of the items: the first and the last ones. None returns all.
+
+    >>> outer("abcdef", 3), outer("abc", None)
+    (('a', 'b', 'f'), ('a', 'b', 'c'))
+    """
+    if most is None or len(items) <= most:
+        return tuple(items)
+    last = most // 2
+    return (*items[: most - last], *items[len(items) - last :])

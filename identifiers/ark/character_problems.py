@@ -46,9 +46,10 @@ def character_notes(text: str) -> Iterator[Problem]:
     for code, chars in kinds.items():
         start, end = _first_span(re.compile(f"[{re.escape(''.join(chars))}]"), text)
         yield problem(code, start, end, f"{display.named(text[start])} {_HIDDEN_MESSAGES[code]}")
-    if look := confusables.first(text):
-        message = f"{display.named(look[0])} looks like {confusables.looks_like(look[0])} but is a different character"
-        yield problem("confusable", *look.span(), message)
+    if (look := confusables.first(text)) is not None:
+        char = text[look]
+        message = f"{display.named(char)} looks like {confusables.looks_like(char)} but is a different character"
+        yield problem("confusable", look, look + 1, message)
     if not display.is_composed(text):
         yield problem("non-nfc", *first)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import NamedTuple
 
 from ..problems import IdentifierError, Problem, problem
@@ -121,9 +122,7 @@ class EmbeddedArk:
         >>> [part.part for part in parse("https://n2t.net/ark:12345/x").segments]
         ['prefix', 'label', 'naan', 'separator', 'name']
         """
-        start = len(self.prefix)
-        shifted = (Segment(part.part, part.start + start, part.end + start) for part in self.ark.segments)
-        return (Segment("prefix", 0, start), *shifted)
+        return self.ark.written.segments(self.prefix)
 
     @property
     def problems(self) -> tuple[Problem, ...]:
@@ -132,15 +131,19 @@ class EmbeddedArk:
         >>> [(found.code, found.start) for found in parse("https://example.org/x-ark:12345/y").problems]
         [('label-inside-segment', 22)]
         """
-        return tuple(self._problems())
+        return self.first_problems()
 
-    def _problems(self) -> Iterator[Problem]:
+    def first_problems(self, most: int | None = None) -> tuple[Problem, ...]:
+        """Return the first ``most`` of :attr:`problems`. None returns all."""
+        return tuple(islice(self._problems(most), most))
+
+    def _problems(self, most: int | None) -> Iterator[Problem]:
         start = len(self.prefix)
         yield from bidi_formatting(self.prefix)
         yield from character_notes(self.prefix)
         if not self.boundary:
             yield problem("label-inside-segment", start, start + len(self.ark.label))
-        for found in self.ark.problems:
+        for found in self.ark.first_problems(most):
             yield shifted(found, start)
 
 

@@ -21,6 +21,7 @@ from .normalization import Parts, Rule
 
 _LABEL = re.compile(f"{LABEL_PATTERN}/?")
 _STRUCTURAL_RUN = re.compile("([/.])[/.]+")
+_SUFFIXES = re.compile("[.][^/]*")
 _ONLY_IN_ARK_DRAFT = ("percent-decoding", "non-ascii", "variants")
 _ONLY_IN_KUNZE_DRAFT = ("naan-case", "structure", "suffixes-last")
 
@@ -122,10 +123,8 @@ def _structure(ark: Parts) -> Parts:
 def _suffixes_last(ark: Parts) -> Parts:
     # "If there are any components with a period on the left and a slash on the right, ... the component and the
     # preceding period must be moved to the end of the Name part".  Section 3.2 also permits to refuse such an ARK.
-    *containers, last = ark.body.split("/")
-    names = [container.partition(".")[0] for container in containers]
-    suffixes = [container[len(name) :] for name, container in zip(names, containers, strict=True)]
-    return ark._replace(body="/".join([*names, last]) + "".join(suffixes))
+    containers, slash, last = ark.body.rpartition("/")
+    return ark._replace(body="".join([_SUFFIXES.sub("", containers), slash, last, *_SUFFIXES.findall(containers)]))
 
 
 def _ascii_lower(text: str) -> str:

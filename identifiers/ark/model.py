@@ -12,12 +12,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, islice
 from typing import NamedTuple
 
 from ..normalized import Normalized
 from ..problems import Problem, problem
-from ..segments import Segment
+from ..segments import Segment, outer
 from ..text import iri
 from . import length
 from .character_problems import bidi_formatting, character_notes, encoded_control
@@ -26,6 +26,8 @@ from .grammar import BASE29_ONLY, METADATA_INFLECTIONS, RESERVED_NAAN, naan_of
 from .normalization import Parts, Step, normal, split_variants, steps
 
 _ENCODED_DOT = re.compile("%2E", re.IGNORECASE)
+_WITH_DOT = re.compile("/[^/.]*+[.][^/]*+")
+_MARKED = ("component", "variant", "query", "fragment")
 
 
 class Written(NamedTuple):
@@ -63,22 +65,33 @@ class Written(NamedTuple):
             label, naan, name, tuple(components), variants, query, fragment, Parts(label, f"{naan}/{path}", tail)
         )
 
-    def segments(self) -> Iterator[Segment]:
-        """Return each part with its place in the ARK, in order and without gaps. A part includes the mark before it.
+    @property
+    def variants_start(self) -> int:
+        """The place of the dot before the first variant. Without variants, the end of the path."""
+        return len(self.label) + len(self.parts.body) - len(self.variants) - sum(map(len, self.variants))
+
+    def segments(self, prefix: str = "", most: int | None = None) -> tuple[Segment, ...]:
+        """Return each part with its place, in order and without gaps. A part includes the mark before it.
+
+        - ``prefix``: the text before the ARK in an address. It is the first part, unless it is empty.
+        - ``most``: the maximum number of parts. Of more, the first and the last ones are returned. None returns all.
 
         >>> [segment.part for segment in Written.of("ark:12345/x.pdf").segments()]
         ['label', 'naan', 'separator', 'name', 'variant']
         """
-        qualifier = (("component", self.components), ("variant", self.variants))
-        tail = [(part, text) for part, text in (("query", self.query), ("fragment", self.fragment)) if text is not None]
-        parts = ["label", "naan", "separator", "name", *(part for part, texts in qualifier for _ in texts)]
-        parts += [part for part, _ in tail]
+        parts = ["label", "naan", "separator", "name"]
         lengths = [len(self.label), len(self.naan), 1, len(self.name)]
-        # The mark before a part belongs to it.
-        lengths += [1 + length for length in map(len, (*self.components, *self.variants, *(text for _, text in tail)))]
+        if prefix:
+            parts, lengths = ["prefix", *parts], [len(prefix), *lengths]
+        query = () if self.query is None else (self.query,)
+        fragment = () if self.fragment is None else (self.fragment,)
+        for part, texts in zip(_MARKED, (self.components, self.variants, query, fragment), strict=True):
+            parts += [part] * len(texts)
+            # The mark before a part belongs to it.
+            lengths += [1 + length for length in map(len, texts)]
         ends = list(accumulate(lengths))
         # There can be half a million.
-        return map(Segment, parts, [0, *ends[:-1]], ends)
+        return tuple(map(Segment, outer(parts, most), outer([0, *ends[:-1]], most), outer(ends, most)))
 
 
 @dataclass(frozen=True, slots=True, eq=False, init=False)
@@ -278,7 +291,7 @@ class Ark(Normalized):
         >>> [(part.part, part.start) for part in parse("ark:12345/x").segments]
         [('label', 0), ('naan', 4), ('separator', 9), ('name', 10)]
         """
-        return tuple(self.written.segments())
+        return self.written.segments()
 
     @property
     def problems(self) -> tuple[Problem, ...]:
@@ -288,26 +301,32 @@ class Ark(Normalized):
         >>> [problem.code for problem in parse("ark:99999/x.b.a").problems]
         ['naan-reserved-invalid', 'variants-reordered']
         """
-        return tuple(sorted(self._problems(), key=lambda found: (found.start, found.end)))
+        return self.first_problems()
 
-    def _liberties(self, written: Written) -> Iterator[Problem]:
-        """Yield a problem for each place that only the letter of the grammar, or an example, allows."""
+    def first_problems(self, most: int | None = None) -> tuple[Problem, ...]:
+        """Return the first ``most`` of :attr:`problems`. None returns all. There can be a quarter of a million."""
+        return tuple(sorted(self._problems(most), key=lambda found: (found.start, found.end))[:most])
+
+    def _liberties(self, written: Written, most: int | None = None) -> Iterator[Problem]:
+        """Yield a problem for each place that only the letter of the grammar, or an example, allows.
+
+        ``most`` is the maximum number of problems with one code.
+        """
         naan = len(written.label), len(written.label) + len(written.naan)
         if "-" in written.naan:
             yield problem("naan-hyphen", *naan)
         if "%" in written.naan and not BASE29_ONLY.fullmatch(self.normal_naan):
             yield problem("naan-not-base29", *naan)
-        if "." in written.name or any("." in component for component in written.components):
-            for segment in written.segments():
-                if segment.part in ("name", "component") and "." in self.text[segment.start : segment.end]:
-                    yield problem("dot-in-name", segment.start, segment.end)
+        for found in islice(_WITH_DOT.finditer(self.text, naan[1], written.variants_start), most):
+            # The slash before a component belongs to it, the one before the Name does not.
+            yield problem("dot-in-name", found.start() + (found.start() == naan[1]), found.end())
         yield from bidi_formatting(self.text)
 
-    def _problems(self) -> Iterator[Problem]:
+    def _problems(self, most: int | None) -> Iterator[Problem]:
         written = self.written
         naan = len(written.label), len(written.label) + len(written.naan)
         body = naan[0], naan[0] + len(written.parts.body)
-        yield from self._liberties(written)
+        yield from self._liberties(written, most)
         if self.reserved_naan:
             yield problem("naan-reserved-invalid", *naan)
         if self.dot_segment:
@@ -318,13 +337,12 @@ class Ark(Normalized):
             yield problem("encoded-control", *control.span())
         yield from character_notes(self.text)
         if written.variants:
-            yield from _variant_notes(written.variants, body[1])
+            yield from _variant_notes(written.variants, written.variants_start, body[1])
         if length.may_refuse(self.text):
             yield problem("too-long", 0, len(self.text))
 
 
-def _variant_notes(variants: tuple[str, ...], end: int) -> Iterator[Problem]:
-    start = end - sum(1 + len(variant) for variant in variants)
+def _variant_notes(variants: tuple[str, ...], start: int, end: int) -> Iterator[Problem]:
     compared = normal(Parts("ark:", "/".join(variants), "")).body.split("/")
     if compared != sorted(compared):
         yield problem("variants-reordered", start, end)

@@ -87,13 +87,11 @@ def split_variants(segment: str) -> tuple[str, tuple[str, ...]]:
     """
     if "." not in segment:
         return segment, ()
-    parts, filled = segment.split("."), hyphenless(segment).split(".")
-    first = len(parts)
-    while first > 1 and filled[first - 1]:
-        first -= 1
-    if first == 1 and not filled[0]:
-        first = 2
-    return ".".join(parts[:first]), tuple(parts[first:])
+    _, empty, filled = f"{hyphenless(segment)}.".rpartition("..")
+    # Each dot after the last empty part ends a variant. Without an empty part, the first dot after a character ends
+    # the head.
+    head, *variants = segment.rsplit(".", filled.count(".") if empty else filled.count(".", 1) - 1)
+    return head, tuple(variants)
 
 
 def _scheme_case(ark: Parts) -> Parts:

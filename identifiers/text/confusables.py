@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import functools
 import json
-import re
 from collections.abc import Mapping
 
 
@@ -24,13 +23,16 @@ def looks_like(char: str) -> str | None:
     return None if char.isascii() else _table().get(char)
 
 
-def first(text: str) -> re.Match[str] | None:
-    """Find the first non-ASCII character of ``text`` that looks like an ASCII character, or return None.
+def first(text: str) -> int | None:
+    """Return the index of the first non-ASCII character of ``text`` that looks like an ASCII character, or None.
 
-    >>> first("ark:12345/x\\u0430").start()
+    >>> first("ark:12345/x\\u0430")
     11
     """
-    return None if text.isascii() else _any().search(text)
+    if text.isascii():
+        return None
+    table = _table()
+    return next((place for place, char in enumerate(text) if char in table), None)
 
 
 @functools.cache
@@ -41,8 +43,3 @@ def _table() -> Mapping[str, str]:
         resources.files(__spec__.parent.rpartition(".")[0]).joinpath("data", "confusables.json").read_text("ascii")
     )
     return {char: ascii_char for ascii_char, chars in data["looks_like"].items() for char in chars}
-
-
-@functools.cache
-def _any() -> re.Pattern[str]:
-    return re.compile(f"[{re.escape(''.join(_table()))}]")

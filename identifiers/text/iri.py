@@ -39,7 +39,7 @@ _OCTETS = {octet: f"%{octet:02X}" for octet in range(0x80, 0x100)}
 
 
 def triplets(chars: str) -> re.Pattern[str]:
-    """Compile a pattern that matches the percent-encodings, in either case, of the given ASCII characters.
+    """Compile a pattern that matches a run of percent-encodings, in either case, of the given ASCII characters.
 
     >>> triplets("/-").findall("a%2fb%2Dc%41")
     ['%2f', '%2D']
@@ -47,12 +47,12 @@ def triplets(chars: str) -> re.Pattern[str]:
     second: dict[str, str] = {}
     for octet in sorted(f"{ord(char):02X}" for char in chars):
         second[octet[0]] = second.get(octet[0], "") + octet[1] + octet[1].lower() * octet[1].isalpha()
-    return re.compile("%(?:" + "|".join(f"{first}[{digits}]" for first, digits in second.items()) + ")")
+    return re.compile("(?:%(?:" + "|".join(f"{first}[{digits}]" for first, digits in second.items()) + "))++")
 
 
 ALPHANUMERIC = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 UNRESERVED_TRIPLETS = triplets(ALPHANUMERIC + "-._~")
-"""Matches the percent-encoding of an unreserved character."""
+"""Matches a run of percent-encodings of unreserved characters."""
 
 _LOWER_TRIPLETS = re.compile("(?:%(?:[a-f][0-9A-Fa-f]|[0-9A-F][a-f]))++")
 
@@ -105,7 +105,7 @@ def decode(text: str, octets: re.Pattern[str]) -> str:
     >>> decode("%61%2f%2541", UNRESERVED_TRIPLETS)
     'a%2f%2541'
     """
-    return octets.sub(lambda octet: chr(int(octet[0][1:], 16)), text) if "%" in text else text
+    return octets.sub(lambda run: bytes.fromhex(run[0].replace("%", "")).decode(), text) if "%" in text else text
 
 
 def upper_hex(text: str) -> str:

@@ -148,7 +148,8 @@ def _needless(nid: str, nss: str) -> re.Match[str] | None:
         return None
     from . import namespaces
 
-    octets = iri.UNRESERVED_TRIPLETS.finditer(nss)
+    runs = iri.UNRESERVED_TRIPLETS.finditer(nss)
+    octets = (octet for run in runs for octet in iri.TRIPLET.finditer(nss, *run.span()))
     return next((octet for octet in octets if chr(int(octet[0][1:], 16)) not in namespaces.special(nid)), None)
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ararat.identifiers import PROBLEMS, equivalent, examine, find, normalize
-from ararat.identifiers.report import MAX_HIERARCHY, MAX_HIERARCHY_LENGTH
+from ararat.identifiers.report import MAX_HIERARCHY, MAX_HIERARCHY_LENGTH, Limits
 from ararat.identifiers.text import characters, iri
 
 FIELDS = [
@@ -39,6 +40,25 @@ FIELDS = [
         "suggestion",
     ),
 ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ark:12-345/a.b/c.d/e.b.a.b#f",
+        "https://א.example/x-ark:/12345/a.b/c.d/e.f/g?q",
+        "ark:12345/x",
+        "urn:example:a/b?+r#f",
+        "ark:12345",
+    ],
+)
+@pytest.mark.parametrize("most", [1, 2, 5, 100])
+def test_a_limited_report_has_the_outer_segments_and_the_first_problems(text: str, most: int) -> None:
+    whole, limited = examine(text), examine(text, limits=Limits(segments=most, problems=most))
+    number, last = min(most, len(whole.segments)), min(most, len(whole.segments)) // 2
+    assert limited.segments == whole.segments[: number - last] + whole.segments[len(whole.segments) - last :]
+    assert limited.problems == whole.problems[:most]
+    assert replace(limited, segments=whole.segments, problems=whole.problems) == whole
 
 
 @pytest.mark.parametrize(

@@ -290,15 +290,15 @@ def _state(member: str, here: bool, bound: Mapping[str, str] | None) -> str:
 
 
 def _spelling(label: str, text: str, most: int = MAX_REPEATED) -> Spelling:
-    copied = display.percent(text)
-    return Spelling(label, text, excerpt.plain(text, most), copied if len(copied) <= MAX_COPIED else None)
+    copied = display.percent(text) if len(text) <= MAX_COPIED else None
+    return Spelling(label, text, excerpt.plain(text, most), copied if copied and len(copied) <= MAX_COPIED else None)
 
 
 def _spellings(report: Report) -> Iterator[Spelling]:
-    given = display.percent(report.input)
-    for text in dict.fromkeys(text if text.isascii() else display.percent(text) for text in report.equivalents):
+    spellings = dict.fromkeys(text if text.isascii() else display.percent(text) for text in report.equivalents)
+    for number, text in enumerate(spellings):
         labels = [_spelled(text, report)]
-        if text == given:
+        if not number:
             labels.insert(0, "as given" if text == report.input else "as given, in ASCII")
         yield _spelling(", ".join(filter(None, labels)), text)
 

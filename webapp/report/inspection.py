@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ...identifiers import Match, Report, examine, find
+from ...identifiers.report import Limits
+from ...identifiers.segments import outer
 from ...middleware import BindingsUnavailable
 from ...middleware.bindings import names
 
@@ -121,7 +123,9 @@ def inspect(
     matches = find(text, scope={host for policy in policies for host in policy.hosts})
     shown = matches[:MAX_FOUND]
     room = _Room()
-    reports = [room.fitted(examine(match.literal, prefix=prefix, policies=policies)) for match in shown]
+    reports = [
+        room.fitted(examine(match.literal, prefix=prefix, policies=policies, limits=room.limits)) for match in shown
+    ]
     named = [keys(report) for report in reports]
     known, unread = None, False
     try:
@@ -144,6 +148,11 @@ class _Room:
     problems: int = MAX_PROBLEMS
     exceeded: bool = False
 
+    @property
+    def limits(self) -> Limits:
+        """The limits of the next report: one item more than fits, so that :meth:`fitted` detects an omission."""
+        return Limits(max(ALWAYS, self.segments) + 1, max(ALWAYS, self.problems) + 1)
+
     def fitted(self, report: Report) -> Report:
         """Return the report, shortened if needed to the nearest containers, outer segments and first problems."""
         members = 1
@@ -160,11 +169,10 @@ class _Room:
         if all(fits):
             return report
         self.exceeded = True
-        first, last = segments - segments // 2, len(report.segments) - segments // 2
         return replace(
             report,
             hierarchy=report.hierarchy[-members:],
-            segments=report.segments if fits[1] else report.segments[:first] + report.segments[last:],
+            segments=outer(report.segments, segments),
             problems=report.problems[:problems],
         )
 

@@ -5,8 +5,10 @@ Parts are numbered from one in the order of the text.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 
 from ...identifiers import Problem, Report, Segment, parse
 from ...identifiers.segments import LABELS
@@ -63,13 +65,9 @@ def shown(report: Report, problems: Sequence[Problem]) -> Iterator[Part]:
 
 def touching(place: Problem, report: Report) -> tuple[int, ...]:
     """Return the numbers of the parts that a problem affects, or () if it affects more parts than are shown."""
-    touched = []
-    for number, segment in enumerate(report.segments, 1):
-        if segment.start < max(place.end, place.start + 1) and place.start < segment.end:
-            touched.append(number)
-            if len(touched) > MAX_SEGMENTS:
-                return ()
-    return tuple(touched)
+    first = bisect_right(report.segments, place.start, key=attrgetter("end"))
+    last = bisect_left(report.segments, max(place.end, place.start + 1), key=attrgetter("start"))
+    return tuple(range(first + 1, last + 1)) if last - first <= MAX_SEGMENTS else ()
 
 
 def followed(report: Report) -> list[tuple[int, ...]]:
