@@ -5,7 +5,7 @@ The page, the API and the command show the same :class:`Report`. :func:`examine`
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -16,7 +16,7 @@ from .ark import embedded as embedding
 from .ark.embedded import EmbeddedArk
 from .ark.grammar import EXTENDED_ARK
 from .ark.model import Ark
-from .ark.normalization import Step
+from .ark.normalization import Step, steps
 from .parsing import is_pseudo_ark, read
 from .problems import IdentifierError, Problem
 from .segments import Segment, outer
@@ -170,6 +170,7 @@ def _ark_report(identifier: Ark | EmbeddedArk, prefix: str | None, limits: Limit
     embedded = identifier if isinstance(identifier, EmbeddedArk) else None
     ark = identifier.ark if isinstance(identifier, EmbeddedArk) else identifier
     written = ark.written
+    changes = tuple(steps(written.parts))
     registry = registries.of_ark(ark)
     basic = written.query is None and written.fragment is None
     return Report(
@@ -178,7 +179,7 @@ def _ark_report(identifier: Ark | EmbeddedArk, prefix: str | None, limits: Limit
         valid=True,
         conformance="strict" if identifier.strict else "liberal",
         normal_form=ark.normal_form,
-        kunze=_kunze(ark.text, ark.basic),
+        kunze=_kunze(ark.text, ark.basic, changes),
         parts={
             "prefix": embedded.prefix if embedded else None,
             "naan": written.naan,
@@ -191,7 +192,7 @@ def _ark_report(identifier: Ark | EmbeddedArk, prefix: str | None, limits: Limit
         segments=written.segments(embedded.prefix if embedded else "", limits.segments),
         inflection=ark.inflection,
         service=ark.service,
-        steps=ark.steps,
+        steps=changes,
         hierarchy=tuple(_nearest_containers(ark))[::-1],
         variant_of=ark.variant_of,
         equivalents=_unique(_ark_spellings(identifier.text, ark.normal_form, prefix)),
@@ -265,7 +266,7 @@ def _invalid_report(text: str, problem: Problem) -> Report:
         form=form,
         valid=False,
         conformance=None,
-        kunze=_kunze(text, None) if form == "pseudo-ark" else None,
+        kunze=_kunze(text, None, ()) if form == "pseudo-ark" else None,
         embedding=found,
         registry=registries.of_scheme(text) if form in ("iri", "none") else None,
         problems=(problem,),
@@ -273,9 +274,9 @@ def _invalid_report(text: str, problem: Problem) -> Report:
     )
 
 
-def _kunze(text: str, normal_form: str | None) -> dict[str, Any] | None:
+def _kunze(text: str, normal_form: str | None, changes: Iterable[Step]) -> dict[str, Any] | None:
     """Return the normal form by draft-kunze-ark if it differs from ``normal_form`` and is an Extended ARK."""
-    form = kunze.compare(text, normal_form)
+    form = kunze.compare(text, normal_form, changes)
     if form is None or not iri.compiled(EXTENDED_ARK, form.normal_form).fullmatch(form.normal_form):
         return None
     return form.as_dict()

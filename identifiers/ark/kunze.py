@@ -11,13 +11,13 @@ It is defined for any text after a label, not only for Extended ARKs.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from ..text import iri
 from . import normalization
 from .grammar import LABEL_PATTERN
-from .normalization import Parts, Rule
+from .normalization import Parts, Rule, Step
 
 _LABEL = re.compile(f"{LABEL_PATTERN}/?")
 _STRUCTURAL_RUN = re.compile("([/.])[/.]+")
@@ -41,34 +41,28 @@ class KunzeForm(NamedTuple):
         return {"normal_form": self.normal_form, "differs_by": rules}
 
 
-def compare(text: str, normal_form: str | None) -> KunzeForm | None:
+def compare(text: str, normal_form: str | None, steps: Iterable[Step]) -> KunzeForm | None:
     """Return the normal form by draft-kunze-ark if it differs from ``normal_form``, else None.
 
-    ``normal_form`` is the form by the ARK draft without query and fragment, or None if ``text`` is not an Extended ARK.
+    ``normal_form`` is the form by the ARK draft without query and fragment, and ``steps`` are its steps. If ``text`` is
+    not an Extended ARK, they are None and empty.
 
-    >>> form = compare("ark:12345/x.pdf.en", "ark:12345/x.en.pdf")
+    >>> from ararat.identifiers.ark import parse
+    >>> ark = parse("ark:12345/x.pdf.en")
+    >>> form = compare(ark.text, ark.basic, ark.steps)
     >>> form.normal_form, [rule.name for rule in form.differs_by]
     ('ark:12345/x.pdf.en', ['variants'])
     """
     try:
-        other = normalize(text)
+        other, applied = _normalized(text)
     except ValueError:
         return None
     if other == normal_form:
         return None
-    # The rules of the ARK draft apply only to text that its grammar accepts.
-    applied = _applied(normalization.RULES, text, _ONLY_IN_ARK_DRAFT) if normal_form else ()
-    return KunzeForm(other, (*applied, *_applied(RULES, text, _ONLY_IN_KUNZE_DRAFT)))
-
-
-def _applied(rules: tuple[Rule, ...], text: str, among: tuple[str, ...]) -> Iterator[Rule]:
-    """Yield the rules named in ``among`` that change the ARK."""
-    parts = _parts(text)
-    for rule in rules:
-        changed = rule.apply(parts)
-        if changed != parts and rule.name in among:
-            yield rule
-        parts = changed
+    changing = {step.rule for step in steps}
+    ours = [rule for rule in normalization.RULES if rule.name in _ONLY_IN_ARK_DRAFT and rule.name in changing]
+    theirs = [rule for rule in applied if rule.name in _ONLY_IN_KUNZE_DRAFT]
+    return KunzeForm(other, (*ours, *theirs))
 
 
 def normalize(text: str) -> str:
@@ -79,12 +73,20 @@ def normalize(text: str) -> str:
     >>> normalize("https://n2t.net/ARK:/12345/x6-np1/c3.%7e/?info")
     'ark:12345/x6np1/c3.%7E'
     """
-    parts = _parts(text)
+    return _normalized(text)[0]
+
+
+def _normalized(text: str) -> tuple[str, list[Rule]]:
+    """Return the normal form by draft-kunze-ark, and the rules that change the ARK."""
+    parts, applied = _parts(text), []
     for rule in RULES:
-        parts = rule.apply(parts)
+        changed = rule.apply(parts)
+        if changed != parts:
+            applied.append(rule)
+        parts = changed
     if not parts.body:
         raise ValueError("the text contains no ARK")
-    return "".join(parts)
+    return "".join(parts), applied
 
 
 def _parts(text: str) -> Parts:

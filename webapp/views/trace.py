@@ -100,6 +100,9 @@ def plan(subject: str, bound: str | None, unread: bool) -> Plan:
     ``bound`` is the kind of its binding here, or None if it is not bound. ``unread`` is true if the bindings could not
     be read.
     """
+    too_long = Plan("The identifier is too long for a trace.")
+    if len(subject) >= MAX_URL_LENGTH:
+        return too_long
     choice = trace_jobs.choose_resolver(TraceRequest(subject), bound=None if unread else bound is not None)
     if choice.possible:
         why, wish, label, command = choice.why, TraceRequest(subject), "Run the trace", None
@@ -110,7 +113,7 @@ def plan(subject: str, bound: str | None, unread: bool) -> Plan:
         command = f"ararat trace {shlex.quote(display.percent(subject))}"
     address = _address(wish)
     if len(address) >= MAX_URL_LENGTH:
-        return Plan("The identifier is too long for a trace.")
+        return too_long
     return Plan(
         why,
         address if choice.possible or wish.resolver else None,
