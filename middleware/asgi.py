@@ -58,7 +58,7 @@ THREADS = KEPT
 _log = logging.getLogger(__name__)
 
 Find = Callable[..., Answer | BindingsUnavailable | None]
-"""A method that answers a request by its path, its method and ``is_secure``."""
+"""A method that answers a request by its path, its mount, its method and ``is_secure``."""
 
 
 class ResolverASGIMiddleware:
@@ -120,10 +120,9 @@ class ResolverASGIMiddleware:
     def _without_request(self, scope: Scope, find: Find) -> Answer | BindingsUnavailable | None:
         """Return an answer that needs no :class:`Request`, as :meth:`RequestHandler.quick` or ``kept``."""
         try:
-            path = plain_path(scope)
-            if path is None:
+            if (plain := plain_path(scope)) is None:
                 return None
-            return find(path, scope["method"], is_secure=scope.get("scheme") == "https")
+            return find(*plain, scope["method"], is_secure=scope.get("scheme") == "https")
         except Exception:  # noqa: BLE001 - _find() logs it
             return None
 

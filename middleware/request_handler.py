@@ -84,7 +84,7 @@ class RequestHandler:
         self.can_wait = on_resolve is not None or self.metrics is not None
         on_failure = None if self.metrics is None else self.metrics.store_failed
         self._redirects = RedirectCache(bindings, MOST_WHOLE if self._observers else MOST)
-        # What redirects in memory need of a request, by http and by https.
+        # What the redirects of plain requests need of them, by http and by https.
         http = Request("GET", Target("/", None), settings.prefix or "", {})
         self._plain = (http, http._replace(is_secure=True))
         self._availability = AvailabilityLog(bindings.failure, on_failure=on_failure)
@@ -161,28 +161,28 @@ class RequestHandler:
             self._report(resolution, request.method, answer, perf_counter() - began)
         return answer
 
-    def kept(self, path: str, method: str, *, is_secure: bool) -> Answer | None:
+    def kept(self, path: str, mount: str, method: str, *, is_secure: bool) -> Answer | None:
         """Return the answer for a name whose redirect is in memory, else None.
 
-        It waits only for ``on_resolve`` and the metrics, if ``can_wait`` is True. ``path`` is the result of
-        ``plain_path`` (:mod:`.http.wsgi`, :mod:`.http.asgi`). So no request is read.
+        It waits only for ``on_resolve`` and the metrics, if ``can_wait`` is True. ``path`` and ``mount`` are the result
+        of ``plain_path`` (:mod:`.http.wsgi`, :mod:`.http.asgi`). So no request is read.
         """
         began = perf_counter()
         redirect = self._redirects.find(path)
         if redirect is None:
             return None
-        answer = self._answers.redirect(redirect, self._plain[is_secure])
+        answer = self._answers.redirect(redirect, self._plain_request(mount, is_secure=is_secure))
         if redirect.resolution is not None:
             self._report(redirect.resolution, method, answer, perf_counter() - began)
         return answer
 
-    def quick(self, path: str, method: str, *, is_secure: bool) -> Answer | BindingsUnavailable | None:
+    def quick(self, path: str, mount: str, method: str, *, is_secure: bool) -> Answer | BindingsUnavailable | None:
         """Return the answer for a name whose redirect is in memory, or is read with one query.
 
         The arguments are those of :meth:`kept`. The result is None if :meth:`answer` must decide. If the bindings
         cannot be read, the result is the failure, for :meth:`answer`.
         """
-        if (answer := self.kept(path, method, is_secure=is_secure)) is not None:
+        if (answer := self.kept(path, mount, method, is_secure=is_secure)) is not None:
             return answer
         # on_resolve and the metrics need the resolution. After a failure, answer() notices that reads succeed again.
         is_plain = path[:5] in self._labels and PLAIN_PATH.fullmatch(path)
@@ -196,7 +196,12 @@ class RequestHandler:
         if redirect is None:
             return None
         self._redirects.keep(path, redirect, generation)
-        return self._answers.redirect(redirect, self._plain[is_secure])
+        return self._answers.redirect(redirect, self._plain_request(mount, is_secure=is_secure))
+
+    def _plain_request(self, mount: str, *, is_secure: bool) -> Request:
+        """Return what the redirect of a plain request needs of it."""
+        request = self._plain[is_secure]
+        return request._replace(root=mount) if mount and not self._settings.prefix else request
 
     def _own_scheme(self, target: Target) -> OwnScheme | None:
         if not self._own:

@@ -151,11 +151,10 @@ class ResolverMiddleware:
     def _quick(self, environ: WSGIEnvironment) -> Answer | BindingsUnavailable | None:
         """Return an answer that needs no :class:`Request`, as :meth:`RequestHandler.quick`."""
         try:
-            path = plain_path(environ)
-            if path is None:
+            if (plain := plain_path(environ)) is None:
                 return None
             is_secure = environ.get("wsgi.url_scheme") == "https"
-            return self._handler.quick(path, environ["REQUEST_METHOD"], is_secure=is_secure)
+            return self._handler.quick(*plain, environ["REQUEST_METHOD"], is_secure=is_secure)
         except Exception:  # noqa: BLE001 - _request() logs it
             return None
 

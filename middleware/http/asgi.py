@@ -47,18 +47,21 @@ def path_below_mount(scope: Scope) -> str:
     return path[len(root) :] if root and path.startswith(f"{root}/") else path
 
 
-def plain_path(scope: Scope) -> str | None:
-    """Return the path of a request whose redirect depends on the path and the URL scheme only, else None."""
-    path, raw = scope["path"], scope.get("raw_path")
+def plain_path(scope: Scope) -> tuple[str, str] | None:
+    """Return the path and the mount of a request whose redirect depends on them and the URL scheme only, else None.
+
+    The path is that below the mount. The mount is percent-encoded and has no slash at its end.
+    """
+    path, raw = path_below_mount(scope), scope.get("raw_path")
+    mount = quoted_mount(_mount(scope)) if scope.get("root_path") else ""
     if (
-        (raw is not None and raw.decode("latin-1") != path)
+        (raw is not None and (text := raw.decode("latin-1")) != path and text != mount + path)
         or scope["method"] not in READING
         or scope.get("query_string")
-        or scope.get("root_path")
         or not _OF_ANSWERS.isdisjoint([name for name, _ in scope["headers"]])
     ):
         return None
-    return path
+    return path, mount
 
 
 def recover(scope: Scope) -> Target:

@@ -22,22 +22,23 @@ _STATUS_LINES = {status.value: f"{status.value} {status.phrase}" for status in H
 _TEMPORARY = {str(status): _STATUS_LINES[other] for status, other in TEMPORARY.items()}
 
 
-def plain_path(environ: WSGIEnvironment) -> str | None:
-    """Return the path of a request whose redirect depends on the path and the URL scheme only, else None.
+def plain_path(environ: WSGIEnvironment) -> tuple[str, str] | None:
+    """Return the path and the mount of a request whose redirect depends on them and the URL scheme only, else None.
 
-    It has no query, mount, No-Redirect or Origin, and no raw target that differs from the path.
+    It has no query, No-Redirect or Origin, and no raw target that differs from mount and path. The mount is that of
+    :func:`~.request_target.mount_path`.
     """
     path, raw = environ["PATH_INFO"], environ.get("REQUEST_URI", environ.get("RAW_URI"))
+    mount = mount_path(environ) if environ.get("SCRIPT_NAME") else ""
     if (
-        (raw is not None and raw != path)
+        (raw is not None and raw != path and raw != mount + path)
         or environ.get("REQUEST_METHOD") not in READING
         or environ.get("QUERY_STRING")
-        or environ.get("SCRIPT_NAME")
         or "HTTP_NO_REDIRECT" in environ
         or "HTTP_ORIGIN" in environ
     ):
         return None
-    return path
+    return path, mount
 
 
 def request_for_name(environ: WSGIEnvironment, target: Target, prefix: str | None) -> Request:

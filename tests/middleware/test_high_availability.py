@@ -30,7 +30,7 @@ SITE = "from ararat.wsgi import application"
 ASGI = (sys.executable, "-m", "uvicorn", "--port", "0", "ararat.asgi:application")
 
 READS_SECONDS, WRITES_SECONDS = 3, 30
-"""The required times without an answer (issue 23)."""
+"""The required times without an answer."""
 
 Failure = Callable[[PatroniCluster, int], None]
 

@@ -112,7 +112,9 @@ def answers(app: Any, path: str, more: dict[str, Any]) -> tuple[object, object, 
     def start_response(*answer: Any) -> Any:
         got.extend(answer)
 
-    environ = {"PATH_INFO": written, "RAW_URI": path, "QUERY_STRING": query, "wsgi.input": BytesIO(), **more}
+    raw = more.get("RAW_URI", "{0}")
+    environ = {"PATH_INFO": written, "QUERY_STRING": query, "wsgi.input": BytesIO(), **more}
+    environ["RAW_URI"] = raw and raw.format(path)
     body = b"".join(app(environ, start_response))
     status, headers = got
     copied = [*headers]
@@ -137,6 +139,8 @@ REQUESTS: tuple[dict[str, Any], ...] = (
     {"REQUEST_METHOD": "GET", "RAW_URI": None, "QUERY_STRING": "info"},
     {"REQUEST_METHOD": "HEAD", "SCRIPT_NAME": "/mount", "wsgi.url_scheme": "https", "HTTP_ORIGIN": HERE},
     {"REQUEST_METHOD": "GET", "SCRIPT_NAME": "/other", "RAW_URI": None, "wsgi.url_scheme": "https"},
+    {"REQUEST_METHOD": "GET", "SCRIPT_NAME": "/a b", "RAW_URI": "/a%20b{0}"},
+    {"REQUEST_METHOD": "GET", "SCRIPT_NAME": "//c", "RAW_URI": "//c{0}"},
     {"REQUEST_METHOD": "GET", "HTTP_ORIGIN": HERE, "HTTP_IF_NONE_MATCH": "*", "HTTP_ACCEPT_LANGUAGE": "de"},
     {"REQUEST_METHOD": "GET", "HTTP_NO_REDIRECT": "true", "HTTP_ACCEPT_LANGUAGE": "de"},
     {"REQUEST_METHOD": "POST"},
@@ -196,6 +200,7 @@ ASGI_REQUESTS = (
     ("GET", "http", "", True, []),
     ("HEAD", "https", "", False, []),
     ("GET", "https", "/mount", True, [(b"origin", HERE.encode())]),
+    ("GET", "https", "/mount", True, []),
     ("GET", "http", "", True, [(b"accept", b"*/*"), (b"no-redirect", b"true")]),
     ("POST", "http", "", True, []),
     ("GET", "http", "", True, [(b"origin", HERE.encode())]),
@@ -207,7 +212,10 @@ def _never_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(redirect_cache, "LOCAL_SECONDS", 3600.0)
 
 
-def test_most_requests_read_no_complete_binding(bindings: Bindings, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("mounted", [{}, {"SCRIPT_NAME": "/a b", "RAW_URI": "/a%20b{0}"}], ids=["root", "mounted"])
+def test_most_requests_read_no_complete_binding(
+    bindings: Bindings, monkeypatch: pytest.MonkeyPatch, mounted: dict[str, str]
+) -> None:
     def refuse(keys: Iterable[str]) -> dict[str, Binding]:
         raise AssertionError(keys)
 
@@ -220,7 +228,7 @@ def test_most_requests_read_no_complete_binding(bindings: Bindings, monkeypatch:
         "ark:12345/here",
         "ark:12345/licensed",
     ):
-        status, _, body = answers(ResolverMiddleware(site, bindings), f"/{name}", {"REQUEST_METHOD": "GET"})
+        status, _, body = answers(ResolverMiddleware(site, bindings), f"/{name}", {"REQUEST_METHOD": "GET", **mounted})
         assert (str(status)[0], body) == ("3", b"")
 
 
