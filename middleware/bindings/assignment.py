@@ -19,8 +19,7 @@ API, the command line and imports.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from itertools import islice
 from types import MappingProxyType
@@ -74,24 +73,26 @@ class Proposal(NamedTuple):
 
         Fields that are None get their defaults. ``now`` is the current time in UTC.
         """
-        changed = self.changed or now
+        key, kind, target, status, redirect, resource, passthrough, scope = self[:8]
+        alternates, metadata, reason, successor, spelling, created, changed = self[8:]
+        changed = changed or now
         return Binding(
-            identifier=self.key,
-            kind=self.kind,
-            target=self.target,
-            status=self.status or "live",
-            redirect=self.redirect or REDIRECTS[0],
-            resource=self.resource,
-            passthrough=bool(self.passthrough),
-            scope=self.scope or "name",
-            alternates=_without_deleted(self.alternates),
-            metadata=_without_deleted(self.metadata),
-            reason=self.reason,
-            successor=self.successor,
-            spelling=self.spelling,
-            created=self.created or changed,
-            changed=changed,
-            revision=1,
+            key,
+            kind,
+            target,
+            status or "live",
+            redirect or REDIRECTS[0],
+            resource,
+            bool(passthrough),
+            scope or "name",
+            _without_deleted(alternates) if alternates else NOTHING,
+            _without_deleted(metadata) if metadata else NOTHING,
+            reason,
+            successor,
+            spelling,
+            created or changed,
+            changed,
+            1,
         )
 
 
@@ -144,7 +145,8 @@ def propose(
     try:
         checked_kind = _check_kind(kind)
         checked_scope = None if scope is None else _check_scope(scope)
-        _check_passthrough(passthrough)
+        if passthrough is not None:
+            _check_passthrough(passthrough)
         return Proposal(
             name,
             checked_kind,
@@ -153,14 +155,14 @@ def propose(
             redirect if redirect is None else redirect_status(redirect),
             resource if resource is None else validation.check(resource, "resource-text", "resource", MAX_RESOURCE),
             passthrough,
-            _check_scope_of(name, checked_scope, checked_kind),
+            checked_scope if checked_scope is None else _check_scope_of(name, checked_scope, checked_kind),
             alternates if alternates is None else targets.check_alternates(alternates, checked_kind, deletions=True),
             metadata if metadata is None else elements.check(metadata, deletions=True),
             reason if reason is None else _check_reason(reason, status),
             successor if successor is None else _check_successor(name, successor, status),
             spelling_of(identifier) if spelling is None else _check_spelling(name, spelling),
             created,
-            _check_changed(changed, created),
+            changed if changed is None else _check_changed(changed, created),
         )
     except BindingError as error:
         error.identifier = name
@@ -260,7 +262,7 @@ def _check_target(key: str, target: str | None, kind: Kind, passthrough: bool) -
     checked = targets.check(target, kind)
     if passthrough:
         _require_path(key, checked)
-    if checked is not None and _leads_to_itself(checked, key, passthrough):
+    if checked is not None and checked.startswith("/") and _leads_to_itself(checked, key, passthrough):
         raise BindingError("target-itself")
     return checked
 
@@ -316,7 +318,8 @@ def bind(existing: Binding | None, proposal: Proposal, now: datetime, *, decided
     """
     if existing is None:
         first = proposal.first(now)
-        return _FIRST[first.status](first)
+        action = _FIRST[first.status]
+        return Change(action, first, action)
     if proposal.status == "reserved":
         return _reserved_again(existing, proposal, now)
     if existing.is_reserved:
@@ -330,16 +333,16 @@ def bind(existing: Binding | None, proposal: Proposal, now: datetime, *, decided
         return Change("withdrawn", after, "withdrawn")
     if leads_elsewhere(existing, after):
         return moved_to(existing, stated, now)
-    if replace(after, changed=existing.changed, revision=existing.revision) == existing:
+    if after._replace(changed=existing.changed, revision=existing.revision) == existing:
         return Change("unchanged", existing, None)
     # The history has no separate action for a claim: the event shows the resource.
     return Change("updated" if after.resource == existing.resource else "claimed", after, "updated")
 
 
-_FIRST: Mapping[Status, Callable[[Binding], Change]] = {
-    "reserved": lambda first: Change("reserved", first, "reserved"),
-    "live": lambda first: Change("bound", first, "bound"),
-    "withdrawn": lambda first: Change("withdrawn", first, "withdrawn"),
+_FIRST: Mapping[Status, Literal["reserved", "bound", "withdrawn"]] = {
+    "reserved": "reserved",
+    "live": "bound",
+    "withdrawn": "withdrawn",
 }
 
 
@@ -357,7 +360,7 @@ def _published(existing: Binding, proposal: Proposal, now: datetime) -> Change:
     """Make a reserved name live. Nothing about it was public, so everything can change."""
     if proposal.status == "withdrawn":
         raise BindingConflict("withdraw-reserved", existing, existing)
-    stated = replace(_with_statements(existing, proposal), status="live", spelling=proposal.spelling)
+    stated = _with_statements(existing, proposal)._replace(status="live", spelling=proposal.spelling)
     return Change("bound", next_revision(existing, stated, now), "bound")
 
 
@@ -418,15 +421,15 @@ def relocate(
     if existing.is_reserved:
         raise BindingConflict("reserved", existing, existing)
     known = _check_kind(kind or existing.kind)
-    moved = replace(existing, target=target, kind=known)
+    moved = existing._replace(target=target, kind=known)
     _check_passthrough(passthrough)
     if passthrough is not None:
-        moved = replace(moved, passthrough=passthrough)
+        moved = moved._replace(passthrough=passthrough)
     if scope is not None:
-        moved = replace(moved, scope=_check_scope(scope))
+        moved = moved._replace(scope=_check_scope(scope))
     if alternates is not None:
         stated = targets.check_alternates(alternates, known, deletions=True)
-        moved = replace(moved, alternates=_merged(existing.alternates, stated))
+        moved = moved._replace(alternates=_merged(existing.alternates, stated))
     return moved_to(existing, moved, now)
 
 
@@ -443,9 +446,9 @@ def withdraw(existing: Binding, reason: str | None, now: datetime, successor: st
     if successor is not None:
         successor = check_successor(existing.identifier, successor)
     if existing.is_live:
-        after = replace(existing, status="withdrawn", reason=reason, successor=successor)
+        after = existing._replace(status="withdrawn", reason=reason, successor=successor)
         return Change("withdrawn", next_revision(existing, after, now), "withdrawn")
-    after = replace(existing, reason=reason or existing.reason, successor=successor or existing.successor)
+    after = existing._replace(reason=reason or existing.reason, successor=successor or existing.successor)
     if after == existing:
         return Change("unchanged", existing, None)
     return Change("updated", next_revision(existing, after, now), "updated")
@@ -460,10 +463,10 @@ def restore(existing: Binding, resource: str | None, now: datetime) -> Change:
     if existing.is_reserved:
         raise BindingConflict("reserved", existing, existing)
     if resource != existing.resource:
-        raise BindingConflict("other-resource", existing, replace(existing, resource=resource, status="live"))
+        raise BindingConflict("other-resource", existing, existing._replace(resource=resource, status="live"))
     if existing.is_live:
         return Change("unchanged", existing, None)
-    after = replace(existing, status="live", reason=None, successor=None)
+    after = existing._replace(status="live", reason=None, successor=None)
     return Change("restored", next_revision(existing, after, now), "restored")
 
 
@@ -477,7 +480,7 @@ def leads_elsewhere(before: Binding, after: Binding) -> bool:
 
 def next_revision(existing: Binding, changed: Binding, now: datetime) -> Binding:
     """Return ``changed`` with the revision and the time that follow those of the recorded binding ``existing``."""
-    return replace(changed, changed=later(now, existing.changed), revision=existing.revision + 1)
+    return changed._replace(changed=later(now, existing.changed), revision=existing.revision + 1)
 
 
 def later(now: datetime, before: datetime) -> datetime:
@@ -503,7 +506,7 @@ def moved_to(existing: Binding, moved: Binding, now: datetime) -> Change:
     try:
         _check_scope_of(moved.identifier, moved.scope, moved.kind)
         target = _check_target(moved.identifier, moved.target, moved.kind, moved.passthrough)
-        moved = replace(moved, target=target, alternates=targets.check_alternates(moved.alternates, moved.kind))
+        moved = moved._replace(target=target, alternates=targets.check_alternates(moved.alternates, moved.kind))
     except BindingError as error:
         error.identifier = moved.identifier
         raise
@@ -525,18 +528,15 @@ def _with_statements(existing: Binding, proposal: Proposal) -> Binding:
     # A withdrawal or reservation can omit the target: the recorded place then stays.
     if proposal.status in (None, "live") or proposal.target is not None:
         stated.update(target=proposal.target, kind=proposal.kind)
-    return replace(
-        existing,
+    return existing._replace(
         **stated,
         alternates=_merged(existing.alternates, proposal.alternates),
         metadata=elements.ordered(_merged(existing.metadata, proposal.metadata)),
     )
 
 
-def _without_deleted(stated: Mapping[str, str] | None) -> Mapping[str, str]:
+def _without_deleted(stated: Mapping[str, str]) -> Mapping[str, str]:
     """Return checked alternates or metadata without the texts that are empty, in the same order."""
-    if not stated:
-        return NOTHING
     return stated if all(stated.values()) else MappingProxyType({key: text for key, text in stated.items() if text})
 
 

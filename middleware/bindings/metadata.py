@@ -51,6 +51,7 @@ _NAME = re.compile(rf"{_PART}\.{_PART}")
 _MAX_NAME = 100
 _FULL = {short: f"erc.{short}" for short in ELEMENTS}
 _SHORT = {full: short for short, full in _FULL.items()}
+_TITLES = {full: f"metadata element {short}" for full, short in _SHORT.items()}
 
 
 def full_name(element: str) -> str:
@@ -127,7 +128,7 @@ def check(metadata: Mapping[str, str], *, deletions: bool = False) -> Mapping[st
         return NOTHING
     checked: dict[str, str] = {}
     for given, text in metadata.items():
-        element = full_name(given)
+        element = _FULL.get(given) or full_name(given)
         if element in checked:
             raise BindingError("metadata-twice", f"the metadata element {element} is given twice")
         checked[element] = "" if deletions and text == "" else _check_text(element, text)
@@ -135,9 +136,9 @@ def check(metadata: Mapping[str, str], *, deletions: bool = False) -> Mapping[st
 
 
 def _check_text(element: str, text: object) -> str:
-    what = f"metadata element {_SHORT.get(element, element)}"
-    if element in _SHORT:
-        return validation.check(text, "metadata-text", what, MAX_CHARACTERS)
+    if element in _TITLES:
+        return validation.check(text, "metadata-text", _TITLES[element], MAX_CHARACTERS)
+    what = f"metadata element {element}"
     checked = validation.check(text, "metadata-text", what, MAX_BYTES, lines=True)
     if (size := len(checked.encode())) > MAX_BYTES:
         raise BindingError("metadata-text", f"the {what} has {size:,} bytes; at most {MAX_BYTES:,} are allowed")

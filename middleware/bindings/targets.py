@@ -27,9 +27,9 @@ MAX_OCTETS = 2048
 # RFC 3986, section 3.3:  path-abempty = *( "/" segment )      path-absolute = "/" [ segment-nz *( "/" segment ) ]
 # RFC 3986, section 3.4:  query = *( pchar / "/" / "?" )       fragment has the same characters
 # The characters of ucschar (RFC 3987) are allowed where pchar is: they are percent-encoded. Quantifiers are possessive.
-_PCHARS = iri.run(iri.IPCHAR, least=0)
+_SEGMENTS = iri.run(f"{iri.IPCHAR}/", least=0)
 _TEXT = iri.run(f"{iri.IPCHAR}/?", least=0)
-_FROM_PATH = rf"(?:/{_PCHARS})*+(?:\?{_TEXT})?(?:#{_TEXT})?"
+_FROM_PATH = rf"(?:/{_SEGMENTS})?+(?:\?{_TEXT})?(?:#{_TEXT})?"
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]*+):")
 _HTTP = re.compile("(https?)://([^/?#]*+)", re.ASCII | re.IGNORECASE)
@@ -179,7 +179,7 @@ def _check_url(target: str) -> str:
     match = _HTTP.match(target)
     if match is None:
         raise _not_http(target)
-    return _origin(*match.groups()) + iri.encode(_check_characters(target[match.end() :]))
+    return _origin(match[1], match[2]) + iri.encode(_check_characters(target[match.end() :]))
 
 
 @lru_cache(maxsize=1024)

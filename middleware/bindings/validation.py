@@ -33,7 +33,8 @@ def check(text: object, code: str, what: str, most: int, *, lines: bool = False)
         raise BindingError(code, f"the {what} is empty")
     if len(text) > most:
         raise BindingError(code, f"the {what} has {len(text):,} characters; at most {most:,} are allowed")
-    if control := (_CONTROL_IN_LINE if lines else _CONTROL).search(text):
+    # All of these characters are unprintable. The search takes longer.
+    if not text.isprintable() and (control := (_CONTROL_IN_LINE if lines else _CONTROL).search(text)):
         where = f"U+{ord(control[0]):04X} at position {control.start() + 1}"
         raise BindingError(code, f"the {what} has the control character {where}")
     return text

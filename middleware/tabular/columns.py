@@ -115,9 +115,10 @@ def proposal(cells: Mapping[str, str]) -> Proposal:
                 alternates[column[7:-1]] = cell
             else:
                 elements[column] = cell
-    for column, convert in _CONVERTERS:
-        if column in stated:
-            stated[column] = convert(stated[column])
+    if not _CONVERTED.isdisjoint(stated):
+        for column, convert in _CONVERTERS:
+            if column in stated:
+                stated[column] = convert(stated[column])
     if stated.get("status") in ("withdrawn", "reserved") and "target" not in stated:
         # A withdrawn or reserved name needs no target.
         stated.setdefault("kind", "described")
@@ -202,3 +203,4 @@ _CONVERTERS = (
     ("created", _time),
     ("changed", _time),
 )
+_CONVERTED = frozenset(column for column, _ in _CONVERTERS)

@@ -36,11 +36,13 @@ def read(file: str | Path | BinaryIO, delimiter: str = ",") -> Generator[Line, N
     [Line(number=1, fields=['identifier', 'target']), Line(number=2, fields=['ark:12345/x', '/a,b'])]
     """
     with opened(file) as lines:
-        yield from read_lines(lines, delimiter)
+        for number, fields in read_lines(lines, delimiter):
+            yield Line(number, fields)
 
 
-def read_lines(lines: Lines, delimiter: str) -> Iterator[Line]:
-    """Yield the records of CSV or TSV from lines of text that are already open (:func:`.text_stream.opened`).
+def read_lines(lines: Lines, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the number and the fields of each record of CSV or TSV, from lines of text that are already open
+    (:func:`.text_stream.opened`).
 
     The errors are those of :func:`read`.
     """
@@ -54,7 +56,7 @@ def read_lines(lines: Lines, delimiter: str) -> Iterator[Line]:
         except csv.Error as error:
             raise _syntax_error(lines, str(error), delimiter) from None
         if fields:
-            yield Line(lines.first, fields)
+            yield lines.first, fields
 
 
 def fields(text: str, delimiter: str) -> list[str]:

@@ -111,7 +111,7 @@ def _delimiter(lines: Lines, usual: str, columns: Columns) -> str:
 
 def _delimited(lines: Lines, delimiter: str, columns: Columns) -> Iterator[Row]:
     rows_read = delimited.read_lines(lines, delimiter)
-    header = next((line for line in rows_read if any(map(str.strip, line.fields))), None)
+    header = next((Line(*record) for record in rows_read if any(map(str.strip, record[1]))), None)
     if header is None:
         raise TableError("table-empty", "the file is empty", lines.file, 1)
     names = _header(header, columns, lines)
@@ -121,7 +121,7 @@ def _delimited(lines: Lines, delimiter: str, columns: Columns) -> Iterator[Row]:
     lines.read_as.columns = [name for _, name in wanted]
     nameless = [place for place, name in enumerate(header.fields) if not name.strip()]
     for line, fields in rows_read:
-        cells = [field.strip() for field in fields]
+        cells = list(map(str.strip, fields))
         if not any(cells):
             continue
         if len(cells) != number and (len(cells) < number or any(cells[number:])):

@@ -162,7 +162,9 @@ class Lines:
             self.read_as.encoding = "UTF-16"
             self._decoded = _decode(octets, self._stream, "utf-16")
             return self._read_decoded(self._decoded)
-        self._require_length(len(octets))
+        self._octets += len(octets)
+        if self._octets > MAX_OCTETS:
+            raise self._too_long()
         self._last_read += 1
         if self._last_read == 1 and octets.startswith(_MARK):
             self._decided = True
@@ -175,17 +177,16 @@ class Lines:
         except UnicodeError:
             message = f"bytes in or after this line are not {self.read_as.encoding}"
             raise TableError("table-encoding", message, self.file, self._last_read + 1) from None
-        self._require_length(len(text))
+        self._octets += len(text)
+        if self._octets > MAX_OCTETS:
+            raise self._too_long()
         self._last_read += 1
         return text.removeprefix("\ufeff") if self._last_read == 1 else text
 
-    def _require_length(self, octets: int) -> None:
-        self._octets += octets
-        if self._octets > MAX_OCTETS:
-            unclosed = ", or a quoted field in it has no closing quote" if self.record else ""
-            raise TableError(
-                "table-too-long", f"the line has more than {MAX_OCTETS:,} bytes{unclosed}", self.file, self.first
-            )
+    def _too_long(self) -> TableError:
+        unclosed = ", or a quoted field in it has no closing quote" if self.record else ""
+        message = f"the line has more than {MAX_OCTETS:,} bytes{unclosed}"
+        return TableError("table-too-long", message, self.file, self.first)
 
     def _text(self, octets: bytes) -> str:
         """Decode a line as UTF-8, or as Windows-1252 if the encoding is detected and the first non-ASCII line is that.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -250,8 +249,7 @@ def _new(name: Name, fields: Fields | Callable[[str], Fields]) -> NameChange:
         first = setting.first(name, given, now)
         if existing is None:
             return [first]
-        again = replace(
-            first.after,
+        again = first.after._replace(
             spelling=existing.spelling,
             created=existing.created,
             changed=existing.changed,

@@ -8,7 +8,6 @@ import json
 import tracemalloc
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +38,7 @@ def exported(bindings: Bindings, format: Format) -> bytes:
 def all_of(bindings: Bindings) -> list[Binding]:
     """Return all bindings without their history."""
     with bindings.store.snapshot() as snapshot:
-        return [replace(each, changed=bindings.now().min, revision=1) for each in snapshot.bindings()]
+        return [each._replace(changed=bindings.now().min, revision=1) for each in snapshot.bindings()]
 
 
 TEXTS = st.text(st.characters(exclude_categories=["Cc", "Cs", "Zl", "Zp"]), min_size=1, max_size=20) | st.sampled_from(
@@ -91,8 +90,7 @@ def bind(bindings: Bindings, name: str, reason: str | None = None, **stated: Any
 
 def trimmed(binding: Binding) -> Binding:
     """Return a binding without the white space that cells of spreadsheets lose."""
-    return replace(
-        binding,
+    return binding._replace(
         metadata={name: text.strip() for name, text in binding.metadata.items()},
         **{name: text.strip() for name in ("resource", "reason") if (text := getattr(binding, name))},
     )

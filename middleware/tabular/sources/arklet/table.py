@@ -28,8 +28,8 @@ def csv_records(lines: Lines) -> Iterator[Record]:
     Raises :class:`TableError` for a file that is not CSV, or that lacks the columns of arklet.
     """
     rows = delimited.read_lines(lines, ",")
-    header = next(rows, None)
-    columns = [name.strip() for name in header.fields] if header else []
+    _, header = next(rows, (1, []))
+    columns = [name.strip() for name in header]
     _require_columns(columns, lines, 1)
     for line, cells in rows:
         yield _record(line, columns, cells, lines)

@@ -25,8 +25,8 @@ def records(lines: Lines) -> Iterator[Record]:
     Raises :class:`TableError` for a file without a column ``_id``, and for a line with another number of columns.
     """
     rows = delimited.read_lines(lines, ",")
-    header = next(rows, None)
-    names = [name.strip() for name in header.fields] if header else []
+    _, header = next(rows, (1, []))
+    names = [name.strip() for name in header]
     if IDENTIFIER not in names:
         message = "the column _id is missing; add _id to the columns of the batch download, and download it again"
         raise TableError("table-column-missing", message, lines.file, 1, IDENTIFIER)

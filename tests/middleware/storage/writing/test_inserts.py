@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -38,8 +37,8 @@ def bound(number: int, **stated: Any) -> Change:
         changed=NOW,
         revision=1,
     )
-    first = replace(first, **stated)
-    return Change("bound", replace(first, spelling=first.identifier), "bound")
+    first = first._replace(**stated)
+    return Change("bound", first._replace(spelling=first.identifier), "bound")
 
 
 def put(bindings: Bindings, changes: list[Change]) -> None:
