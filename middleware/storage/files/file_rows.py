@@ -60,8 +60,3 @@ def _records(file: FileTable, name: str, table: Table) -> Iterator[Mapping[str, 
         for number, row in enumerate(records, 1):
             stated = {"prefix": row.prefix, **row.texts, "changed": rfc3339(file.changed), "revision": 1}
             yield {**stated, "id": number, "action": "set"}
-    elif table in (schema.prefixes, schema.prefix_events):
-        records = sorted(row for row in file.others if isinstance(row, PrefixRow))
-        for number, record in enumerate(records, 1):
-            event = {"changed": rfc3339(file.changed), "revision": 1, "id": number, "action": "set"}
-            yield {"prefix": record.prefix, **record.texts, **event}
