@@ -20,6 +20,7 @@ API, the command line and imports.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import islice
 from types import MappingProxyType
@@ -73,26 +74,24 @@ class Proposal(NamedTuple):
 
         Fields that are None get their defaults. ``now`` is the current time in UTC.
         """
-        key, kind, target, status, redirect, resource, passthrough, scope = self[:8]
-        alternates, metadata, reason, successor, spelling, created, changed = self[8:]
-        changed = changed or now
+        changed = self.changed or now
         return Binding(
-            key,
-            kind,
-            target,
-            status or "live",
-            redirect or REDIRECTS[0],
-            resource,
-            bool(passthrough),
-            scope or "name",
-            _without_deleted(alternates) if alternates else NOTHING,
-            _without_deleted(metadata) if metadata else NOTHING,
-            reason,
-            successor,
-            spelling,
-            created or changed,
-            changed,
-            1,
+            identifier=self.key,
+            kind=self.kind,
+            target=self.target,
+            status=self.status or "live",
+            redirect=self.redirect or REDIRECTS[0],
+            resource=self.resource,
+            passthrough=bool(self.passthrough),
+            scope=self.scope or "name",
+            alternates=_without_deleted(self.alternates) if self.alternates else NOTHING,
+            metadata=_without_deleted(self.metadata) if self.metadata else NOTHING,
+            reason=self.reason,
+            successor=self.successor,
+            spelling=self.spelling,
+            created=self.created or changed,
+            changed=changed,
+            revision=1,
         )
 
 
@@ -333,7 +332,7 @@ def bind(existing: Binding | None, proposal: Proposal, now: datetime, *, decided
         return Change("withdrawn", after, "withdrawn")
     if leads_elsewhere(existing, after):
         return moved_to(existing, stated, now)
-    if after._replace(changed=existing.changed, revision=existing.revision) == existing:
+    if replace(after, changed=existing.changed, revision=existing.revision) == existing:
         return Change("unchanged", existing, None)
     # The history has no separate action for a claim: the event shows the resource.
     return Change("updated" if after.resource == existing.resource else "claimed", after, "updated")
@@ -360,7 +359,7 @@ def _published(existing: Binding, proposal: Proposal, now: datetime) -> Change:
     """Make a reserved name live. Nothing about it was public, so everything can change."""
     if proposal.status == "withdrawn":
         raise BindingConflict("withdraw-reserved", existing, existing)
-    stated = _with_statements(existing, proposal)._replace(status="live", spelling=proposal.spelling)
+    stated = replace(_with_statements(existing, proposal), status="live", spelling=proposal.spelling)
     return Change("bound", next_revision(existing, stated, now), "bound")
 
 
@@ -421,15 +420,15 @@ def relocate(
     if existing.is_reserved:
         raise BindingConflict("reserved", existing, existing)
     known = _check_kind(kind or existing.kind)
-    moved = existing._replace(target=target, kind=known)
+    moved = replace(existing, target=target, kind=known)
     _check_passthrough(passthrough)
     if passthrough is not None:
-        moved = moved._replace(passthrough=passthrough)
+        moved = replace(moved, passthrough=passthrough)
     if scope is not None:
-        moved = moved._replace(scope=_check_scope(scope))
+        moved = replace(moved, scope=_check_scope(scope))
     if alternates is not None:
         stated = targets.check_alternates(alternates, known, deletions=True)
-        moved = moved._replace(alternates=_merged(existing.alternates, stated))
+        moved = replace(moved, alternates=_merged(existing.alternates, stated))
     return moved_to(existing, moved, now)
 
 
@@ -446,9 +445,9 @@ def withdraw(existing: Binding, reason: str | None, now: datetime, successor: st
     if successor is not None:
         successor = check_successor(existing.identifier, successor)
     if existing.is_live:
-        after = existing._replace(status="withdrawn", reason=reason, successor=successor)
+        after = replace(existing, status="withdrawn", reason=reason, successor=successor)
         return Change("withdrawn", next_revision(existing, after, now), "withdrawn")
-    after = existing._replace(reason=reason or existing.reason, successor=successor or existing.successor)
+    after = replace(existing, reason=reason or existing.reason, successor=successor or existing.successor)
     if after == existing:
         return Change("unchanged", existing, None)
     return Change("updated", next_revision(existing, after, now), "updated")
@@ -463,10 +462,10 @@ def restore(existing: Binding, resource: str | None, now: datetime) -> Change:
     if existing.is_reserved:
         raise BindingConflict("reserved", existing, existing)
     if resource != existing.resource:
-        raise BindingConflict("other-resource", existing, existing._replace(resource=resource, status="live"))
+        raise BindingConflict("other-resource", existing, replace(existing, resource=resource, status="live"))
     if existing.is_live:
         return Change("unchanged", existing, None)
-    after = existing._replace(status="live", reason=None, successor=None)
+    after = replace(existing, status="live", reason=None, successor=None)
     return Change("restored", next_revision(existing, after, now), "restored")
 
 
@@ -480,7 +479,7 @@ def leads_elsewhere(before: Binding, after: Binding) -> bool:
 
 def next_revision(existing: Binding, changed: Binding, now: datetime) -> Binding:
     """Return ``changed`` with the revision and the time that follow those of the recorded binding ``existing``."""
-    return changed._replace(changed=later(now, existing.changed), revision=existing.revision + 1)
+    return replace(changed, changed=later(now, existing.changed), revision=existing.revision + 1)
 
 
 def later(now: datetime, before: datetime) -> datetime:
@@ -506,7 +505,7 @@ def moved_to(existing: Binding, moved: Binding, now: datetime) -> Change:
     try:
         _check_scope_of(moved.identifier, moved.scope, moved.kind)
         target = _check_target(moved.identifier, moved.target, moved.kind, moved.passthrough)
-        moved = moved._replace(target=target, alternates=targets.check_alternates(moved.alternates, moved.kind))
+        moved = replace(moved, target=target, alternates=targets.check_alternates(moved.alternates, moved.kind))
     except BindingError as error:
         error.identifier = moved.identifier
         raise
@@ -528,7 +527,8 @@ def _with_statements(existing: Binding, proposal: Proposal) -> Binding:
     # A withdrawal or reservation can omit the target: the recorded place then stays.
     if proposal.status in (None, "live") or proposal.target is not None:
         stated.update(target=proposal.target, kind=proposal.kind)
-    return existing._replace(
+    return replace(
+        existing,
         **stated,
         alternates=_merged(existing.alternates, proposal.alternates),
         metadata=elements.ordered(_merged(existing.metadata, proposal.metadata)),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 Kind = Literal["located", "related", "described", "served"]
 """The kind of answer: a redirect to the thing (302 or 307), a redirect to a related document (303), the description of
@@ -29,7 +29,8 @@ REDIRECTS = (302, 307)
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
-class Binding(NamedTuple):
+@dataclass(frozen=True, kw_only=True)
+class Binding:
     """The record that connects one name to its target.
 
     - ``identifier``: the key: the normal form of the Basic ARK, or of the assigned name of the URN.
@@ -67,6 +68,12 @@ class Binding(NamedTuple):
     created: datetime
     changed: datetime
     revision: int
+
+    if not TYPE_CHECKING:
+
+        def __init__(self, **values: object) -> None:
+            # Each redirect creates one. The __init__ of a frozen dataclass sets the fields one by one, which is slower.
+            self.__dict__.update(values)
 
     def __hash__(self) -> int:
         # Mappings are not hashable. Each revision of a name has one state.

@@ -17,6 +17,7 @@ another organization, and names under it then belong to that organization.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
@@ -85,7 +86,7 @@ class PolicyCheck:
         except BindingError as error:
             error.identifier = after.identifier
             raise
-        if before is not None and checked == before._replace(changed=checked.changed, revision=checked.revision):
+        if before is not None and checked == replace(before, changed=checked.changed, revision=checked.revision):
             # The change differs from the record only in an addition that the policy makes again.
             return Change("unchanged", before, None)
         return change._replace(after=checked)
@@ -112,7 +113,7 @@ class PolicyCheck:
         if stated is None or stated not in (*self.profile.availability, UNPUBLISHED):
             shown = f"the availability {validation.shown(stated)} is not allowed" if stated else None
             raise BindingError("availability-statement", shown)
-        return after._replace(metadata=metadata.check({**after.metadata, "erc.availability": stated}))
+        return replace(after, metadata=metadata.check({**after.metadata, "erc.availability": stated}))
 
     def _record_uuids(self, after: Binding, settings: SettingStore) -> None:
         uuids = {found for found in map(self._uuid, (after.identifier, after.target)) if found}
@@ -151,7 +152,7 @@ def promise_persistence(
     stated = {"erc.persistence": persistence}
     if availability is not None or not published:
         stated["erc.availability"] = availability if published and availability else UNPUBLISHED
-    after = existing._replace(metadata=metadata.check({**existing.metadata, **stated}))
+    after = replace(existing, metadata=metadata.check({**existing.metadata, **stated}))
     if after == existing:
         return Change("unchanged", existing, None)
     return Change("updated", next_revision(existing, after, now), "updated")

@@ -7,7 +7,7 @@ salts in the database, so that the removed values cannot be guessed from them. T
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from sqlalchemy import bindparam, update
@@ -88,9 +88,9 @@ def redact(
             connection.execute(update(events).where(of_name, events.c.resource.is_not(None)).values(resource=REDACTED))
         after = existing
         if existing.revision in wanted:
-            after = after._replace(metadata=NOTHING, reason=None)
+            after = replace(after, metadata=NOTHING, reason=None)
         if resource and existing.resource is not None:
-            after = after._replace(resource=REDACTED)
+            after = replace(after, resource=REDACTED)
         change = Change("redacted", next_revision(existing, after, now), "redacted")
         (written,) = transaction.put([change], actor)
         _protect(transaction, disabled, on=True)

@@ -8,6 +8,7 @@ of the normal form, with "/" or ".", and is taken from the normal form, so that 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from ...identifiers.ark.normalization import split_variants
 from ...identifiers.text import iri
@@ -82,7 +83,8 @@ def inherit(container: Binding, key: str) -> Binding | None:
     target = append_path(container.target, suffix_below(key, container.identifier))
     if target is None:
         return None
-    return container._replace(
+    return replace(
+        container,
         identifier=key,
         target=target,
         resource=None,

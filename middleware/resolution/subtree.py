@@ -7,6 +7,7 @@ the name is passed to the site as received, without parsing and normalization.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice
 
 from ...identifiers import Ark, IdentifierError, Problem
@@ -81,13 +82,13 @@ def find_below(request: ResolutionRequest, container: Binding, settings: Setting
     if path is None or settings.reserves(path):
         return None
     if request.inflection in BY_INFLECTION:
-        below = container._replace(
-            identifier=request.key, target=path, resource=None, metadata=NOTHING, spelling=request.key
+        below = replace(
+            container, identifier=request.key, target=path, resource=None, metadata=NOTHING, spelling=request.key
         )
         return Found(request, below, container.identifier)
     key = container.identifier
     # The path is appended after the check of the target, because it can contain characters that no target can have.
-    return Found(request._replace(identifier=ark.parse(key), key=key), container._replace(alternates=NOTHING))
+    return Found(request._replace(identifier=ark.parse(key), key=key), replace(container, alternates=NOTHING))
 
 
 def find_below_text(given: str, problem: Problem, fetch: Fetch, settings: Settings) -> Found | None:

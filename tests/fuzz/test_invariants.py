@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -194,17 +195,17 @@ LOCATED = Binding(
 )
 SORTS = (
     LOCATED,
-    LOCATED._replace(passthrough=True, redirect=307),
-    LOCATED._replace(passthrough=True, target="/local/", alternates={}),
-    LOCATED._replace(kind="related"),
-    LOCATED._replace(kind="described", target=None, alternates={}),
-    LOCATED._replace(kind="served", target="/served", alternates={}),
-    LOCATED._replace(kind="served", target="/served/", scope="subtree", alternates={}),
-    LOCATED._replace(status="withdrawn", reason="gone\u200b", successor="ark:12345/<b>"),
-    LOCATED._replace(status="reserved"),
+    replace(LOCATED, passthrough=True, redirect=307),
+    replace(LOCATED, passthrough=True, target="/local/", alternates={}),
+    replace(LOCATED, kind="related"),
+    replace(LOCATED, kind="described", target=None, alternates={}),
+    replace(LOCATED, kind="served", target="/served", alternates={}),
+    replace(LOCATED, kind="served", target="/served/", scope="subtree", alternates={}),
+    replace(LOCATED, status="withdrawn", reason="gone\u200b", successor="ark:12345/<b>"),
+    replace(LOCATED, status="reserved"),
     # A row that another program wrote into the database.
-    LOCATED._replace(target="javascript:alert(1)", alternates={}),
-    LOCATED._replace(kind="served", target="/served/../etc", alternates={}),
+    replace(LOCATED, target="javascript:alert(1)", alternates={}),
+    replace(LOCATED, kind="served", target="/served/../etc", alternates={}),
 )
 
 
@@ -222,7 +223,7 @@ class Everything(BindingSource):
 
     def fetch(self, keys: Iterable[str]) -> dict[str, Binding]:
         places = {key: crc32(key.encode()) % (len(SORTS) + 3) for key in keys}
-        return {key: SORTS[place]._replace(identifier=key) for key, place in places.items() if place < len(SORTS)}
+        return {key: replace(SORTS[place], identifier=key) for key, place in places.items() if place < len(SORTS)}
 
     def rules_version(self) -> str:
         return "1"

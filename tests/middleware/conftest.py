@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -53,7 +54,7 @@ def binding() -> Callable[..., Binding]:
         }
         made = Binding(identifier=identifier, target=target, **usual | fields)  # type: ignore[arg-type]
         full = {metadata.full_name(name): text for name, text in made.metadata.items()}
-        return made._replace(metadata=full)
+        return replace(made, metadata=full)
 
     return make
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -111,13 +112,13 @@ def test_a_conflict_shows_the_first_difference(
     code: str, changes: dict[str, object], difference: str, binding: Callable[..., Binding]
 ) -> None:
     existing = binding("ark:12345/x", "/a", alternates={"de": "/de"})
-    assert BindingConflict(code, existing, existing._replace(**changes)).message == ERROR_CODES[code].title + difference
+    assert BindingConflict(code, existing, replace(existing, **changes)).message == ERROR_CODES[code].title + difference
 
 
 def test_a_conflict_without_a_resource_advises_to_relocate(binding: Callable[..., Binding]) -> None:
     without = binding("ark:12345/x", "/a")
     known = binding("ark:12345/x", "/a", resource="map 7")
     advice = "the command relocate, because no resource is recorded"
-    assert BindingConflict("bound-otherwise", without, without._replace(target="/b")).expected == advice
-    assert BindingConflict("bound-otherwise", known, known._replace(target="/b")).expected != advice
+    assert BindingConflict("bound-otherwise", without, replace(without, target="/b")).expected == advice
+    assert BindingConflict("bound-otherwise", known, replace(known, target="/b")).expected != advice
     assert BindingConflict("other-resource", without, known).expected != advice

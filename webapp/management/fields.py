@@ -126,7 +126,7 @@ def _in_state(identifier: Name, existing: Binding, fields: Fields, state: Status
     after = change.after
     if after.is_reserved and fields.kind == "described" and after.target is not None:
         # A reservation without a target keeps the recorded one. This request removes it.
-        removed = assignment.moved_to(after, after._replace(target=None, kind="described"), now)
+        removed = assignment.moved_to(after, replace(after, target=None, kind="described"), now)
         return [change, removed]
     return [change]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -249,7 +250,8 @@ def _new(name: Name, fields: Fields | Callable[[str], Fields]) -> NameChange:
         first = setting.first(name, given, now)
         if existing is None:
             return [first]
-        again = first.after._replace(
+        again = replace(
+            first.after,
             spelling=existing.spelling,
             created=existing.created,
             changed=existing.changed,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -150,7 +151,7 @@ class Rewriting(NamedTuple):
             return None
         if binding.is_withdrawn:
             return NotedName(binding.identifier, "withdrawn", "the name is withdrawn")
-        return assignment.moved_to(binding, binding._replace(target=target, alternates=alternates), now)
+        return assignment.moved_to(binding, replace(binding, target=target, alternates=alternates), now)
 
 
 def _beginnings(text: str) -> tuple[str, ...]:

@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -137,7 +138,7 @@ def _is_same(after: Binding | None, current: Binding | None) -> bool:
     """Return whether a name has the values of an event, at any time and revision."""
     if after is None or current is None:
         return after is current
-    return after == current._replace(changed=after.changed, revision=after.revision)
+    return after == replace(current, changed=after.changed, revision=after.revision)
 
 
 def _reversed(before: Binding | None, current: Binding | None, now: datetime) -> Change | NotedName | None:
@@ -145,7 +146,7 @@ def _reversed(before: Binding | None, current: Binding | None, now: datetime) ->
     if current is None:
         if before is None:
             return None  # the operation reserved the name and deleted it
-        again = before._replace(revision=1, changed=later(now, before.changed))
+        again = replace(before, revision=1, changed=later(now, before.changed))
         return Change("reserved", again, "reserved")
     if current.is_reserved:
         if before is None:
@@ -153,15 +154,16 @@ def _reversed(before: Binding | None, current: Binding | None, now: datetime) ->
         outcome = "relocated" if leads_elsewhere(current, before) else "updated"
         return Change(outcome, next_revision(current, before, now), "updated")
     if before is None or before.is_reserved:
-        wanted = current._replace(status="withdrawn")
+        wanted = replace(current, status="withdrawn")
     else:
-        wanted = before._replace(
+        wanted = replace(
+            before,
             resource=current.resource,
             spelling=current.spelling,
             created=current.created,
             changed=current.changed,
         )
-    wanted = wanted._replace(changed=current.changed, revision=current.revision)
+    wanted = replace(wanted, changed=current.changed, revision=current.revision)
     if wanted == current:
         if before is not None and before.resource != current.resource:
             return NotedName(current.identifier, "undo-resource", _KEPT)

@@ -33,6 +33,7 @@ from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
@@ -629,7 +630,7 @@ def _comparable(before: Binding, after: Binding) -> tuple[Binding, Binding]:
 
 
 def _with_place_of(binding: Binding, other: Binding) -> Binding:
-    return binding._replace(**{field: getattr(other, field) for field in assignment.PLACE})
+    return replace(binding, **{field: getattr(other, field) for field in assignment.PLACE})
 
 
 def _one_line(error: BindingError) -> str:

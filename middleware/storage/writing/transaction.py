@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from datetime import datetime
 from itertools import chain
 from typing import Any, NamedTuple
@@ -206,7 +207,7 @@ class Transaction:
         for change, source in zip(changes, sources, strict=True):
             after, is_new = change.after, change.is_new
             if revision := deleted_before.get(after.identifier):
-                after = after._replace(revision=revision + 1)
+                after = replace(after, revision=revision + 1)
                 change = change._replace(after=after)
             written.append(change)
             row = row_of(after)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -282,8 +283,8 @@ def test_a_name_is_never_reassigned(before: dict[str, Any], target: str, said: d
         bind(existing(**before), target, **said)
     assert conflict.value.code == code
     assert conflict.value.existing == existing(**before)
-    assert conflict.value.proposed == existing(**before)._replace(
-        target=target, changed=LATE, revision=2, **{"resource": before.get("resource"), **said}
+    assert conflict.value.proposed == replace(
+        existing(**before), target=target, changed=LATE, revision=2, **{"resource": before.get("resource"), **said}
     )
 
 

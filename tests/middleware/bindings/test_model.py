@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, fields, replace
 
 import pytest
 
@@ -19,16 +19,16 @@ def test_every_argument_needs_its_name(kind: type[Binding | Resolution]) -> None
 
 
 def test_no_field_can_be_set(binding: Callable[..., Binding]) -> None:
-    with pytest.raises(AttributeError):
+    with pytest.raises(FrozenInstanceError):
         binding(NAME).target = "/other"  # type: ignore[misc]
     with pytest.raises(FrozenInstanceError):
         Resolution(given=NAME, status=404, outcome="refused").status = 200  # type: ignore[misc]
 
 
 def test_the_json_of_a_binding_has_all_fields(binding: Callable[..., Binding]) -> None:
-    assert list(binding(NAME).as_dict()) == [*Binding._fields]
+    assert list(binding(NAME).as_dict()) == [field.name for field in fields(Binding)]
 
 
 def test_equal_bindings_have_one_hash(binding: Callable[..., Binding]) -> None:
     first = binding(NAME, "/a", metadata={"who": "A"})
-    assert hash(first) == hash(first._replace()) != hash(first._replace(revision=2))
+    assert hash(first) == hash(replace(first)) != hash(replace(first, revision=2))

@@ -7,6 +7,7 @@ import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 from typing import Any, cast
@@ -198,7 +199,7 @@ def test_a_change_refused_by_a_trigger_is_not_retried(bindings: Bindings, monkey
     def relocate(before, *rest, **more):
         tries.append(before)
         change = decide(before, *rest, **more)
-        return change._replace(after=change.after._replace(redirect=301))
+        return change._replace(after=replace(change.after, redirect=301))
 
     monkeypatch.setattr(assignment, "relocate", relocate)
     with pytest.raises(BindingsUnavailable, match="refuses this change"):

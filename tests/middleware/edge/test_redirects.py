@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -83,7 +84,7 @@ def test_a_target_of_another_program_is_not_exported(bindings: Bindings, target:
     bindings.bind("ark:12345/x", TARGET)
     binding = bindings.lookup("ark:12345/x")
     assert binding is not None
-    assert EdgeRedirects(Settings(prefix=PREFIX)).of(binding._replace(target=target)) is None
+    assert EdgeRedirects(Settings(prefix=PREFIX)).of(replace(binding, target=target)) is None
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import json
 import tracemalloc
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,7 @@ def exported(bindings: Bindings, format: Format) -> bytes:
 def all_of(bindings: Bindings) -> list[Binding]:
     """Return all bindings without their history."""
     with bindings.store.snapshot() as snapshot:
-        return [each._replace(changed=bindings.now().min, revision=1) for each in snapshot.bindings()]
+        return [replace(each, changed=bindings.now().min, revision=1) for each in snapshot.bindings()]
 
 
 TEXTS = st.text(st.characters(exclude_categories=["Cc", "Cs", "Zl", "Zp"]), min_size=1, max_size=20) | st.sampled_from(
@@ -90,7 +91,8 @@ def bind(bindings: Bindings, name: str, reason: str | None = None, **stated: Any
 
 def trimmed(binding: Binding) -> Binding:
     """Return a binding without the white space that cells of spreadsheets lose."""
-    return binding._replace(
+    return replace(
+        binding,
         metadata={name: text.strip() for name, text in binding.metadata.items()},
         **{name: text.strip() for name in ("resource", "reason") if (text := getattr(binding, name))},
     )

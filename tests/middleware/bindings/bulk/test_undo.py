@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -24,7 +25,7 @@ LIVE, GONE, DRAFT, NEW = "ark:12345/live", "ark:12345/gone", "ark:12345/draft", 
 def state(bindings: Bindings, name: str) -> Binding | None:
     """Return a binding without its time and revision."""
     found = bindings.fetch([name]).get(name)
-    return found and found._replace(changed=found.created, revision=0)
+    return found and replace(found, changed=found.created, revision=0)
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -37,8 +38,8 @@ def bound(number: int, **stated: Any) -> Change:
         changed=NOW,
         revision=1,
     )
-    first = first._replace(**stated)
-    return Change("bound", first._replace(spelling=first.identifier), "bound")
+    first = replace(first, **stated)
+    return Change("bound", replace(first, spelling=first.identifier), "bound")
 
 
 def put(bindings: Bindings, changes: list[Change]) -> None:
