@@ -1,6 +1,6 @@
 """Limit the concurrent inspections of large texts.
 
-Each inspection takes seconds of CPU time and hundreds of megabytes of memory.
+Such an inspection can take more than a second of CPU time and hundreds of megabytes of memory.
 """
 
 from __future__ import annotations
