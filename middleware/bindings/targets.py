@@ -24,15 +24,22 @@ from .model import NOTHING, Kind
 
 MAX_OCTETS = 2048
 
+
 # RFC 3986, section 3.3:  path-abempty = *( "/" segment )      path-absolute = "/" [ segment-nz *( "/" segment ) ]
 # RFC 3986, section 3.4:  query = *( pchar / "/" / "?" )       fragment has the same characters
 # The characters of ucschar (RFC 3987) are allowed where pchar is: they are percent-encoded. Quantifiers are possessive.
-_SEGMENTS = iri.run(f"{iri.IPCHAR}/", least=0)
-_TEXT = iri.run(f"{iri.IPCHAR}/?", least=0)
-_FROM_PATH = rf"(?:/{_SEGMENTS})?+(?:\?{_TEXT})?(?:#{_TEXT})?"
+def _from_path(char: str) -> str:
+    segments, text = iri.run(f"{char}/", least=0), iri.run(f"{char}/?", least=0)
+    return rf"(?:/{segments})?+(?:\?{text})?+(?:#{text})?+"
+
+
+_FROM_PATH = _from_path(iri.IPCHAR)
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]*+):")
-_HTTP = re.compile("(https?)://([^/?#]*+)", re.ASCII | re.IGNORECASE)
+_ORIGIN = "[Hh][Tt][Tt][Pp][Ss]?://[^/?#]*+"
+_HTTP = re.compile(_ORIGIN)
+# A URL whose path, query and fragment are ASCII. It needs no other check than that of its origin.
+_URL = re.compile(f"({_ORIGIN})({_from_path(iri.PCHAR)})")
 # A URL without its scheme, such as www.museum.example/x.
 _HOST_FIRST = re.compile(r"(?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,63}(?::[0-9]+)?(?:[/?#]|$)")
 # RFC 3986, section 3.4:  query = *( pchar / "/" / "?" )
@@ -155,7 +162,12 @@ def _check_uri(target: str | None, kind: Kind) -> str:
     if len(target) > MAX_OCTETS:
         message = f"the target has {len(target):,} characters; at most {MAX_OCTETS:,} bytes are allowed"
         raise BindingError("target-too-long", message)
-    checked = _check_path(target) if target.startswith("/") else _check_url(target)
+    if target.startswith("/"):
+        checked = _check_path(target)
+    elif (url := _URL.fullmatch(target)) is not None:
+        checked = _origin(url[1]) + url[2]
+    else:
+        checked = _check_url(target)
     if len(checked) > MAX_OCTETS:
         message = f"the target has {len(checked):,} bytes after percent-encoding; at most {MAX_OCTETS:,} are allowed"
         raise BindingError("target-too-long", message)
@@ -179,11 +191,12 @@ def _check_url(target: str) -> str:
     match = _HTTP.match(target)
     if match is None:
         raise _not_http(target)
-    return _origin(match[1], match[2]) + iri.encode(_check_characters(target[match.end() :]))
+    return _origin(match[0]) + iri.encode(_check_characters(target[match.end() :]))
 
 
 @lru_cache(maxsize=1024)
-def _origin(scheme: str, authority: str) -> str:
+def _origin(text: str) -> str:
+    scheme, _, authority = text.partition("://")
     if "@" in authority:
         raise BindingError("target-userinfo")
     scheme = scheme.lower()

@@ -236,6 +236,41 @@ def test_every_target_is_refused_or_stored_as_a_safe_uri(target: str) -> None:
         assert parts.username is None
 
 
+PARTS = st.lists(
+    st.sampled_from(["/", "?", ".", "..", "a", "~", "%41", "%c3", "%", "%4", "[", "\\", " ", "@", ":8", "{", "\n"])
+).map("".join)
+ORIGINS = st.sampled_from(
+    [
+        "https://example.org",
+        "http://Example.org:80",
+        "HTTPS://b\u00fccher.example:443",
+        "http://a@b",
+        "http://",
+        "https://a..b",
+        "http://[::1]",
+        "https://0x7f.1",
+        "ftp://example.org",
+        "http:/a",
+        "//example.org",
+    ]
+)
+
+
+@given(ORIGINS, PARTS, PARTS)
+def test_ascii_urls_are_checked_like_other_urls(origin: str, rest: str, fragment: str) -> None:
+    url = f"{origin}{rest}#{fragment}"
+
+    def outcome(target: str) -> tuple[str, str]:
+        try:
+            return "stored", check(target, "located") or ""
+        except BindingError as error:
+            return error.code, ""
+
+    first, stored = outcome(url)
+    # The expression for ASCII does not match this URL.
+    assert outcome(f"{url}\u00e9") == (first, stored and f"{stored}%C3%A9")
+
+
 def test_selectors_are_stored_in_lower_case_and_sorted() -> None:
     given = {"text/HTML;EN": "/x.en", "de-AT": "/x.de", "application/pdf": "https://Example.org/x.pdf"}
     assert list(check_alternates(given, "located").items()) == [
