@@ -117,6 +117,7 @@ def examine(
     profile: str | None = None,
     policies: Sequence[str | Profile] = (),
     limits: Limits = _NO_LIMITS,
+    brief: bool = False,
 ) -> Report:
     """Report on ``text``, exactly as given. Never raises for a str.
 
@@ -124,6 +125,8 @@ def examine(
     - ``profile``: the URN profile that decides whether a URN is valid, "urnbis-01" or "rfc8141". Default: either.
     - ``policies``: IRI policy profiles, or names of built-in ones. The first that applies to ``text`` is used.
     - ``limits``: the maximum numbers of segments and problems.
+    - ``brief``: make a report of an ARK for a row of a list. It has the form, the normal form with its steps, the
+      hierarchy, the requested service and the problems. The other fields have their defaults.
 
     Raises ValueError for an unknown profile or policy.
 
@@ -136,12 +139,12 @@ def examine(
     ['empty-segment']
     """
     if not policies:
-        return _report(text, prefix, profile, limits)
+        return _report(text, prefix, profile, limits, brief)
     # Loaded only where a policy is asked for: the resolver needs none.
     from . import iri_policy as policy
 
     profiles = [policy.known(each) if isinstance(each, str) else each for each in policies]
-    report = _report(text, prefix, profile, limits)
+    report = _report(text, prefix, profile, limits, brief)
     verdict = next((found for each in profiles if (found := policy.evaluate(text, each)).in_scope), None)
     return report if verdict is None else _with_policy(report, verdict.as_dict())
 
@@ -156,30 +159,44 @@ def _with_policy(report: Report, verdict: Mapping[str, Any]) -> Report:
     return replace(report, form="iri", policy=verdict, problems=problems)
 
 
-def _report(text: str, prefix: str | None, profile: str | None, limits: Limits) -> Report:
+def _report(text: str, prefix: str | None, profile: str | None, limits: Limits, brief: bool) -> Report:
     try:
         identifier = read(text, profile)
     except IdentifierError as error:
         return _invalid_report(text, error.problem)
     if isinstance(identifier, Urn):
         return _urn_report(identifier, prefix, limits)
-    return _ark_report(identifier, prefix, limits)
+    report = _brief_report(identifier, limits)
+    return report if brief else _ark_report(identifier, report, prefix, limits)
 
 
-def _ark_report(identifier: Ark | EmbeddedArk, prefix: str | None, limits: Limits) -> Report:
-    embedded = identifier if isinstance(identifier, EmbeddedArk) else None
+def _brief_report(identifier: Ark | EmbeddedArk, limits: Limits) -> Report:
     ark = identifier.ark if isinstance(identifier, EmbeddedArk) else identifier
     written = ark.written
-    changes = tuple(steps(written.parts))
-    registry = registries.of_ark(ark)
     basic = written.query is None and written.fragment is None
     return Report(
         input=identifier.text,
-        form="embedded" if embedded else "basic" if basic else "extended",
+        form="embedded" if isinstance(identifier, EmbeddedArk) else "basic" if basic else "extended",
         valid=True,
-        conformance="strict" if identifier.strict else "liberal",
+        conformance=None,
         normal_form=ark.normal_form,
-        kunze=_kunze(ark.text, ark.basic, changes),
+        inflection=ark.inflection,
+        service=ark.service,
+        steps=tuple(steps(written.parts)),
+        hierarchy=tuple(_nearest_containers(ark))[::-1],
+        problems=identifier.first_problems(limits.problems),
+    )
+
+
+def _ark_report(identifier: Ark | EmbeddedArk, brief: Report, prefix: str | None, limits: Limits) -> Report:
+    embedded = identifier if isinstance(identifier, EmbeddedArk) else None
+    ark = identifier.ark if isinstance(identifier, EmbeddedArk) else identifier
+    written = ark.written
+    registry = registries.of_ark(ark)
+    return replace(
+        brief,
+        conformance="strict" if identifier.strict else "liberal",
+        kunze=_kunze(ark.text, ark.basic, brief.steps),
         parts={
             "prefix": embedded.prefix if embedded else None,
             "naan": written.naan,
@@ -190,16 +207,11 @@ def _ark_report(identifier: Ark | EmbeddedArk, prefix: str | None, limits: Limit
             "fragment": written.fragment,
         },
         segments=written.segments(embedded.prefix if embedded else "", limits.segments),
-        inflection=ark.inflection,
-        service=ark.service,
-        steps=changes,
-        hierarchy=tuple(_nearest_containers(ark))[::-1],
         variant_of=ark.variant_of,
         equivalents=_unique(_ark_spellings(identifier.text, ark.normal_form, prefix)),
         embedding=embedded and {"prefix": embedded.prefix, "ark": ark.text, "boundary": embedded.boundary},
         registry=registry,
         check_character=_check_character(ark, registry),
-        problems=identifier.first_problems(limits.problems),
         suggestion=suggestions.visible(identifier.text),
     )
 

@@ -196,7 +196,7 @@ def create_app(
         url_for=url,
         version=__version__,
     )
-    app.jinja_env.filters["escape_hidden"] = excerpt.escape_hidden
+    app.jinja_env.filters.update(escape_hidden=excerpt.escape_hidden, shown=excerpt.shown)
     Htmx(app)
     security.init_app(app)
     if trusted_hosts:

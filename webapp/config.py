@@ -143,12 +143,14 @@ class Site:
                 self.on_trace(event)
             yield event
 
-    def inspect(self, text: str) -> Inspection:
+    def inspect(self, text: str, detailed: int = inspection.MAX_FOUND) -> Inspection:
         """Find and examine the identifiers in ``text`` with the prefix, bindings and policies of this site.
 
         See :func:`.inspection.inspect`.
         """
-        return inspection.inspect(text, prefix=self.prefix, bindings=self.bindings, policies=self.policies)
+        return inspection.inspect(
+            text, prefix=self.prefix, bindings=self.bindings, policies=self.policies, detailed=detailed
+        )
 
 
 def origin(address: str | None) -> str:

@@ -10,6 +10,7 @@ NAAN (A-04) or raw bidirectional formatting characters (A-09).
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import accumulate, islice
@@ -79,6 +80,20 @@ class Written(NamedTuple):
         >>> [segment.part for segment in Written.of("ark:12345/x.pdf").segments()]
         ['label', 'naan', 'separator', 'name', 'variant']
         """
+        parts, ends = self._ends(prefix)
+        # There can be half a million.
+        return tuple(map(Segment, outer(parts, most), outer([0, *ends[:-1]], most), outer(ends, most)))
+
+    def part_at(self, place: int) -> str:
+        """Return the part at an index of the ARK, as in :class:`~ararat.identifiers.segments.Segment`.
+
+        >>> Written.of("ark:12345/x.pdf").part_at(11)
+        'variant'
+        """
+        parts, ends = self._ends()
+        return parts[bisect_right(ends, place)]
+
+    def _ends(self, prefix: str = "") -> tuple[list[str], list[int]]:
         parts = ["label", "naan", "separator", "name"]
         lengths = [len(self.label), len(self.naan), 1, len(self.name)]
         if prefix:
@@ -89,9 +104,7 @@ class Written(NamedTuple):
             parts += [part] * len(texts)
             # The mark before a part belongs to it.
             lengths += [1 + length for length in map(len, texts)]
-        ends = list(accumulate(lengths))
-        # There can be half a million.
-        return tuple(map(Segment, outer(parts, most), outer([0, *ends[:-1]], most), outer(ends, most)))
+        return parts, list(accumulate(lengths))
 
 
 @dataclass(frozen=True, slots=True, eq=False, init=False)

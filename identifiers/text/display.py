@@ -12,14 +12,14 @@ import functools
 import re
 import sys
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from . import characters, iri
 
 _UNPRINTABLE = re.compile(r"[^\x20-\x7e]")
 _ESCAPED = re.compile(r"\\\\|\\u\{([0-9a-f]{2,6})\}")
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_OCTETS = {octet: f"%{octet:02X}" for octet in (*range(0x20), *range(0x7F, 0x100))}
+_ENCODED = [chr(octet) if 0x20 <= octet < 0x7F else f"%{octet:02X}" for octet in range(0x100)]
 _ENCODED_NON_ASCII = re.compile("(?:%[89A-Fa-f][0-9A-Fa-f])+")
 _LONG_RUN = 16
 # More combining marks on one letter overlap the lines above and below. No language needs more.
@@ -122,8 +122,10 @@ def percent(text: str) -> str:
     >>> percent("ark:12345/a\u202eb")
     'ark:12345/a%E2%80%AEb'
     """
+    if text.isascii() and text.isprintable():
+        return text
     whole = _SURROGATE.sub(lambda found: escape(found[0]), text)
-    return whole.encode().decode("latin-1").translate(_OCTETS)
+    return "".join(map(_ENCODED.__getitem__, whole.encode()))
 
 
 def decoded(text: str) -> str:
@@ -259,7 +261,11 @@ def _visible_or_octets(char: str) -> str:
 
 
 def _chips(char: str, run: str) -> list[Atom]:
+    chip = _chip(char)
+    return [replace(chip, text=run, count=len(run))] if len(run) > _LONG_RUN else [chip] * len(run)
+
+
+@functools.lru_cache(4096)
+def _chip(char: str) -> Atom:
     label = f"U+{ord(char):04X} {characters.short_name(char)}".strip()
-    if len(run) > _LONG_RUN:
-        return [Atom(run, label, characters.name(char), len(run))]
-    return [Atom(char, label, characters.name(char))] * len(run)
+    return Atom(char, label, characters.name(char))

@@ -35,7 +35,7 @@ NON_ASCII = re.compile("[^\x00-\x7f]+")
 """A run of characters outside ASCII."""
 
 _DOT_SEGMENT = re.compile(r"/(?:\.|%2[Ee]){1,2}(?:/|\Z)")
-_OCTETS = {octet: f"%{octet:02X}" for octet in range(0x80, 0x100)}
+_ENCODED = [chr(octet) if octet < 0x80 else f"%{octet:02X}" for octet in range(0x100)]
 
 
 def triplets(chars: str) -> re.Pattern[str]:
@@ -127,7 +127,7 @@ def encode(text: str) -> str:
     """
     if text.isascii():
         return text
-    return text.encode().decode("latin-1").translate(_OCTETS)
+    return "".join(map(_ENCODED.__getitem__, text.encode()))
 
 
 def has_dot_segment(path: str) -> bool:

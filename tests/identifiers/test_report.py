@@ -205,3 +205,24 @@ def test_the_parts_of_a_urn_are_reported_as_written():
 )
 def test_the_form_of_a_text_is_reported(text, form):
     assert examine(text).form == form
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ark:/12345/x-6/b.pdf.en?info",
+        "ark:12345/\u05d0.\u202e.%d7%90",
+        "https://n2t.net/ark:/99999/a//../b",
+        "ark:12345/-",
+        "urn:isbn:0-451-45052-3",
+        "https://17beta.top/en/",
+    ],
+)
+def test_a_brief_report_has_the_same_facts_and_fewer(text):
+    whole, brief = (examine(text, policies=["17beta"], brief=each) for each in (False, True))
+    omitted = ("conformance", "kunze", "parts", "segments", "variant_of", "equivalents")
+    omitted += ("embedding", "registry", "check_character", "suggestion")
+    if brief.valid and brief.form != "urn":
+        whole = replace(whole, **{name: getattr(brief, name) for name in omitted})
+        assert not any(getattr(brief, name) for name in omitted)
+    assert brief == whole

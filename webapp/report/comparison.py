@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ...identifiers import Report, Urn, equivalent, examine, parse
+from ...identifiers import Ark, Report, Urn, equivalent, examine, parse
+from ...identifiers.report import Limits
 from ...identifiers.text import display
 from ...identifiers.urn import equivalence, namespaces
 from ...identifiers.urn.grammar import RFC8141
@@ -50,8 +51,10 @@ class Comparison:
         }
 
 
-def compare(a: str, b: str) -> Comparison:
+def compare(a: str, b: str, *, brief: bool = False) -> Comparison:
     """Compare two identifiers by their normal forms. Any two str are accepted, and white space is not removed.
+
+    With ``brief``, the reports are brief (:func:`examine`), and have one problem at most.
 
     Two identifiers are equivalent if their normal forms are equal, code point by code point, or by the rule of their
     URN namespace. In a URL that contains an ARK, only the ARK is compared (ARK draft, section 6; URN draft, section 5;
@@ -63,7 +66,8 @@ def compare(a: str, b: str) -> Comparison:
     >>> found.verdict, found.part, found.difference
     ('different', 'Name', 11)
     """
-    first, second = examine(a), examine(b)
+    limits = Limits(problems=1) if brief else Limits()
+    first, second = (examine(text, limits=limits, brief=brief) for text in (a, b))
     if first.normal_form is None or second.normal_form is None:
         return Comparison(first, second, "unreadable", _unreadable(first, second))
     if first.normal_form == second.normal_form:
@@ -111,7 +115,9 @@ def _first_difference(a: str, b: str) -> int:
 
 def _part(a: str, b: str, place: int) -> str:
     # If one normal form is the beginning of the other, the longer one contains the differing part.
-    for segment in parse(max(a, b, key=len)).segments:
-        if segment.start <= place < segment.end:
-            return _PARTS.get(segment.part, segment.part)
-    raise AssertionError(f"no segment at position {place}")
+    longer = parse(max(a, b, key=len))
+    if isinstance(longer, Ark):
+        part = longer.written.part_at(place)
+    else:
+        part = next(segment.part for segment in longer.segments if segment.start <= place < segment.end)
+    return _PARTS.get(part, part)

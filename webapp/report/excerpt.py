@@ -11,11 +11,13 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from functools import lru_cache
 from typing import Literal
 
 from markupsafe import Markup, escape
 
 from ...identifiers.text import characters, display
+from ...identifiers.text.display import Atom
 
 Kind = Literal["same", "mark", "del", "ins", "gap"]
 
@@ -41,20 +43,6 @@ VARIANTS = re.compile(r"\.[^./?#]*|.", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
-    """A part of a run: plain text, or ``count`` equal hidden characters.
-
-    ``chip`` is the label that is displayed for hidden characters; None for plain text. ``apart`` marks right-to-left
-    text, which must be isolated from its neighbours.
-    """
-
-    text: str
-    chip: str | None = None
-    count: int = 1
-    apart: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class Run:
     """A part of a line with one kind of markup.
 
@@ -63,7 +51,7 @@ class Run:
     """
 
     kind: Kind
-    pieces: tuple[Piece, ...] = ()
+    pieces: tuple[Atom, ...] = ()
     left_out: int = 0
 
 
@@ -79,14 +67,32 @@ def escape_hidden(text: str) -> Markup:
     >>> escape_hidden("a\\u202e<b>")
     Markup('a&#x202E;&lt;b&gt;')
     """
-    return Markup(characters.HIDDEN.sub(_references, str(escape(text))))  # noqa: S704 - escaped just here
+    references = characters.HIDDEN.sub(lambda run: _reference(run[1]) * len(run[0]), str(escape(text)))
+    return Markup(references)  # noqa: S704 - escaped just here
 
 
-def _references(found: re.Match[str]) -> str:
-    char = found[1]
+@lru_cache(4096)
+def _reference(char: str) -> str:
     if char in "\n\t\0" or "\x7f" <= char <= "\x9f" or "\ud800" <= char <= "\udfff":
-        return found[0]
-    return f"&#x{ord(char):X};" * len(found[0])
+        return char
+    return f"&#x{ord(char):X};"
+
+
+def shown(pieces: Sequence[Atom]) -> Markup:
+    """Return the pieces of a run as HTML: hidden characters as chips, right-to-left text isolated from its neighbours.
+
+    >>> print(shown(display.atoms("<\u200b")))
+    &lt;<span class="cp">U+200B ZWSP</span>
+    """
+    return Markup("".join(map(_shown, pieces)))  # noqa: S704 - escaped in _shown
+
+
+def _shown(piece: Atom) -> str:
+    if piece.chip is not None:
+        times = f" &times; {piece.count:,}" if piece.count > 1 else ""
+        return f'<span class="cp">{piece.chip}{times}</span>'
+    # Only ASCII characters are escaped, and they become ASCII. So the matches are those in the text.
+    return _RIGHT_TO_LEFT.sub(r'<bdi dir="ltr">\g<0></bdi>', str(escape(piece.text)))
 
 
 def plain(text: str, most: int = MAX_LENGTH) -> Line:
@@ -177,32 +183,17 @@ def _token_start(text: str, place: int, by: re.Pattern[str]) -> int:
     return place
 
 
-def _pieces(text: str) -> Iterator[Piece]:
-    for atom in display.atoms(text):
-        if atom.chip:
-            yield Piece(atom.text, atom.chip, atom.count)
-            continue
-        end = 0
-        for found in _RIGHT_TO_LEFT.finditer(atom.text):
-            if found.start() > end:
-                yield Piece(atom.text[end : found.start()])
-            yield Piece(found[0], apart=True)
-            end = found.end()
-        if end < len(atom.text):
-            yield Piece(atom.text[end:])
-
-
 def _elided(kind: Kind, text: str, most: int) -> Iterator[Run]:
     if not text:
         return
     if len(text) <= most:
-        yield Run(kind, tuple(_pieces(text)))
+        yield Run(kind, tuple(display.atoms(text)))
         return
     head = most * 2 // 3
     tail = len(text) - (most - head)
-    yield Run(kind, tuple(_pieces(text[:head])))
+    yield Run(kind, tuple(display.atoms(text[:head])))
     yield Run("gap", left_out=tail - head)
-    yield Run(kind, tuple(_pieces(text[tail:])))
+    yield Run(kind, tuple(display.atoms(text[tail:])))
 
 
 def _context(text: str, *, first: bool = False, last: bool = False) -> Iterator[Run]:

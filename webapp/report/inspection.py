@@ -109,13 +109,19 @@ class Inspection:
 
 
 def inspect(
-    text: str, *, prefix: str | None = None, bindings: Bindings | None = None, policies: Sequence[Profile] = ()
+    text: str,
+    *,
+    prefix: str | None = None,
+    bindings: Bindings | None = None,
+    policies: Sequence[Profile] = (),
+    detailed: int = MAX_FOUND,
 ) -> Inspection:
     """Find and examine the identifiers in ``text``, and look up their bindings. Any str is accepted.
 
     - ``prefix``: the resolver prefix of this site, or None.
     - ``bindings``: the bindings of this site, or None. If they cannot be read, the result has all other data.
     - ``policies``: IRI policies. IRIs of their hosts are found and checked, too.
+    - ``detailed``: the number of identifiers with a full report. The others have a brief one.
 
     >>> [finding.report.normal_form for finding in inspect("See ark:/12345/x-1 and urn:ISBN:0451450523").findings]
     ['ark:12345/x1', 'urn:isbn:0451450523']
@@ -124,7 +130,10 @@ def inspect(
     shown = matches[:MAX_FOUND]
     room = _Room()
     reports = [
-        room.fitted(examine(match.literal, prefix=prefix, policies=policies, limits=room.limits)) for match in shown
+        room.fitted(
+            examine(match.literal, prefix=prefix, policies=policies, limits=room.limits, brief=number >= detailed)
+        )
+        for number, match in enumerate(shown)
     ]
     named = [keys(report) for report in reports]
     known, unread = None, False

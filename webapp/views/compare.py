@@ -102,7 +102,7 @@ def _lines(text: str) -> list[str]:
 
 
 def _answered(texts: Sequence[str]) -> Response:
-    found = comparison.compare(*texts) if len(texts) == 2 else None
+    found = comparison.compare(*texts, brief=True) if len(texts) == 2 else None
     permalink = address(texts)
     return Response(
         render_template(

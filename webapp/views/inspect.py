@@ -168,7 +168,7 @@ def _answered(text: str, view: Mapping[str, str]) -> Response:
         return as_json_pieces(site().inspect(text).as_json())
     if not text:
         return _shown("inspector/_start.html", text="", title="Ararat", said="", examples=site().examples)
-    found = site().inspect(text)
+    found = site().inspect(text, MAX_OPEN)
     table = listing.listing(found)
     rows = table.arranged(**view)
     cards = [card.card(finding, site().prefix) for finding in found.findings[:MAX_OPEN]]

@@ -97,6 +97,12 @@ def test_an_error_has_a_code_and_a_position(text, code, marked):
 
 
 @given(arks())
+def test_each_character_is_in_the_part_of_its_segment(found):
+    parts = [segment.part for segment in found.segments for _ in range(segment.start, segment.end)]
+    assert [found.written.part_at(place) for place in range(len(found.text))] == parts
+
+
+@given(arks())
 def test_normalization_is_idempotent_and_returns_ascii(found):
     assert ark.normalize(found.normal_form) == found.normal_form
     assert found.normal_form.isascii()

@@ -27,9 +27,15 @@ from ararat.webapp.report.comparison import compare
     ],
 )
 def test_a_difference_has_a_part_and_a_position(a: str, b: str, part: str, difference: int) -> None:
-    found = compare(a, b)
+    found, brief = compare(a, b), compare(a, b, brief=True)
     assert (found.verdict, found.part, found.difference) == ("different", part, difference)
     assert part in found.sentence
+    assert (brief.verdict, brief.sentence, brief.part, brief.difference) == (
+        "different",
+        found.sentence,
+        part,
+        difference,
+    )
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,16 @@ def numbers(text, show="all", order="text"):
     return [row.number for row, among in table(text).arranged(show, order) if among]
 
 
+def test_rows_with_brief_reports_have_the_same_results():
+    text = f"{COLUMN}\nark:12345/\u05d0.\u202e?info\nark:12345/-\nhttps://n2t.net/x-ark:/1/a.b.a"
+
+    def results(found):
+        return [(row.status, row.verdict, row.alike, row.first, row.rank, row.bound) for row in listing(found).rows]
+
+    assert results(inspect(text, detailed=1)) == results(inspect(text))
+    assert inspect(text, detailed=1).findings[0] == inspect(text).findings[0]
+
+
 def test_equivalents_refer_to_the_first_and_duplicates_are_marked():
     rows = table(COLUMN).rows
     assert [(row.number, row.alike, row.first, row.repeated) for row in rows] == [
