@@ -31,7 +31,7 @@ import time
 import weakref
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from datetime import datetime
@@ -39,6 +39,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from ...bindings import assignment, metadata, validation
+from ...bindings.assignment import Proposal
 from ...bindings.bulk.operations import Operation
 from ...bindings.event_listing import EventPage, EventSelection
 from ...bindings.listing import Group, Page, Selection, cursor, group_of, position
@@ -89,6 +90,41 @@ _log = logging.getLogger(__name__)
 _Seen = tuple[Fingerprint | None, Fingerprint | None]  # of the file and of its copy
 
 
+class FileBindings(Mapping[str, Binding]):
+    """The bindings of a table file by key, in the order of their lines.
+
+    Most names of a large file are never requested. So each line is kept as its checked proposal, and a binding is made
+    from it at the first use. ``changed`` is the time of lines without a time.
+    """
+
+    def __init__(self, changed: datetime) -> None:
+        self._changed = changed
+        # A proposal is kept as a plain tuple, because the garbage collector does not visit a tuple of texts.
+        self._lines: dict[str, tuple[object, ...] | Binding] = {}
+
+    def add(self, line: Proposal | Binding) -> None:
+        """Add the name of a line."""
+        if isinstance(line, Proposal):
+            self._lines[line.key] = tuple(line)
+        else:
+            self._lines[line.identifier] = line
+
+    def __getitem__(self, key: str) -> Binding:
+        line = self._lines[key]
+        if isinstance(line, tuple):
+            line = self._lines[key] = Proposal._make(line).first(self._changed)
+        return line
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._lines
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._lines)
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+
 class FileTable(NamedTuple):
     """The content of one version of a table file.
 
@@ -99,7 +135,7 @@ class FileTable(NamedTuple):
     - ``changed``: the modification time of the file in UTC.
     """
 
-    bindings: dict[str, Binding]
+    bindings: FileBindings
     lines: array[int]
     stated: bytearray
     digest: bytes
@@ -532,7 +568,7 @@ def read_table(version: Version, check_change: ChangeCheck = no_policy) -> FileT
     Two equal lines for one name are allowed. Raises :class:`TableError` for a file that is not a table, for a line that
     cannot be bound, for two different lines of one name, and for a last line without a line end.
     """
-    bindings: dict[str, Binding] = {}
+    bindings = FileBindings(version.changed)
     table = FileTable(bindings, array("Q"), bytearray(), version.digest, [], version.changed)
     prefixes: dict[tuple[type, str], int] = {}
     file = lines.name_of(version.path)
@@ -552,13 +588,16 @@ def read_table(version: Version, check_change: ChangeCheck = no_policy) -> FileT
                     table.others.append(other)
                     continue
                 proposal = columns.proposal(row.cells)
-                known = bindings.get(proposal.key)
-                change = assignment.bind(known, proposal, table.changed)
-                if known is None:
-                    bindings[proposal.key] = check_change(None, change, memory).after
+                if proposal.key not in bindings:
+                    if check_change is no_policy:
+                        bindings.add(proposal)
+                    else:
+                        change = assignment.bind(None, proposal, table.changed)
+                        bindings.add(check_change(None, change, memory).after)
                     table.lines.append(row.line)
                     table.stated.append(proposal.status is not None)
                     continue
+                change = assignment.bind(bindings[proposal.key], proposal, table.changed)
             except BindingConflict as error:
                 raise _differs(table, error.existing.identifier, file, row.line) from None
             except BindingError as error:

@@ -166,6 +166,19 @@ def test_a_file_is_never_written(change: Callable[[Bindings], object], bindings:
     assert file.read_bytes() == before
 
 
+def test_a_binding_is_made_from_its_line_at_the_first_use(tmp_path: Path) -> None:
+    path = tmp_path / "names.csv"
+    path.write_text("identifier,target,who\nark:12345/y,/y,Noah\nark:/12345/x,/x,\nark:12345/y,/y,Noah\n")
+    table = filestore.read_table(served_copy.read(path))
+    found = table.bindings["ark:12345/y"]
+    assert (found.target, dict(found.metadata), found.changed) == ("/y", {"erc.who": "Noah"}, table.changed)
+    assert table.bindings["ark:12345/y"] is found
+    assert list(table.bindings) == ["ark:12345/y", "ark:12345/x"]
+    assert [each.spelling for each in table.bindings.values()] == ["ark:12345/y", "ark:/12345/x"]
+    assert "ark:12345/z" not in table.bindings
+    assert table.bindings.get("ark:12345/z") is None
+
+
 def test_the_history_has_the_line_and_the_time_of_the_file(bindings: Bindings, file: Path) -> None:
     (event,) = bindings.history(B)
     assert (event.action, event.source, event.before, event.after.target) == (
