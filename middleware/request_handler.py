@@ -20,7 +20,7 @@ from .errors import BindingError, BindingsUnavailable
 from .http.answer import Answer, last_resort
 from .http.handover import Handover
 from .http.request import READING, Request
-from .http.request_target import PLAIN_PATH, Target, reserved_labels
+from .http.request_target import Target, reserved_labels
 from .http.responses import Answers, not_logged
 from .http.rfc2169 import parse_service_request
 from .resolution import check_characters
@@ -84,9 +84,7 @@ class RequestHandler:
         self.can_wait = on_resolve is not None or self.metrics is not None
         on_failure = None if self.metrics is None else self.metrics.store_failed
         self._redirects = RedirectCache(bindings, MOST_WHOLE if self._observers else MOST)
-        # What the redirects of plain requests need of them, by http and by https.
-        http = Request("GET", Target("/", None), settings.prefix or "", {})
-        self._plain = (http, http._replace(is_secure=True))
+        self._prefix = settings.prefix
         self._availability = AvailabilityLog(bindings.failure, on_failure=on_failure)
         self._proofs: NameProofs | None = None
         if settings.log is None or settings.log_folder is None:
@@ -167,11 +165,11 @@ class RequestHandler:
         It waits only for ``on_resolve`` and the metrics, if ``can_wait`` is True. ``path`` and ``mount`` are the result
         of ``plain_path`` (:mod:`.http.wsgi`, :mod:`.http.asgi`). So no request is read.
         """
-        began = perf_counter()
+        began = perf_counter() if self._observers else 0.0
         redirect = self._redirects.find(path)
         if redirect is None:
             return None
-        answer = self._answers.redirect(redirect, self._plain_request(mount, is_secure=is_secure))
+        answer = self._answers.redirect(redirect, self._prefix or mount, is_secure=is_secure)
         if redirect.resolution is not None:
             self._report(redirect.resolution, method, answer, perf_counter() - began)
         return answer
@@ -182,26 +180,24 @@ class RequestHandler:
         The arguments are those of :meth:`kept`. The result is None if :meth:`answer` must decide. If the bindings
         cannot be read, the result is the failure, for :meth:`answer`.
         """
-        if (answer := self.kept(path, mount, method, is_secure=is_secure)) is not None:
-            return answer
-        # on_resolve and the metrics need the resolution. After a failure, answer() notices that reads succeed again.
-        is_plain = path[:5] in self._labels and PLAIN_PATH.fullmatch(path)
-        if not is_plain or self._observers or self._availability.failing:
-            return None
-        try:
-            generation = self._redirects.renew()
-            redirect = direct_redirect(path[1:], self._bindings.stored_redirect, self._settings)
-        except BindingsUnavailable as failure:
-            return failure
+        # on_resolve and the metrics need the resolution.
+        if self._observers:
+            return self.kept(path, mount, method, is_secure=is_secure)
+        redirects = self._redirects
+        redirect = redirects.find(path)
         if redirect is None:
-            return None
-        self._redirects.keep(path, redirect, generation)
-        return self._answers.redirect(redirect, self._plain_request(mount, is_secure=is_secure))
-
-    def _plain_request(self, mount: str, *, is_secure: bool) -> Request:
-        """Return what the redirect of a plain request needs of it."""
-        request = self._plain[is_secure]
-        return request._replace(root=mount) if mount and not self._settings.prefix else request
+            # After a failure, answer() notices that reads succeed again.
+            if path[:5] not in self._labels or self._availability.failing:
+                return None
+            try:
+                generation = redirects.renew()
+                redirect = direct_redirect(path, self._bindings.stored_redirect, self._settings)
+            except BindingsUnavailable as failure:
+                return failure
+            if redirect is None:
+                return None
+            redirects.keep(path, redirect, generation)
+        return self._answers.redirect(redirect, self._prefix or mount, is_secure=is_secure)
 
     def _own_scheme(self, target: Target) -> OwnScheme | None:
         if not self._own:

@@ -260,6 +260,9 @@ class Settings:
         >>> Settings(prefix="https://example.org").own_identifier("https://example.org/ark:12345/x?info")
         'ark:12345/x?info'
         """
+        # Each redirect checks its target. Most targets are at other sites.
+        if target[:1] != "/" and not target.startswith(self.own_prefixes):
+            return None
         found = self._own_address.match(target)
         return None if found is None else target[found.end() :]
 

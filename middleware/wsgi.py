@@ -24,7 +24,6 @@ from typing import TYPE_CHECKING, Unpack
 
 from .asgi_detection import REMEDY, is_asgi, named
 from .binding_source import BindingSource
-from .errors import BindingsUnavailable
 from .http.answer import Answer
 from .http.handover import Handover
 from .http.request import Request
@@ -136,27 +135,20 @@ class ResolverMiddleware:
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         # Reserved paths contain a colon, and few other paths do. Most requests for the site need no other check.
+        found, has_colon = None, False
         try:
             has_colon = ":" in environ["PATH_INFO"]
-        except Exception:  # noqa: BLE001 - the site handles malformed environs
-            has_colon = False
+            if has_colon and (plain := plain_path(environ)) is not None:
+                is_secure = environ.get("wsgi.url_scheme") == "https"
+                found = self._handler.quick(*plain, environ["REQUEST_METHOD"], is_secure=is_secure)
+        except Exception:  # noqa: BLE001 - _request() logs it, and the site handles malformed environs
+            found = None
         if has_colon:
-            found = self._quick(environ)
             if isinstance(found, Answer):
                 return send(found, start_response)
             if (request := self._request(environ)) is not None:
                 return self._send(self._handler.answer(request, found), request, environ, start_response)
         return self._others(environ, start_response)
-
-    def _quick(self, environ: WSGIEnvironment) -> Answer | BindingsUnavailable | None:
-        """Return an answer that needs no :class:`Request`, as :meth:`RequestHandler.quick`."""
-        try:
-            if (plain := plain_path(environ)) is None:
-                return None
-            is_secure = environ.get("wsgi.url_scheme") == "https"
-            return self._handler.quick(*plain, environ["REQUEST_METHOD"], is_secure=is_secure)
-        except Exception:  # noqa: BLE001 - _request() logs it
-            return None
 
     def _request(self, environ: WSGIEnvironment) -> Request | None:
         """Return the request if its path is reserved, otherwise None."""

@@ -11,10 +11,11 @@ from collections.abc import Iterable, Iterator
 from urllib.parse import urlsplit
 
 from ..http.answer import Headers
+from ..views.signposting import links_of_name
 from .formats import Refuse
 from .marker import Marker
 from .quoting import double_quoted, fault
-from .redirects import EdgeRedirect, standard_links
+from .redirects import EdgeRedirect
 
 
 class Caddy:
@@ -43,7 +44,7 @@ class Caddy:
         )
 
     def tail(self, marker: Marker) -> str:
-        described, others = standard_links("{ararat.address}")
+        described, others = links_of_name("{ararat.address}", "")
         fields = [
             *(("+Link", described), ("+Link", f"{others}{{http.regexp.ararat.3}}")),
             *self._fields,

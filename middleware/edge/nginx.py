@@ -20,10 +20,11 @@ from operator import itemgetter
 from urllib.parse import urlsplit
 
 from ..http.answer import Headers
+from ..views.signposting import links_of_name
 from .formats import Refuse
 from .marker import Marker
 from .quoting import double_quoted, fault
-from .redirects import EdgeRedirect, standard_links
+from .redirects import EdgeRedirect
 
 _MAX_PARAMETER = 4000
 """The maximum length of a parameter. nginx reads its configuration through a buffer of 4,096 bytes."""
@@ -90,7 +91,7 @@ class Nginx:
         )
 
     def tail(self, marker: Marker) -> str:
-        described, others = standard_links("$ararat_address")
+        described, others = links_of_name("$ararat_address", "")
         path = re.escape(urlsplit(self._prefix).path)
         fields = {"link": described, "links": f"{others}$ararat_further"}
         fields |= {name.lower().replace("-", "_"): self._fields.get(name, "") for name in _FIELDS}

@@ -46,24 +46,13 @@ class EdgeRedirect:
 
     @property
     def further_links(self) -> str | None:
-        """The part of the second Link field that follows :func:`standard_links`, such as the type and the licence.
+        """The part of the second Link field that only some names have, such as the type and the licence.
 
         It is None if the field has no such form, because the address is long.
         """
-        standard = links_of_name(self.address, "")
+        _, standard = links_of_name(self.address, "")
         is_standard = len(self.links) == 2 and '; rel="cite-as"' in standard
         return self.links[1][len(standard) :] if is_standard and self.links[1].startswith(standard) else None
-
-
-def standard_links(address: str) -> tuple[str, str]:
-    """Return the Link fields of a name without metadata. ``address`` is its URL, or a variable of a front server.
-
-    >>> standard_links("$address")[0]
-    '<$address?info>; rel="describedby"'
-    """
-    from ..http.links import describedby
-
-    return describedby(f"{address}?info"), links_of_name(address, "")
 
 
 class EdgeRedirects:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from .conditional import Conditions
 
 Headers = list[tuple[str, str]]
 
 
-class Answer(NamedTuple):
+@dataclass(slots=True)
+class Answer:
     """The status, header fields and body of a response to the client. A body of several parts has no length."""
 
     status: int

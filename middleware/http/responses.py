@@ -23,12 +23,13 @@ from ..views.languages import preferred_language
 from ..views.prefix import describe_prefix
 from ..views.presentation import Presentation
 from ..views.redirection import Redirection
+from ..views.signposting import links_of_name
 from . import rfc2169
 from .answer import Answer, Headers
 from .conditional import validators
 from .formats import BY_INFLECTION, FORMATS, Format
 from .handover import Handover, hand_over
-from .links import describedby, links_of_key, links_of_resolution
+from .links import describedby, links_of_resolution
 from .negotiation import preferred
 from .request import Request
 
@@ -101,8 +102,13 @@ class Answers:
         self._find_logged = find_logged
         self._languages = tuple(settings.languages)
         self._found_for = f"max-age={settings.cache}"
-        self._always = _always(settings)
-        # Redirects of different names differ only in their location.
+        # RFC 6797, section 7.2: "An HSTS Host MUST NOT include the STS header field in HTTP responses conveyed over
+        # non-secure transport."
+        always = _always(settings)
+        hsts = [] if settings.hsts is None else [("Strict-Transport-Security", settings.hsts)]
+        self._always = (always, [*always, *hsts])
+        self._by_origin = settings.cors_origins
+        # Redirects of different names differ only in their location and their links.
         stale = _STALE if settings.cache else ""
         self._redirected: Headers = [("Content-Length", "0"), ("Cache-Control", self._found_for + stale)]
 
@@ -120,7 +126,8 @@ class Answers:
             return self._prefix(resolution, request).under(request.conditions)
         if resolution.outcome == "served":
             return hand_over(resolution, request)
-        answer = self.redirect(Redirect.of(resolution), request)
+        found = Redirect.of(resolution)
+        answer = self.redirect(found, request.root, is_secure=request.is_secure, origin=request.origin)
         return self._shown(answer, resolution, request) if request.no_redirect else answer
 
     def options(self, request: Request, methods: str = METHODS) -> Answer:
@@ -139,24 +146,28 @@ class Answers:
         media_type = preferred(request.accepted.media_types, _PAGE_FORMS)
         return self._negotiated(200, view, media_type, [("Cache-Control", f"max-age={seconds}")], request)
 
-    def redirect(self, redirect: Redirect, request: Request) -> Answer:
+    def redirect(self, redirect: Redirect, root: str, *, is_secure: bool, origin: str | None = None) -> Answer:
         """Return 302, 303 or 307 to the target, or to the description if there is no target.
+
+        ``root``, ``is_secure`` and ``origin`` are those of the :class:`.Request`.
 
         It has no body. RFC 9110, section 15.4.3: "The server's response content usually contains a short hypertext
         note", but clients that follow redirects never show it, and servers send it in a separate packet.
         """
-        root = request.root
-        status, target, key, links, container, vary, _ = redirect
-        location = f"{root}/{key}?info" if target is None else root + target if target.startswith("/") else target
+        status, target, path, links, container, vary, _ = redirect
+        location = f"{root}{path}?info" if target is None else root + target if target[:1] == "/" else target
         headers = [("Location", location), *self._redirected]
         # A forwarded identifier is described by the other resolver.
-        if key is not None:
-            description, others = links_of_key(key, links, container, root)
+        if path is not None:
+            description, others = links_of_name(root + path, links, container and f"{root}/{container}")
             headers += (("Link", description), ("Link", others))
         # ARK-107: Vary means that the location depends on these request fields, so it is sent only then.
         if vary:
             headers.append(("Vary", ", ".join(vary)))
-        return self._with_common(status, headers, b"", request)
+        headers += self._always[is_secure]
+        if self._by_origin:
+            headers = self._for_origin(headers, origin)
+        return Answer(status, headers, b"")
 
     def _description(self, resolution: Resolution, request: Request) -> Answer:
         """Return 200 with the description of the identifier."""
@@ -306,20 +317,19 @@ class Answers:
         return view.as_html(site)
 
     def _with_common(self, status: int, headers: Headers, body: bytes | Iterable[bytes], request: Request) -> Answer:
-        settings = self._settings
-        headers += self._always
-        # RFC 6797, section 7.2: "An HSTS Host MUST NOT include the STS header field in HTTP responses conveyed over
-        # non-secure transport."
-        if settings.hsts is not None and request.is_secure:
-            headers.append(("Strict-Transport-Security", settings.hsts))
-        if settings.cors_origins:
-            # Only some origins can read responses, so they depend on the field Origin.
-            varying = [value for name, value in headers if name == "Vary"]
-            headers = [field for field in headers if field[0] != "Vary"]
-            headers.append(("Vary", ", ".join((*varying, "Origin"))))
-            if request.origin in settings.cors_origins:
-                headers += [("Access-Control-Allow-Origin", request.origin), _EXPOSED]
+        headers += self._always[request.is_secure]
+        if self._by_origin:
+            headers = self._for_origin(headers, request.origin)
         return Answer(status, headers, body)
+
+    def _for_origin(self, headers: Headers, origin: str | None) -> Headers:
+        """Return the header fields for a request with this field Origin, if only some origins can read responses."""
+        varying = [value for name, value in headers if name == "Vary"]
+        headers = [field for field in headers if field[0] != "Vary"]
+        headers.append(("Vary", ", ".join((*varying, "Origin"))))
+        if origin is not None and origin in self._by_origin:
+            headers += [("Access-Control-Allow-Origin", origin), _EXPOSED]
+        return headers
 
 
 def _accepted_format(request: Request, formats: tuple[Format, ...]) -> Format:

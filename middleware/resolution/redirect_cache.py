@@ -81,15 +81,14 @@ class RedirectCache:
 
     def keep(self, path: str, redirect: Redirect, generation: Generation | None) -> None:
         """Keep a redirect that was read after :meth:`renew` returned ``generation``, if it depends on nothing else."""
-        if generation is None or redirect.vary or redirect.container is not None or not _is_short(path, redirect):
+        _, target, _, links, container, vary, resolution = redirect
+        if generation is None or vary or container is not None:
+            return
+        length = len(path) + len(target or "") + len(links)
+        if resolution is not None and resolution.binding is not None:
+            length += sum(map(len, resolution.binding.metadata.values()))
+        if length > MAX_CHARACTERS:
             return
         generation[path] = redirect
         if len(generation) >= self._most and generation is self._generations[0]:
             self._generations = {}, generation
-
-
-def _is_short(path: str, redirect: Redirect) -> bool:
-    length = len(path) + len(redirect.target or "") + len(redirect.links)
-    if redirect.resolution is not None and redirect.resolution.binding is not None:
-        length += sum(map(len, redirect.resolution.binding.metadata.values()))
-    return length <= MAX_CHARACTERS

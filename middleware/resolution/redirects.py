@@ -26,7 +26,7 @@ class Redirect(NamedTuple):
 
     - ``status``: 302, 303 or 307.
     - ``target``: the target; None leads to the description.
-    - ``key``: the key of the name; None if another resolver describes it.
+    - ``path``: the path of the name on this site, a slash and its key; None if another resolver describes it.
     - ``links``: the links of its metadata, as :func:`~ararat.middleware.views.signposting.links_by_metadata`.
     - ``container`` and ``vary``: as in :class:`Resolution`.
     - ``resolution``: the resolution itself, or None if it was not created.
@@ -34,7 +34,7 @@ class Redirect(NamedTuple):
 
     status: int
     target: str | None
-    key: str | None
+    path: str | None
     links: str
     container: str | None = None
     vary: tuple[str, ...] = ()
@@ -45,20 +45,23 @@ class Redirect(NamedTuple):
         """Return the redirect of a resolution, and with ``whole`` the resolution in it."""
         binding = resolution.binding
         links = links_by_metadata(NOTHING if binding is None else binding.metadata)
-        key = None if binding is None else resolution.key
+        path = None if binding is None else f"/{resolution.key}"
         about = resolution if whole else None
-        return cls(resolution.status, resolution.target, key, links, resolution.container, resolution.vary, about)
+        return cls(resolution.status, resolution.target, path, links, resolution.container, resolution.vary, about)
 
 
-def direct_redirect(given: str, stored: Callable[[str], StoredRedirect | None], settings: Settings) -> Redirect | None:
-    """Return the redirect for an identifier as received without a query, or None if :func:`resolve` must decide.
+def direct_redirect(path: str, stored: Callable[[str], StoredRedirect | None], settings: Settings) -> Redirect | None:
+    """Return the redirect for a path as received without a query, or None if :func:`resolve` must decide.
 
-    ``stored`` returns the redirect of a name by its key, or None if the name has another answer.
+    - ``path``: a slash and the identifier, also one with triplets or with characters that are not allowed.
+    - ``stored``: returns the redirect of a name by its key, or None if the name has another answer.
 
-    >>> found = direct_redirect("ark:/12345/x", lambda key: StoredRedirect(f"https://a.org/{key}", 302, {}), Settings())
+    >>> stored = lambda key: StoredRedirect(f"https://a.org/{key}", 302, {})
+    >>> found = direct_redirect("/ark:/12345/x", stored, Settings())
     >>> found and (found.status, found.target)
     (302, 'https://a.org/ark:12345/x')
     """
+    given = path[1:]
     if len(given) > length.ALWAYS_ACCEPTED:
         return None
     key = ark.plain(given)
@@ -67,7 +70,7 @@ def direct_redirect(given: str, stored: Callable[[str], StoredRedirect | None], 
     found = stored(key)
     if found is None:
         return None
-    target = found.target
+    target, status, metadata = found
     if target is not None:
         try:
             target = targets.check(target, "located")
@@ -76,4 +79,5 @@ def direct_redirect(given: str, stored: Callable[[str], StoredRedirect | None], 
         # An address at this resolver can lead to itself.
         if target is None or settings.own_identifier(target) is not None:
             return None
-    return Redirect(found.status, target, key, links_by_metadata(found.metadata))
+    # Most requests have the path of the name. Then the redirect that is kept in memory needs no second text.
+    return Redirect(status, target, path if key == given else f"/{key}", links_by_metadata(metadata))

@@ -89,6 +89,8 @@ def stored_redirect_of(key: str, row: Row) -> StoredRedirect:
     Raises :class:`UnreadableBinding` for metadata that Ararat does not write.
     """
     target, status, metadata = row
+    if metadata is None:
+        return StoredRedirect(target, status, NOTHING)
     try:
         return StoredRedirect(target, status, _mapping(metadata))
     except (TypeError, ValueError, AttributeError) as error:

@@ -51,19 +51,24 @@ class Link(NamedTuple):
         return f'<{self.href}>; rel="{self.rel}"{suffix}'
 
 
-def links_of_name(address: str, recorded: str, container: str | None = None) -> str:
-    """Return the Link field of a redirect or of a served page, without the link to the HTML description.
+def links_of_name(address: str, recorded: str, container: str | None = None) -> tuple[str, str]:
+    """Return the values of the two Link fields of a redirect or of a served page.
+
+    The first leads from the response to the description of the name (POL-032). The second has the other links.
 
     - ``address``: the address of the name; ``recorded``: the result of :func:`links_by_metadata`.
     - ``container``: the address of the name above it that made its binding, or None.
 
-    >>> links_of_name("https://example.org/ark:12345/x", "").split(", ")[0]
-    '<https://example.org/ark:12345/x>; rel="cite-as"'
+    >>> description, others = links_of_name("/ark:12345/x", "")
+    >>> description, others.split(", ")[0]
+    ('</ark:12345/x?info>; rel="describedby"', '</ark:12345/x>; rel="cite-as"')
     """
+    # Each redirect calls this function, so it calls no other.
+    description = f'<{address}?info>; rel="describedby"'
     if len(address) > _MAX_ADDRESS:
-        return f"<{address}{_TO_LINKSET}"
-    field = f'<{address}>; rel="cite-as", <{address}{_TO_JSON_LD}, <{address}{_TO_LINKSET}{recorded}'
-    return field if container is None else f'{field}, <{container}>; rel="collection"'
+        return description, f"<{address}{_TO_LINKSET}"
+    others = f'<{address}>; rel="cite-as", <{address}{_TO_JSON_LD}, <{address}{_TO_LINKSET}{recorded}'
+    return description, others if container is None else f'{others}, <{container}>; rel="collection"'
 
 
 def links_by_metadata(recorded: Mapping[str, str]) -> str:

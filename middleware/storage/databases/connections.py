@@ -78,9 +78,17 @@ class Readers:
             raise BindingsUnavailable(CLOSED)
         if self._pid != os.getpid():
             self.forget()  # Some servers fork without Python, so the hook below did not run.
-        database = self._database
-        fingerprint = database.fingerprint(bool(self._idle))
-        reader = self._take(fingerprint) or self._wait(fingerprint)
+        database, idle, now = self._database, self._idle, time.monotonic()
+        fingerprint = database.fingerprint(bool(idle))
+        # Nearly all queries find a usable connection here. So they need no other method before the query.
+        try:
+            reader: _Reader | None = idle.pop()
+        except IndexError:
+            reader = None
+        if reader is None or reader.fingerprint != fingerprint or now - reader.opened >= LIFETIME_SECONDS:
+            if reader is not None:
+                idle.append(reader)
+            reader = self._take(fingerprint) or self._wait(fingerprint)
         is_new = reader is None
         while True:
             if reader is None:
@@ -92,7 +100,8 @@ class Readers:
                     self._discard(reader)
                     raise
                 if database.is_transient(error):
-                    self._put_back(reader)
+                    idle.append(reader)
+                    self._tidy(now)
                     raise database.unavailable(error) from error
                 if is_new:
                     self._discard(reader)
@@ -105,7 +114,10 @@ class Readers:
                 if query is database.version_sql and reader.seen != found:
                     reader.seen = found
                     self._version = next(self._versions)
-                self._put_back(reader)
+                reader.used = now
+                idle.append(reader)
+                if len(idle) > 1 or self._waiting or self._closed:
+                    self._tidy(now)
                 return found
 
     def version(self) -> int | None:
@@ -182,10 +194,9 @@ class Readers:
         now = time.monotonic()
         return _Reader(connection, fingerprint, self._pid, now, now)
 
-    def _put_back(self, reader: _Reader) -> None:
-        now = reader.used = time.monotonic()
+    def _tidy(self, now: float) -> None:
+        """Tell waiting threads that a connection is idle, and close connections that are not needed any longer."""
         idle = self._idle
-        idle.append(reader)
         if self._closed:
             self.close_idle()
             return

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import string
+from itertools import product
 from urllib.parse import unquote_to_bytes
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ararat.middleware.http.request_target import Target, mount_path, recover, reserved_labels
+from ararat.identifiers.ark import parser as ark
+from ararat.middleware.http.request_target import PLAIN_PATH, Target, mount_path, recover, reserved_labels
 
 
 def reserved(path: str, schemes: tuple[str, ...] = ("ark", "urn")) -> bool:
@@ -225,3 +227,11 @@ def test_a_decoded_path_is_restored(name, query):
 def test_an_absolute_request_target_has_the_same_path(path, mount):
     environ = {"PATH_INFO": f"/{path}", "QUERY_STRING": "", "SCRIPT_NAME": mount}
     assert recover(environ | {"RAW_URI": f"/{path}"}) == recover(environ | {"RAW_URI": f"http://a/{path}"})
+
+
+@pytest.mark.parametrize("text", ["ark:{}2345/x", "ark:12345{}x", "ark:12345/{}", "ark:/12345/x/{}b", "ark:12345/x.{}"])
+def test_the_path_of_a_plain_ark_has_only_one_spelling(text):
+    # A redirect is found by such a path, without recovering the request target.
+    plain = [text.format(a + b) for a, b in product(string.printable, repeat=2) if ark.plain(text.format(a + b))]
+    assert all(PLAIN_PATH.fullmatch(f"/{each}") for each in plain)
+    assert plain
