@@ -304,7 +304,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.long)
 
 
-_connect_to_write = SQLite._connect_to_write
+_connect_to_write = SQLite.connect_to_write
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -317,14 +317,14 @@ def _hasty_sqlite() -> Iterator[None]:
         return connection
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(SQLite, "_connect_to_write", connect)
+        patch.setattr(SQLite, "connect_to_write", connect)
         yield
 
 
 @pytest.fixture
 def durable_sqlite(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let SQLite wait for the disk, as it does without tests."""
-    monkeypatch.setattr(SQLite, "_connect_to_write", _connect_to_write)
+    monkeypatch.setattr(SQLite, "connect_to_write", _connect_to_write)
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

@@ -251,8 +251,12 @@ class DatabaseStore:
 
         if self._inserts is None:
             self._inserts = transaction.inserts(self._database.engine.dialect)
-        with transaction.begin(self._database, self._statements, self._inserts, exclusive=exclusive) as begun:
-            yield begun
+        try:
+            with transaction.begin(self._database, self._statements, self._inserts, exclusive=exclusive) as begun:
+                yield begun
+        finally:
+            if self._closed:  # during the transaction
+                self._database.close_writers()
 
     @contextmanager
     def snapshot(self) -> Iterator[DatabaseSnapshot]:

@@ -30,9 +30,12 @@ from ...errors import BindingsUnavailable, ReadOnlyBindings
 from ...fork_safety import ForkSafeLock
 from ..tables.triggers import ROW_EXISTS
 from . import wal
+from .connections import IDLE_SECONDS
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
+
+    from ..writing.reuse import ReusedConnection
 
 BUSY_SECONDS = 5.0
 """The maximum time that a writer waits for another writer, and that a reader waits for a lock."""
@@ -84,6 +87,8 @@ class SQLite:
         self._reads_only = False
         self._turn = ForkSafeLock()
         self._engine: Engine | None = None
+        self._writer: ReusedConnection | None = None
+        self._idle_since: float | None = None  # the time of the last change with the idle writing connection
 
     def __str__(self) -> str:
         return f"sqlite:///{self.path}"
@@ -93,8 +98,10 @@ class SQLite:
         """The engine of the writing connections. The first use loads SQLAlchemy."""
         if self._engine is None:
             from ..writing.engines import sqlite_engine
+            from ..writing.reuse import ReusedConnection
 
-            self._engine = sqlite_engine(self._connect_to_write, BUSY_SECONDS)
+            self._engine = sqlite_engine(BUSY_SECONDS)
+            self._writer = ReusedConnection(self._engine, self)
         return self._engine
 
     def servers(self) -> list[SQLite]:
@@ -121,6 +128,8 @@ class SQLite:
         until, fingerprint = self._seen
         if now < until:
             return fingerprint
+        if self._idle_since is not None and now - self._idle_since > IDLE_SECONDS:
+            self.close_writers()
         try:
             found = os.stat(self.path)  # noqa: PTH116  Path.stat() is slower
         except OSError as error:
@@ -138,8 +147,11 @@ class SQLite:
         """Return whether two fingerprints differ only in the size and the time of the file."""
         return isinstance(before, tuple) and isinstance(now, tuple) and before[:2] == now[:2]
 
-    def _check_log(self, found: os.stat_result, in_use: bool) -> bool:
-        """Return whether a log exists and is not empty. Raises BindingsUnavailable if it belongs to another file."""
+    def _check_log(self, found: os.stat_result, in_use: bool, is_reading: bool = True) -> bool:
+        """Return whether a log exists and is not empty. Raises BindingsUnavailable if it belongs to another file.
+
+        Only readers note a new log. A reader must see that its log was deleted, also if a writer sees it first.
+        """
         try:
             log = os.stat(self._log)  # noqa: PTH116
         except OSError:
@@ -158,14 +170,15 @@ class SQLite:
                 "and delete the log only when no program uses the database",
                 self._log,
             )
-        self._pair = file, its_log
+        if is_reading:
+            self._pair = file, its_log
         return log is not None and log.st_size > 0
 
     def _require_own_log(self) -> None:
         """Raise BindingsUnavailable if the log belongs to another file. SQLite opens nothing before this check."""
         try:
             found = self.path.stat()
-            if not self._check_log(found, in_use=False) or not hasattr(os, "pread"):
+            if not self._check_log(found, in_use=False, is_reading=False) or not hasattr(os, "pread"):
                 return
             log = self._log.stat()
             state = found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, log.st_dev, log.st_ino
@@ -188,6 +201,8 @@ class SQLite:
 
     def connect_to_read(self) -> sqlite3.Connection:
         """Open a connection that cannot write. Raises :class:`BindingsUnavailable` if the file cannot be opened."""
+        # A reason for a new connection can be that a log in use was deleted. All connections to it must be closed.
+        self.close_writers()
         self._reads_only = self.exists() and not self._can_write()
         if self._reads_only:
             return self._connect_reading_only()
@@ -324,7 +339,10 @@ class SQLite:
         return isinstance(error, sqlite3.OperationalError) and str(error).startswith("no such table")
 
     def close_writers(self) -> None:
-        """Do nothing: each writing connection is closed after its change."""
+        """Close the idle writing connection."""
+        self._idle_since = None
+        if self._writer is not None:
+            self._writer.close()
 
     @contextmanager
     def turn_to_write(self) -> Iterator[None]:
@@ -337,6 +355,7 @@ class SQLite:
         try:
             yield
         finally:
+            self._idle_since = time.monotonic()
             self._turn.release()
 
     @staticmethod
@@ -344,9 +363,27 @@ class SQLite:
         """Return many keys as the one parameter of a statement: a JSON array."""
         return json.dumps(keys)
 
-    def _connect_to_write(self) -> sqlite3.Connection:
-        # An import has names in any order. A large cache keeps the pages of the index in memory.
-        return self._connect("rw", "synchronous = FULL", "cache_size = -65536")
+    def connect_to_write(self) -> sqlite3.Connection:
+        """Open a connection for changes."""
+        from ..writing.reuse import CACHE
+
+        return self._connect("rw", "synchronous = FULL", f"cache_size = {CACHE}")
+
+    def written_state(self) -> Hashable:
+        """Return a value that differs after the file was written or replaced. None if it cannot be written, or has no
+        log.
+        """
+        try:
+            found, log = os.stat(self.path), os.stat(self._log)  # noqa: PTH116
+        except OSError:
+            return None
+        if not self._can_write():
+            return None
+        return (
+            (found.st_dev, found.st_ino, found.st_mode, found.st_uid, found.st_gid),
+            (found.st_size, found.st_mtime_ns, found.st_ctime_ns),
+            (log.st_dev, log.st_ino),
+        )
 
     def _connect(self, mode: str, *pragmas: str) -> sqlite3.Connection:
         self._require_permissions(creating=mode == "rwc")

@@ -1,8 +1,8 @@
 """The SQLAlchemy engines for changes.
 
-A connection to SQLite is closed after each change. To connect to PostgreSQL takes longer than a change, so its
-connections are kept. A forked process never uses or closes a connection of its parent: idle connections are closed
-before a fork, and a kept connection of another process is forgotten.
+To connect takes longer than a change, so connections are kept: one to an SQLite file while this is safe
+(:mod:`.reuse`), and several to PostgreSQL. A forked process never uses or closes a connection of its parent: idle
+connections are closed before a fork, and a kept connection of another process is forgotten.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.exc import DisconnectionError
-from sqlalchemy.pool import NullPool
+from sqlalchemy.pool import QueuePool
 
 if TYPE_CHECKING:
     from ..databases.deadlines import WriterConnection
@@ -28,13 +28,16 @@ KEPT = 4
 POLL_MILLISECONDS = 10
 """The maximum time between two attempts of a writer to lock an SQLite file."""
 
+_CHANGES = "ararat changes"
+"""The number of rows that a connection had changed before its transaction."""
 
-def sqlite_engine(connect: Callable[[], Any], busy_seconds: float) -> Engine:
-    """Return an SQLAlchemy engine for an SQLite file. ``connect`` opens a connection of the driver.
+
+def sqlite_engine(busy_seconds: float) -> Engine:
+    """Return an SQLAlchemy engine for an SQLite file, whose connections :class:`.reuse.ReusedConnection` opens.
 
     A writer waits for another writer at most ``busy_seconds``.
     """
-    engine = create_engine("sqlite://", creator=connect, poolclass=NullPool, hide_parameters=True)
+    engine = create_engine("sqlite://", poolclass=QueuePool, pool_size=1, max_overflow=-1, hide_parameters=True)
     event.listen(engine, "begin", lambda connection: _begin_immediate(connection, busy_seconds))
     event.listen(engine, "commit", _identify)
     return engine
@@ -107,7 +110,7 @@ if hasattr(os, "register_at_fork"):
 
 def _identify(connection: Any) -> None:
     """Write the first page of the database with its identity to the log, so that the log can be identified."""
-    if not connection.connection.dbapi_connection.total_changes:
+    if connection.connection.dbapi_connection.total_changes == connection.info[_CHANGES]:
         return
     identity = connection.exec_driver_sql("PRAGMA application_id").scalar_one() or secrets.randbelow(2**31 - 1) + 1
     connection.exec_driver_sql(f"PRAGMA application_id = {identity}")
@@ -119,6 +122,7 @@ def _begin_immediate(connection: Any, seconds: float) -> None:
     SQLite waits longer and longer between two attempts, up to 0.1 s. Among many writers, one could wait too long.
     """
     driver = connection.connection.dbapi_connection
+    connection.info[_CHANGES] = driver.total_changes
     deadline = time.monotonic() + seconds
     driver.execute(f"PRAGMA busy_timeout = {POLL_MILLISECONDS}")
     while True:

@@ -374,9 +374,7 @@ def test_a_writer_has_a_time_limit(served: Bindings, monkeypatch: pytest.MonkeyP
 
 def test_an_unwritable_database_is_read_only(served: Bindings, monkeypatch: pytest.MonkeyPatch) -> None:
     database = cast(DatabaseStore, served.store)._database
-    monkeypatch.setattr(database, "_connect_to_write", database.connect_to_read)
-    engine = database.engine.pool
-    monkeypatch.setattr(engine, "_creator", database.connect_to_read)
+    monkeypatch.setattr(database, "connect_to_write", database.connect_to_read)
     with pytest.raises(ReadOnlyBindings):
         served.bind(OTHER, "/x")
 

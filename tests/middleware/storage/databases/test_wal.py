@@ -231,6 +231,23 @@ def test_deleting_the_log_in_use_is_reported_and_loses_no_changes(
     assert "bindings.sqlite-wal was deleted or replaced while it was in use" in record.getMessage()
 
 
+def test_changes_continue_after_a_lookup_if_the_log_in_use_was_deleted(
+    file: Path, open_store: Callable[..., Bindings]
+) -> None:
+    served = open_store(file)
+    assert served.lookup(NAMES[0])
+    served.bind("ark:12345/before", "/x")
+    file.with_name(f"{file.name}-wal").unlink()
+    with pytest.raises(BindingsUnavailable):
+        served.bind("ark:12345/after", "/x")
+    time.sleep(FRESH_SECONDS)
+    assert served.lookup("ark:12345/before") is not None
+    assert served.bind("ark:12345/after", "/x") == "bound"
+    served.close()
+    with closing(sqlite3.connect(file)) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+
+
 @pytest.mark.skipif(shutil.which("sqlite3") is None, reason="the program sqlite3 is not installed")
 @pytest.mark.parametrize("number", [0, 1], ids=["while the site is stopped", "while the site runs"])
 def test_backup_is_restored_by_the_commands_of_the_documentation(
