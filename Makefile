@@ -22,7 +22,7 @@ STATE := { cat $(DECLARED) | cksum; pwd; }
 # Only one make at a time changes the environment.
 alone = $(if $(shell command -v flock),flock .venv.lock) sh -euc
 
-.PHONY: help run test lint format bench fuzz long conformance pictures registries lock audit clean browser fronts .venv
+.PHONY: help run test lint format bench fuzz long conformance pictures registries lock audit clean browser fronts wrk .venv
 
 help: ## list the targets
 	@sed -n 's/^\([a-z.]*\):.*## /\1	/p' Makefile | expand -t 13
@@ -49,7 +49,7 @@ fuzz: .venv/fuzz.stamp ## test the invariants with random inputs: make fuzz, mak
 	@FUZZ=$(FUZZ) $(BIN)/python -m pytest -q -m long -p no:randomly -o faulthandler_timeout=0 --hypothesis-profile fuzz tests/fuzz $(ARGS)
 	@mkdir -p .fuzz && cd .fuzz && ../$(BIN)/python ../tests/fuzz/fuzz_octets.py -runs=$(FUZZ) -timeout=20 -max_len=4096 .
 
-bench: .venv/bench.stamp ## measure the speed, and compare it with other libraries and servers
+bench: .venv/bench.stamp wrk ## measure the speed, and compare it with other libraries and servers
 	@$(BIN)/python -m pytest -q -p no:randomly --timeout 0 -o faulthandler_timeout=0 -o tmp_path_retention_policy=failed -o python_files='bench_*.py' -o python_functions='bench_*' tests/bench $(ARGS)
 
 long: .venv/servers.stamp browser fronts ## run the long tests, also behind servers and proxies
@@ -95,7 +95,8 @@ clean: ## remove all files that make creates
 .venv/test.stamp: .venv/run.stamp
 	@$(alone) 'if cmp -s $< $@; then touch $@; exit; fi; echo "Installing the packages of the tests"; $(INSTALL) $(PINNED)/test.txt; cp $< $@'
 
-.venv/bench.stamp: .venv/test.stamp
+# The benchmarks start the same servers as `make long`.
+.venv/bench.stamp: .venv/servers.stamp
 	@$(alone) 'if cmp -s $< $@; then touch $@; exit; fi; echo "Installing the packages of the benchmarks"; $(INSTALL) $(PINNED)/bench.txt; cp $< $@'
 
 .venv/servers.stamp: .venv/test.stamp
@@ -115,6 +116,13 @@ fronts:
 	  echo "$$program is missing: installing it (apt-get install $$package)" && \
 	  apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends $$package >/dev/null; } || \
 	  echo "$$program is missing, so its tests fail. Install it: apt-get install $$package" >&2; done
+
+# The program that sends the requests of the benchmarks.
+wrk:
+	@command -v wrk >/dev/null || { \
+	  [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && echo "wrk is missing: installing it (apt-get install wrk)" && \
+	  apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends wrk >/dev/null; } || \
+	  echo "wrk is missing, so some benchmarks are skipped. Install it: apt-get install wrk" >&2
 
 .venv/fuzz.stamp: .venv/test.stamp
 	@$(alone) 'if cmp -s $< $@; then touch $@; exit; fi; echo "Installing the packages of the fuzzing"; $(INSTALL) $(PINNED)/fuzz.txt; cp $< $@'

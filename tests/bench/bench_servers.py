@@ -20,7 +20,7 @@ import pytest
 
 _resolve = run_path(str(Path(__file__).with_name("bench_resolve.py")))
 
-ROUNDS = 6
+ROUNDS = 10
 WARM_SECONDS = 15
 """The time in which the memory of the workers is filled, as it is after some time."""
 NAMES = 1_000_000
@@ -63,7 +63,14 @@ SERVERS = {
     "granian, one thread": (
         *("granian", "--interface", "wsgi", *WORKERS, "--blocking-threads", "1", "site_under_test:{}", "--port", ""),
     ),
-    "uvicorn, ASGI": ("uvicorn", "--no-access-log", *WORKERS, "site_under_test:{}_asgi", "--port", ""),
+    "uvicorn, ASGI": (
+        *("uvicorn", "--loop", "asyncio", "--http", "h11", "--no-access-log", *WORKERS),
+        *("site_under_test:{}_asgi", "--port", ""),
+    ),
+    "uvicorn, ASGI, uvloop and httptools": (
+        *("uvicorn", "--loop", "uvloop", "--http", "httptools", "--no-access-log", *WORKERS),
+        *("site_under_test:{}_asgi", "--port", ""),
+    ),
     "hypercorn, ASGI": ("hypercorn", *WORKERS, "site_under_test:{}_asgi", "--bind", "127.0.0.1:"),
     "granian, ASGI": ("granian", "--interface", "asgi", *WORKERS, "site_under_test:{}_asgi", "--port", ""),
 }

@@ -84,7 +84,11 @@ def fill(url: str, start: int, stop: int) -> None:
         triggers.create(connection, triggers.triggers(engine.dialect.name))
         connection.commit()
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-        tidy = ["PRAGMA journal_mode = WAL"] if engine.dialect.name == "sqlite" else ["VACUUM ANALYZE bindings, events"]
+        tidy = (
+            ["PRAGMA journal_mode = WAL"]
+            if engine.dialect.name == "sqlite"
+            else ["VACUUM ANALYZE bindings, events", "CHECKPOINT"]
+        )
         for statement in tidy:
             connection.exec_driver_sql(statement)
     engine.dispose()
