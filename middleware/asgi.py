@@ -96,6 +96,7 @@ class ResolverASGIMiddleware:
         self._colons = self._handler.colons
         self._has_resources = self._handler.has_resources
         self._threads = ThreadPool(THREADS)
+        self._known = dict(zip(fields := self._handler.constant_fields, encoded(fields), strict=True))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         # Reserved paths contain a colon, and few other paths do. Most requests for the site need no other check.
@@ -188,7 +189,9 @@ class ResolverASGIMiddleware:
             await self.app(local_scope(scope, answer), receive, add_fields(send, answer.fields))
 
     async def _send(self, answer: Answer, send: Send, *, head: bool = False) -> None:
-        await send({"type": "http.response.start", "status": answer.status, "headers": encoded(answer.headers)})
+        await send(
+            {"type": "http.response.start", "status": answer.status, "headers": encoded(answer.headers, self._known)}
+        )
         body = b"" if head else answer.body
         if not isinstance(body, bytes):
             parts = iter(body)

@@ -17,7 +17,7 @@ from ..identifiers.text import display
 from .binding_source import BindingSource
 from .custom_scheme import OwnScheme
 from .errors import BindingError, BindingsUnavailable
-from .http.answer import Answer, last_resort
+from .http.answer import Answer, Headers, last_resort
 from .http.handover import Handover
 from .http.request import READING, Request
 from .http.request_target import Target, reserved_labels
@@ -113,6 +113,11 @@ class RequestHandler:
     def has_resources(self) -> bool:
         """Whether the settings enable a service, a feed, the log or the metrics."""
         return bool(self._finders) or self._settings.services is not None
+
+    @property
+    def constant_fields(self) -> Headers:
+        """The header fields of redirects that are the same for all names."""
+        return self._answers.constant_fields
 
     @property
     def is_failing(self) -> bool:

@@ -9,8 +9,9 @@ Source: `ASGI, HTTP & WebSocket Protocol <https://asgi.readthedocs.io/en/stable/
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import unquote
 
@@ -25,6 +26,10 @@ Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 ASGIApplication = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+Field = tuple[str, str]
+EncodedField = tuple[bytes, bytes]
+NO_FIELDS: Mapping[Field, EncodedField] = MappingProxyType({})
 
 # "Header names must be lowercased."
 _FIELDS = {field.removeprefix("HTTP_").replace("_", "-").lower().encode(): field for field in FIELDS}
@@ -52,8 +57,9 @@ def plain_path(scope: Scope) -> tuple[str, str] | None:
 
     The path is that below the mount. The mount is percent-encoded and has no slash at its end.
     """
-    path, raw = path_below_mount(scope), scope.get("raw_path")
-    mount = quoted_mount(_mount(scope)) if scope.get("root_path") else ""
+    path, raw, mount = scope["path"], scope.get("raw_path"), ""
+    if scope.get("root_path"):
+        path, mount = path_below_mount(scope), quoted_mount(_mount(scope))
     if (
         (raw is not None and (text := raw.decode("latin-1")) != path and text != mount + path)
         or scope["method"] not in READING
@@ -120,13 +126,13 @@ def _limited(body: bytes) -> bytes:
     return body
 
 
-def encoded(fields: Iterable[tuple[str, str]]) -> list[tuple[bytes, bytes]]:
-    """Return header fields in the form of ASGI.
+def encoded(fields: Iterable[Field], known: Mapping[Field, EncodedField] = NO_FIELDS) -> list[EncodedField]:
+    """Return header fields in the form of ASGI. ``known`` contains fields that are already in this form.
 
     >>> encoded([("Vary", "Accept")])
     [(b'vary', b'Accept')]
     """
-    return [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in fields]
+    return [known.get(field) or (field[0].lower().encode("latin-1"), field[1].encode("latin-1")) for field in fields]
 
 
 def local_scope(scope: Scope, handover: Handover) -> Scope:

@@ -112,6 +112,11 @@ class Answers:
         stale = _STALE if settings.cache else ""
         self._redirected: Headers = [("Content-Length", "0"), ("Cache-Control", self._found_for + stale)]
 
+    @property
+    def constant_fields(self) -> Headers:
+        """The header fields of redirects that are the same for all names."""
+        return [*self._redirected, *self._always[True]]
+
     def answer(self, resolution: Resolution, request: Request) -> Answer | Handover:
         """Return the response for a resolution. For a served name, return the request that the site must answer."""
         if request.service is not None:
