@@ -25,7 +25,7 @@ LOCAL_SECONDS = 0.01
 SERVER_SECONDS = 0.5
 """The time for which the version of a database on a server is used."""
 
-MOST = 50_000
+MOST = 60_000
 """The number of redirects in one generation. The two generations of a process need about 40 MB."""
 
 MOST_WHOLE = 5_000
