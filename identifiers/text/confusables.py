@@ -32,6 +32,8 @@ def first(text: str) -> int | None:
     if text.isascii():
         return None
     table = _table()
+    if not any(char in table for char in set(text)):
+        return None
     return next((place for place, char in enumerate(text) if char in table), None)
 
 

@@ -147,9 +147,11 @@ def address(text: str, **view: str) -> str | None:
 
     ``view`` contains the filter ``show`` and the sort key ``order`` of the table if they differ from the default.
     """
-    if len(text) >= MAX_URL_LENGTH:
-        return None
     try:
+        ascii_only = len(text.encode("ascii", "ignore"))
+        # A byte of another character takes three characters in a URL.
+        if ascii_only + 3 * (len(text.encode()) - ascii_only) >= MAX_URL_LENGTH:
+            return None
         permalink = url("inspect.page", q=text or None, **view)
     except UnicodeEncodeError:
         return None
