@@ -44,7 +44,9 @@ def without_hidden(text: str) -> str:
     >>> without_hidden("12345/x\u200b\u2010y")
     '12345/x-y'
     """
-    return text if text.isascii() else characters.HIDDEN.sub("", _TYPOGRAPHIC_HYPHENS.sub("-", text))
+    if text.isascii():
+        return text
+    return characters.hidden_in(text).sub("", _TYPOGRAPHIC_HYPHENS.sub("-", text))
 
 
 def _if_valid(candidate: str) -> str | None:

@@ -67,7 +67,8 @@ def escape_hidden(text: str) -> Markup:
     >>> escape_hidden("a\\u202e<b>")
     Markup('a&#x202E;&lt;b&gt;')
     """
-    references = characters.HIDDEN.sub(lambda run: _reference(run[1]) * len(run[0]), str(escape(text)))
+    escaped = str(escape(text))
+    references = characters.hidden_in(escaped).sub(lambda run: _reference(run[1]) * len(run[0]), escaped)
     return Markup(references)  # noqa: S704 - escaped just here
 
 

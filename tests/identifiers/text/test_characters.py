@@ -146,6 +146,9 @@ def test_hidden_matches_exactly_the_hidden_characters():
 
 @given(st.text(st.sampled_from("ab \u0431\U0001f600\u200b\u200c\u202e\x00\ud800\U0010ffff\U000e0041"), max_size=40))
 def test_hidden_matches_runs_of_one_character(text):
+    assert [run.span() for run in characters.hidden_in(text).finditer(text)] == [
+        run.span() for run in characters.HIDDEN.finditer(text)
+    ]
     runs = list(characters.HIDDEN.finditer(text))
     assert all(is_hidden(run[1]) and set(run[0]) == {run[1]} for run in runs)
     assert not any(map(is_hidden, characters.HIDDEN.sub("", text)))
@@ -167,3 +170,10 @@ def test_a_character_known_to_python_is_not_unassigned(char):
 def _code_points(spans: str) -> list[int]:
     bounds = [span.partition("-") for span in spans.split()]
     return [code_point for first, _, last in bounds for code_point in range(int(first, 16), int(last or first, 16) + 1)]
+
+
+def test_the_hidden_characters_of_a_text_without_supplementary_characters_are_the_same():
+    text = "".join(map(chr, range(0x10000)))
+    runs, expected = (pattern.finditer(text) for pattern in (characters.hidden_in(text), characters.HIDDEN))
+    assert characters.hidden_in(text) is not characters.HIDDEN
+    assert [run.span() for run in runs] == [run.span() for run in expected]
