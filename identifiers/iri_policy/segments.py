@@ -37,7 +37,9 @@ def findings(text: str, parts: Parts, profile: Profile, allocated: str | None) -
     if len(places) > profile.deepest:
         yield finding("deep-path", parts.start, parts.start + len(parts.path), f"the path has {len(places):,} segments")
     phrases = places[1:] if _is_code(first, profile) else places
-    yield from islice(_styles(phrases), MAX_FINDINGS)
+    # Most paths are in lower case. They can have a million segments.
+    if parts.path != parts.path.lower() or _SPACE.search(parts.path):
+        yield from islice(_styles(phrases), MAX_FINDINGS)
     yield from islice(_made_with(places, profile), MAX_FINDINGS)
 
 
@@ -134,6 +136,8 @@ def _styles(places: Iterable[tuple[str, int]]) -> Iterator[Problem]:
 
 def _made_with(places: Iterable[tuple[str, int]], profile: Profile) -> Iterator[Problem]:
     for segment, place in places:
+        if "." not in segment and segment.lower() not in _MADE_WITH:
+            continue
         name, _, extension = segment.lower().rpartition(".")
         end = place + len(segment)
         # "Allocated IRIs for resources in web format MUST NOT contain filename extensions."

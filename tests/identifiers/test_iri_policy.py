@@ -143,6 +143,8 @@ def test_known_facts_of_an_allocation_are_checked(known, iri, code):
         pytest.param(f"{SITE}/en/%2f", ("not-normal-form",), id="lower-case triplet"),
         pytest.param(f"{SITE}/en/%2F", (), id="a slash that is data"),
         pytest.param(f"{SITE}/en/some%20book", ("phrase-style",), id="a space"),
+        pytest.param(f"{SITE}/en/CGI-bin/a", ("phrase-style", "technology"), id="a folder of programs"),
+        pytest.param(f"{SITE}/en/cgi-bin/a%C3%A9", ("technology",), id="upper-case hexadecimal digits"),
         pytest.param(f"{SITE}/en/x.PHP", ("phrase-style", "technology", "filename-extension"), id="php"),
         pytest.param(f"{SITE}/en/v1.2", (), id="a dot, but no extension"),
         pytest.param(f"{SITE}/ark:21206/10015.pdf", (), id="a variant is not an extension (P-11)"),
