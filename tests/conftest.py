@@ -34,6 +34,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from _pytest.assertion import rewrite
 from hypothesis import HealthCheck, settings
 
 from tests import case_groups
@@ -134,6 +135,25 @@ def _naughty_row(
         never_in_html=tuple(row.pop("never_in_html", ())),
         **row,
     )
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Let each worker compile a share of the test modules before the collection.
+
+    In a fresh clone, all workers import all test modules in the same order, and each would compile them. This takes
+    longer than all other imports, because pytest rewrites the assertions.
+    """
+    config, workers = session.config, int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "0"))
+    if not workers or sys.dont_write_bytecode or case_groups.is_selective(config):
+        return
+    number = int(os.environ["PYTEST_XDIST_WORKER"].removeprefix("gw"))
+    for module in sorted(Path(__file__).parent.rglob("test_*.py"))[number::workers]:
+        folder = rewrite.get_cache_dir(module)
+        compiled = folder / f"{module.stem}{rewrite.PYC_TAIL}"
+        # pytest compiles a module again that was changed after this.
+        if not compiled.exists() and rewrite.try_makedirs(folder):
+            status, code = rewrite._rewrite_test(module, config)
+            rewrite._write_pyc(config.stash[rewrite.assertstate_key], code, status, compiled)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -63,11 +63,16 @@ def of_another_database(file: Path, copy: Path) -> None:
 COPIES = [by_backup, by_vacuum, by_copy, of_another_database]
 
 
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("filled") / "bindings.sqlite"
+    fill(path, "first")
+    return path
+
+
 @pytest.fixture
-def file(tmp_path: Path) -> Path:
-    file = tmp_path / "bindings.sqlite"
-    fill(file, "first")
-    return file
+def file(filled: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copy(filled, tmp_path))
 
 
 def change(bindings: Bindings, to: str = "/moved") -> None:
