@@ -76,7 +76,7 @@ class SnapshotFile(SQLite):
             return UnusableSnapshot("not-in-snapshot")
         return super().unavailable(error)
 
-    def _check_log(self, found: os.stat_result, in_use: bool) -> bool:
+    def _check_log(self, found: os.stat_result, in_use: bool, is_reading: bool = True) -> bool:
         """Return False: a snapshot has no log."""
         return False
 
