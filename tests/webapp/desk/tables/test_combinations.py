@@ -11,7 +11,7 @@ from ararat.webapp.jobs.imports import Imports
 from ararat.webapp.management import Management
 
 from ..conftest import Browser, Desk
-from .conftest import counts, fields, finished
+from .conftest import counts, fields, finished, wait_for
 
 
 def test_names_below_a_rule_are_added(desk: Desk, jane: Browser, preview: Any, import_all: Any) -> None:
@@ -124,6 +124,8 @@ def test_another_process_carries_out_an_import_that_was_interrupted(
 ) -> None:
     imports = desk.app.extensions["ararat_imports"]
     path, _ = preview(jane, "ARK,URL\nark:12345/x5a,https://example.org/a\n")
+    # The thread that made the preview would claim the next job.
+    wait_for(lambda: imports.worker._thread is None)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(imports.worker, "wake", lambda: None)
         assert jane.post(f"{path}/import", {"job": "1"}).status_code == 303
