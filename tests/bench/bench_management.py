@@ -21,8 +21,8 @@ from ararat.webapp.accounts.store import Accounts
 BINDING = Path(__file__).with_name("binding.py")
 NAMED = run_path(str(BINDING))["NAMED"]
 CLIENTS = 8
-SECONDS = 0.5
-ROUNDS = 24
+SECONDS = 1.0
+ROUNDS = 12
 PLAIN = "plain INSERTs, one connection per client"
 SITE = """
 from ararat.middleware import open_bindings
