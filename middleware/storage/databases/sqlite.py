@@ -211,6 +211,9 @@ class SQLite:
             # lookup is 10 % faster with ten thousand names, and not faster with ten million. With mmap_size a query
             # needs 0.6 of the time, but a file that another program shortens ends the process (SIGBUS).
             connection = self._connect("rw", "query_only = ON", "cache_size = -512")
+        except ReadOnlyBindings as error:
+            # The file or its permissions have changed since the check above. The next lookup checks them again.
+            raise BindingsUnavailable(error.message) from error
         except sqlite3.Error as error:
             raise self.unavailable(error) from error
         try:

@@ -181,6 +181,19 @@ def test_each_lookup_checks_a_missing_file(file: Path) -> None:
     assert database.fingerprint()
 
 
+def test_a_reader_is_unavailable_if_the_permission_to_write_is_removed_while_it_opens(
+    served: Bindings, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    database = SQLite(file)
+    access = os.access
+    monkeypatch.setattr(database, "_can_write", lambda: True)
+    monkeypatch.setattr("os.access", lambda path, mode: not mode & os.W_OK and access(path, mode))
+    with pytest.raises(BindingsUnavailable, match="no permission to write the file"):
+        database.connect_to_read()
+    monkeypatch.undo()
+    database.connect_to_read().close()
+
+
 def test_a_deleted_file_is_not_created_again(served: Bindings, file: Path) -> None:
     file.unlink()
     with pytest.raises(BindingsUnavailable):
