@@ -5,18 +5,12 @@ has changed. A thread reads a changed file while the old table answers; then the
 workers serve the same version within one second after a change, plus the time to read it. An idle worker waits for the
 new table at its next lookup, for one second at most.
 
-A new version must follow the version that was served before, by the rules of :mod:`assignment` for imports. A copy of
-the served version is kept in the folder of the file (:mod:`served_copy`), so that the rules apply after restarts and
-for all workers. A version is refused as a whole if it
+A new version must follow the version that was served before (:mod:`file_table`). A copy of the served version is kept
+in the folder of the file (:mod:`served_copy`), so that the rules apply after restarts and for all workers.
 
-- cannot be read, or its last line has no line end, because such a file can be incomplete;
-- has two different lines for one name;
-- lacks a name that is not reserved, because names are withdrawn and never deleted;
-- assigns a name to another resource, moves it without its resource, or records a resource for a withdrawn name.
-
-Then the previous version stays in use, also after a restart. The reason is logged and is in :attr:`FileStore.refusal`.
-Without a previous version, every lookup raises :class:`BindingsUnavailable` until the file is correct. To accept a
-refused version, delete the copy.
+If a version is refused, the previous version stays in use, also after a restart. The reason is logged and is in
+:attr:`FileStore.refusal`. Without a previous version, every lookup raises :class:`BindingsUnavailable` until the file
+is correct. To accept a refused version, delete the copy.
 
 The history of the changes is in Git.
 """
@@ -29,46 +23,29 @@ import os
 import threading
 import time
 import weakref
-from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager
-from dataclasses import replace
-from datetime import datetime
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, NoReturn
+from typing import NoReturn
 
-from ...bindings import assignment, metadata, validation
-from ...bindings.assignment import Proposal
+from ...bindings import validation
 from ...bindings.bulk.operations import Operation
 from ...bindings.event_listing import EventPage, EventSelection
 from ...bindings.listing import Group, Page, Selection, cursor, group_of, position
 from ...bindings.model import Action, Binding, Event, NameCount, rfc3339
 from ...bindings.patterns import Pattern
-from ...bindings.policy import ChangeCheck, TemporarySettings, no_policy
-from ...bindings.prefixes import PrefixEvent, PrefixRecord, record
-from ...errors import (
-    BindingConflict,
-    BindingError,
-    BindingsUnavailable,
-    ReadOnlyBindings,
-    TableError,
-    UnreadableBinding,
-)
+from ...bindings.policy import ChangeCheck, no_policy
+from ...bindings.prefixes import PrefixEvent, PrefixRecord
+from ...errors import BindingError, BindingsUnavailable, ReadOnlyBindings
 from ...resolution.rules import Rule, RuleEvent
-from ...tabular import columns, formats, other_rows
 from ...tabular import text_stream as lines
-from ...tabular.other_rows import OtherRow, PrefixRow, RuleRow, Setting
-from ..integrity import Fault
+from ...tabular.other_rows import RuleRow, Setting
 from ..name_ranges import FileRanges
-from ..protocols import LastEvent, Row
 from ..reopening import CLOSED
-from ..tables.keys import index_key
-from . import file_rows
+from .file_snapshot import FileSnapshot
+from .file_table import FileTable, read_table, require_kept
 from .served_copy import Fingerprint, ServedCopy, Version, fingerprint, read
-
-if TYPE_CHECKING:
-    from sqlalchemy import Table
 
 CHECK_SECONDS = 0.5
 """The minimum time between two checks of the file."""
@@ -88,70 +65,6 @@ _log = logging.getLogger(__name__)
 
 
 _Seen = tuple[Fingerprint | None, Fingerprint | None]  # of the file and of its copy
-
-
-class FileBindings(Mapping[str, Binding]):
-    """The bindings of a table file by key, in the order of their lines.
-
-    Most names of a large file are never requested. So each line is kept as its checked proposal, and a binding is made
-    from it at the first use. ``changed`` is the time of lines without a time.
-    """
-
-    def __init__(self, changed: datetime) -> None:
-        self._changed = changed
-        # A proposal is kept as a plain tuple, because the garbage collector does not visit a tuple of texts.
-        self._lines: dict[str, tuple[object, ...] | Binding] = {}
-
-    def add(self, line: Proposal | Binding) -> None:
-        """Add the name of a line."""
-        if isinstance(line, Proposal):
-            self._lines[line.key] = tuple(line)
-        else:
-            self._lines[line.identifier] = line
-
-    def __getitem__(self, key: str) -> Binding:
-        line = self._lines[key]
-        if isinstance(line, tuple):
-            line = self._lines[key] = Proposal._make(line).first(self._changed)
-        return line
-
-    def __contains__(self, key: object) -> bool:
-        return key in self._lines
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._lines)
-
-    def __len__(self) -> int:
-        return len(self._lines)
-
-
-class FileTable(NamedTuple):
-    """The content of one version of a table file.
-
-    - ``bindings``: the bindings by key, in the order of their lines; ``lines``: the numbers of these lines.
-    - ``stated``: 1 for each line that contains a status, else 0.
-    - ``digest``: the SHA-256 of the content.
-    - ``others``: rules, prefix records, counters and owners of UUIDs.
-    - ``changed``: the modification time of the file in UTC.
-    """
-
-    bindings: FileBindings
-    lines: array[int]
-    stated: bytearray
-    digest: bytes
-    others: list[OtherRow]
-    changed: datetime
-
-    def line(self, key: str) -> int:
-        """Return the number of the line that binds the name with this key."""
-        return self.lines[self._index(key)]
-
-    def states_status(self, key: str) -> bool:
-        """Return whether the line of the name with this key has a value in the column "status"."""
-        return bool(self.stated[self._index(key)])
-
-    def _index(self, key: str) -> int:
-        return list(self.bindings).index(key)
 
 
 class FileStore:
@@ -316,7 +229,7 @@ class FileStore:
 
     def prefixes(self) -> list[PrefixRecord]:
         """Return the records of NAANs and shoulders in the file. Their time is the modification time of the file."""
-        return _records(self._current())
+        return self._current().prefixes()
 
     def prefix_history(self, prefix: str) -> list[PrefixEvent]:
         """Return an empty list, because the history of a file is in Git."""
@@ -495,181 +408,8 @@ def require_succession(path: Path, state: Path | None = None) -> None:
         require_kept(read_table(previous), read_table(version), lines.name_of(path))
 
 
-class FileSnapshot:
-    """All bindings of one version of a table file (:class:`.protocols.Snapshot`)."""
-
-    def __init__(self, table: FileTable, name: str) -> None:
-        self._table = table
-        self._bindings = table.bindings
-        self._others = table.others
-        self._name = name
-        self._records = _records(table)
-
-    def rows(self, table: Table, since: datetime | None = None) -> Iterator[Row]:
-        """Return the rows of a database table that an import of the file into an empty database would create.
-
-        With ``since``, return all of them if the file was changed at that time or later, else none.
-        """
-        if since is not None and self._table.changed < since:
-            return iter(())
-        return file_rows.rows(self._table, self._name, table)
-
-    def bindings(self, unreadable: Callable[[UnreadableBinding], object] | None = None) -> Iterator[Binding]:
-        """Return all bindings in the order of a database. ``unreadable`` is not called, because a file is read as a
-        whole.
-        """
-        return map(self._bindings.__getitem__, sorted(self._bindings, key=index_key))
-
-    def bound(self, identifiers: Iterable[str]) -> set[str]:
-        """Return the keys in ``identifiers`` that are in the file."""
-        return {name for name in identifiers if name in self._bindings}
-
-    def last_events(self) -> Iterator[LastEvent]:
-        """Yield one event for each name, in the order of the keys in a database."""
-        return file_rows.last_events(self._table)
-
-    def event(self, key: str, revision: int) -> Row | None:
-        """Return None, because a file has no earlier events."""
-        return None
-
-    def faults(self) -> Iterator[Fault]:
-        """Return an empty iterator, because a file has no history that could contradict its bindings."""
-        return iter(())
-
-    def served(self) -> tuple[int, str | None]:
-        """Return the number of live names of the kind "served", for which the site answers, and the first of their
-        keys.
-        """
-        served = [key for key, binding in self._bindings.items() if binding.kind == "served" and binding.is_live]
-        return len(served), min(served, default=None)
-
-    def settings(self) -> Iterator[RuleRow | Setting]:
-        """Yield the rules by prefix, then the counters and the owners of UUIDs by name."""
-        yield from sorted(row for row in self._others if isinstance(row, RuleRow))
-        yield from sorted(row for row in self._others if isinstance(row, Setting))
-
-    def prefixes(self) -> list[PrefixRecord]:
-        """Return the records of NAANs and shoulders in the order of their prefixes."""
-        return self._records
-
-    def selectors(self) -> list[str]:
-        """Return the selectors of all alternate targets in alphabetical order, such as "text/html;en"."""
-        return sorted({selector for binding in self._bindings.values() for selector in binding.alternates})
-
-    def elements(self) -> list[str]:
-        """Return the names of the metadata elements in use that have no short name, in alphabetical order."""
-        names = {name for binding in self._bindings.values() for name in binding.metadata}
-        return sorted(name for name in names if not metadata.has_short_name(name))
-
-
-def read_table(version: Version, check_change: ChangeCheck = no_policy) -> FileTable:
-    """Parse a version of a table file. ``check_change`` checks each binding.
-
-    Two equal lines for one name are allowed. Raises :class:`TableError` for a file that is not a table, for a line that
-    cannot be bound, for two different lines of one name, and for a last line without a line end.
-    """
-    bindings = FileBindings(version.changed)
-    table = FileTable(bindings, array("Q"), bytearray(), version.digest, [], version.changed)
-    prefixes: dict[tuple[type, str], int] = {}
-    file = lines.name_of(version.path)
-    memory = TemporarySettings()
-    last = 1
-    with closing(formats.read_rows(version.stream())) as rows:
-        for row in rows:
-            last = row.line
-            try:
-                if (other := other_rows.read(row.cells)) is not None:
-                    if isinstance(other, (RuleRow, PrefixRow)):
-                        first = prefixes.setdefault((type(other), other.prefix), row.line)
-                        if first < row.line:
-                            what = f"a {'rule' if isinstance(other, RuleRow) else 'record'} for {other.prefix}"
-                            message = f"lines {first} and {row.line} both have {what}; delete one of them"
-                            raise BindingError("duplicate-line", message)
-                    table.others.append(other)
-                    continue
-                proposal = columns.proposal(row.cells)
-                if proposal.key not in bindings:
-                    if check_change is no_policy:
-                        bindings.add(proposal)
-                    else:
-                        change = assignment.bind(None, proposal, table.changed)
-                        bindings.add(check_change(None, change, memory).after)
-                    table.lines.append(row.line)
-                    table.stated.append(proposal.status is not None)
-                    continue
-                change = assignment.bind(bindings[proposal.key], proposal, table.changed)
-            except BindingConflict as error:
-                raise _differs(table, error.existing.identifier, file, row.line) from None
-            except BindingError as error:
-                shown = validation.shown(row.cells.get("identifier", ""), 100)
-                raise TableError(error.code, f"{shown}: {error.message}", file, row.line) from None
-            if change.action:
-                raise _differs(table, proposal.key, file, row.line)
-    if version.is_cut:
-        message = "the last line has no line end, so the file can be incomplete; save the whole file with a line end"
-        raise TableError("table-cut", message, file, last)
-    return table
-
-
 def _action(binding: Binding) -> Action:
     return "bound" if binding.status == "live" else binding.status
-
-
-def _records(table: FileTable) -> list[PrefixRecord]:
-    rows = sorted(row for row in table.others if isinstance(row, PrefixRow))
-    return [record(row.prefix, row.texts, changed=table.changed) for row in rows]
-
-
-def _differs(table: FileTable, key: str, file: str, line: int) -> TableError:
-    shown = validation.shown(key, 100)
-    message = f"lines {table.line(key)} and {line} are both for {shown} and differ; delete one of them"
-    return TableError("duplicate-line", message, file, line)
-
-
-def require_kept(old: FileTable, new: FileTable, file: str) -> None:
-    """Check that the table ``new`` can replace the table ``old``; ``file`` is the name in messages.
-
-    Raises :class:`TableError` if it deletes a name, assigns it to another resource, or restores it without a status.
-    """
-    if old.digest == new.digest:
-        return
-    for key, before in old.bindings.items():
-        after = new.bindings.get(key)
-        if before.is_reserved:
-            continue
-        if after is None:
-            message = (
-                f"the previous version has {validation.shown(key, 100)} in line {old.line(key)}, and this version "
-                "does not have it; add its line again, with the status withdrawn if the name is not used any more"
-            )
-            raise TableError("name-missing", message, file, old.line(key))
-        if after.is_reserved:
-            message = f"{validation.shown(key, 100)} is public and cannot be reserved; remove its status"
-            raise TableError("reserve-public", message, file, new.line(key))
-        if not before.is_live and after.is_live and not new.states_status(key):
-            shown = validation.shown(key, 100)
-            message = f"{shown} is withdrawn; its line needs the status withdrawn, or the status live to restore it"
-            raise TableError("withdrawn", message, file, new.line(key))
-        try:
-            assignment.require_kept(*_comparable(before, after), stated=after.resource)
-        except BindingConflict as error:
-            message = f"{validation.shown(key, 100)} (line {old.line(key)} of the previous version): {error.message}"
-            if error.code == "bound-otherwise":
-                message += "; add its resource in one version of the file, and the new target in the next version"
-            raise TableError(error.code, message, file, new.line(key)) from None
-
-
-def _comparable(before: Binding, after: Binding) -> tuple[Binding, Binding]:
-    """Return both bindings, and give a tombstone without a target the target of the other binding."""
-    if not after.is_live and after.target is None:
-        return before, _with_place_of(after, before)
-    if not before.is_live and before.target is None and before.resource is not None:
-        return _with_place_of(before, after), after
-    return before, after
-
-
-def _with_place_of(binding: Binding, other: Binding) -> Binding:
-    return replace(binding, **{field: getattr(other, field) for field in assignment.PLACE})
 
 
 def _one_line(error: BindingError) -> str:

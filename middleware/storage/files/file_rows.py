@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Table
 
     from ..protocols import LastEvent, Row
-    from .file import FileTable
+    from .file_table import FileTable
 
 
 def rows(file: FileTable, name: str, table: Table) -> Iterator[Row]:

@@ -1,0 +1,52 @@
+"""Shared fixtures: a table file, and bindings that are served from it without a delay."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from ararat.middleware.bindings.collection import Bindings
+from ararat.middleware.storage.files import file as filestore
+
+HEADER = "identifier,target,resource,status,reason\n"
+A, B = "ark:12345/a", "ark:12345/b"
+
+
+@pytest.fixture(autouse=True)
+def _hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(filestore, "CHECK_SECONDS", 0.0)
+    monkeypatch.setattr(filestore, "SETTLE_SECONDS", 0.01)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "bindings.csv"
+    put(path, f"{A},/1,R1,,", f"{B},/2,,,")
+    return path
+
+
+@pytest.fixture
+def bindings(file: Path, open_store: Callable[..., Bindings]) -> Bindings:
+    return open_store(file)
+
+
+def put(path: Path, *lines: str) -> None:
+    """Replace the file by a new version, as Git does."""
+    beside = path.with_suffix(".new")
+    beside.write_text(HEADER + "".join(f"{line}\n" for line in lines))
+    beside.replace(path)
+
+
+def wait_until(condition: Callable[[], object]) -> None:
+    deadline = time.monotonic() + 10
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+
+
+def target(bindings: Bindings, name: str) -> str | None:
+    found = bindings.lookup(name)
+    return found and found.target
