@@ -96,7 +96,8 @@ class ResolverASGIMiddleware:
         self._colons = self._handler.colons
         self._has_resources = self._handler.has_resources
         self._threads = ThreadPool(THREADS)
-        self._known = dict(zip(fields := self._handler.constant_fields, encoded(fields), strict=True))
+        fields = self._handler.constant_fields
+        self._known = dict(zip(fields, encoded(fields), strict=True))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         # Reserved paths contain a colon, and few other paths do. Most requests for the site need no other check.

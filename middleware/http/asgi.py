@@ -29,7 +29,7 @@ ASGIApplication = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 Field = tuple[str, str]
 EncodedField = tuple[bytes, bytes]
-NO_FIELDS: Mapping[Field, EncodedField] = MappingProxyType({})
+_NO_FIELDS: Mapping[Field, EncodedField] = MappingProxyType({})
 
 # "Header names must be lowercased."
 _FIELDS = {field.removeprefix("HTTP_").replace("_", "-").lower().encode(): field for field in FIELDS}
@@ -126,7 +126,7 @@ def _limited(body: bytes) -> bytes:
     return body
 
 
-def encoded(fields: Iterable[Field], known: Mapping[Field, EncodedField] = NO_FIELDS) -> list[EncodedField]:
+def encoded(fields: Iterable[Field], known: Mapping[Field, EncodedField] = _NO_FIELDS) -> list[EncodedField]:
     """Return header fields in the form of ASGI. ``known`` contains fields that are already in this form.
 
     >>> encoded([("Vary", "Accept")])
