@@ -46,6 +46,15 @@ FRESH_SECONDS = 0.01
 ``stat`` is fast but releases the global interpreter lock. Under load, each thread would then wait for the others.
 """
 
+WRITING_CACHE = -65536
+"""The size of the cache of a writing connection during a change, as for ``PRAGMA cache_size``: 64 MB.
+
+An import has names in any order. A large cache keeps the pages of the index in memory.
+"""
+
+IDLE_CACHE = -512
+"""The size of the cache of a writing connection between two changes."""
+
 _MIXED = (
     "the file was replaced, and {log} is the log of the previous file. Stop all programs that use them, "
     "move {log} and {shm} to another folder, and start the programs"
@@ -368,9 +377,7 @@ class SQLite:
 
     def connect_to_write(self) -> sqlite3.Connection:
         """Open a connection for changes."""
-        from ..writing.reuse import CACHE
-
-        return self._connect("rw", "synchronous = FULL", f"cache_size = {CACHE}")
+        return self._connect("rw", "synchronous = FULL", f"cache_size = {WRITING_CACHE}")
 
     def written_state(self) -> Hashable:
         """Return a value that differs after the file was written or replaced. None if it cannot be written, or has no

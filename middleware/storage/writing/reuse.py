@@ -18,41 +18,20 @@ import os
 import sqlite3
 import weakref
 from collections.abc import Hashable
-from typing import Any, Protocol
+from typing import Any
 
 from sqlalchemy import Engine, event
 from sqlalchemy.exc import DisconnectionError
 
-CACHE = -65536
-"""The size of the cache during a change, as for ``PRAGMA cache_size``: 64 MB.
-
-An import has names in any order. A large cache keeps the pages of the index in memory.
-"""
-
-IDLE_CACHE = -512
-"""The size of the cache between two changes."""
+from ..databases.sqlite import IDLE_CACHE, WRITING_CACHE, SQLite
 
 _OPENED, _KEPT = "ararat opened", "ararat kept"
-
-
-class WritableFile(Protocol):
-    """The methods of :class:`..databases.sqlite.SQLite` for a writing connection."""
-
-    def connect_to_write(self) -> sqlite3.Connection:
-        """Open a connection for changes."""
-        ...
-
-    def written_state(self) -> Hashable:
-        """Return a value that differs after the file was written or replaced. None if it cannot be written, or has no
-        log.
-        """
-        ...
 
 
 class ReusedConnection:
     """At most one idle connection of an SQLAlchemy engine to an SQLite file."""
 
-    def __init__(self, engine: Engine, file: WritableFile) -> None:
+    def __init__(self, engine: Engine, file: SQLite) -> None:
         """``engine`` has a QueuePool of size 1, whose connections this object opens from now on."""
         self._engine = engine
         # The events must not keep the file in memory, so that its connection is closed when the file is not used.
@@ -98,7 +77,7 @@ class ReusedConnection:
             raise DisconnectionError("the connection belongs to another process")
         if record.info[_OPENED] != self._state():
             raise DisconnectionError("the file or its log has changed")
-        connection.execute(f"PRAGMA cache_size = {CACHE}")
+        connection.execute(f"PRAGMA cache_size = {WRITING_CACHE}")
 
     def _stop_reuse(self, context: Any) -> None:
         if context.connection is not None:
