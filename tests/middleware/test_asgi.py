@@ -163,11 +163,12 @@ def by_wsgi(app: Any, target: str, method: str, headers: Any) -> tuple[int, list
 @pytest.mark.parametrize("method", ["GET", "HEAD", "OPTIONS", "DELETE"])
 def test_answers_are_those_of_the_wsgi_middleware(both, method, fields):
     for target in TARGETS:
-        expected = by_wsgi(both.wsgi, target, method, fields)
+        # The time in an answer can change once between three answers, so it is that of the answer before or after.
+        before = by_wsgi(both.wsgi, target, method, fields)
         reply = both.asgi.request(target, method, fields, scheme="https")
-        # The clock can advance by a second between the two answers.
+        after = by_wsgi(both.wsgi, target, method, fields)
         headers = sorted(field for field in reply.headers if field[0] != "date")
-        assert (reply.status, headers, reply.body) == expected, f"{method} {target}"
+        assert (reply.status, headers, reply.body) in (before, after), f"{method} {target}"
 
 
 def test_an_encoded_slash_needs_the_raw_path(both):
