@@ -80,15 +80,7 @@ class Readers:
             self.forget()  # Some servers fork without Python, so the hook below did not run.
         database, idle, now = self._database, self._idle, time.monotonic()
         fingerprint = database.fingerprint(bool(idle))
-        # Nearly all queries find a usable connection here. So they need no other method before the query.
-        try:
-            reader: _Reader | None = idle.pop()
-        except IndexError:
-            reader = None
-        if reader is None or reader.fingerprint != fingerprint or now - reader.opened >= LIFETIME_SECONDS:
-            if reader is not None:
-                idle.append(reader)
-            reader = self._take(fingerprint) or self._wait(fingerprint)
+        reader = self._take(fingerprint) or self._wait(fingerprint)
         is_new = reader is None
         while True:
             if reader is None:
