@@ -1,4 +1,4 @@
-"""A lock that remains usable in a forked process.
+"""Locks, and functions to call at a fork, for objects that remain usable in a forked process.
 
 A fork copies a held lock, but not the thread that would release it. Servers can fork workers at any time, so every lock
 that can be held during a fork must be a :class:`ForkSafeLock`.
@@ -9,7 +9,39 @@ from __future__ import annotations
 import os
 import threading
 import weakref
-from typing import Self
+from collections.abc import Callable
+from typing import Generic, Self, TypeVar
+
+T = TypeVar("T")
+
+inherited: list[object] = []
+"""Connections of the parent process. They stay referenced, because garbage collection would close them."""
+
+
+class AtFork(Generic[T]):
+    """Functions to call at each fork for every added object that still exists.
+
+    ``before`` is called in the process that forks, ``after_in_child`` in the new process. In the new process, the
+    functions of the first AtFork are called first. So all locks of this module are free when other functions need them.
+    """
+
+    def __init__(self, *, before: Callable[[T], object] | None = None, after_in_child: Callable[[T], object]) -> None:
+        # Not a WeakSet: an iteration over one fails if another thread adds an object.
+        self._references: set[weakref.ref[T]] = set()
+        if not hasattr(os, "register_at_fork"):
+            return  # Windows has no fork.
+        if before is not None:
+            os.register_at_fork(before=lambda: self._call(before))
+        os.register_at_fork(after_in_child=lambda: self._call(after_in_child))
+
+    def add(self, added: T) -> None:
+        """Call the functions for this object from now on, as long as it exists."""
+        self._references.add(weakref.ref(added, self._references.discard))
+
+    def _call(self, function: Callable[[T], object]) -> None:
+        for reference in list(self._references):
+            if (added := reference()) is not None:
+                function(added)
 
 
 class ForkSafeLock:
@@ -18,8 +50,8 @@ class ForkSafeLock:
     """
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        _all.add(self)
+        self._renew()
+        _at_fork.add(self)
 
     def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
         """Acquire the lock like :meth:`threading.Lock.acquire`, and return True if it was acquired."""
@@ -42,13 +74,4 @@ class ForkSafeLock:
         self._lock = threading.Lock()
 
 
-_all: weakref.WeakSet[ForkSafeLock] = weakref.WeakSet()
-
-
-def _renew_all() -> None:
-    for lock in list(_all):
-        lock._renew()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_renew_all)
+_at_fork = AtFork(after_in_child=ForkSafeLock._renew)

@@ -9,7 +9,6 @@ change of the stored hash.
 from __future__ import annotations
 
 import hmac
-import os
 import secrets
 import time
 import unicodedata
@@ -22,7 +21,7 @@ from threading import BoundedSemaphore
 import argon2
 from argon2.exceptions import InvalidHashError, VerificationError
 
-from ...middleware.fork_safety import ForkSafeLock
+from ...middleware.fork_safety import AtFork, ForkSafeLock
 from .errors import AccountError
 
 MIN_CHARACTERS = 12
@@ -62,12 +61,12 @@ class _State:
         self.slots = BoundedSemaphore(MAX_HASHES)
         self.kept: OrderedDict[tuple[str, bytes], float] = OrderedDict()
         self.lock = ForkSafeLock()
+        _at_fork.add(self)
 
 
+_at_fork = AtFork(after_in_child=_State.__init__)
 _state = _State()
 _key = secrets.token_bytes(32)
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_state.__init__)
 
 
 def read_password(text: str, account: str = "") -> str:

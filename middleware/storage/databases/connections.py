@@ -28,6 +28,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...errors import BindingsUnavailable
+from ...fork_safety import AtFork, inherited
 from ..protocols import Connection, ReadableDatabase, Row
 from ..reopening import CLOSED
 
@@ -64,7 +65,7 @@ class Readers:
         # A counter, because two threads can find changes at the same time.
         self._versions = itertools.count()
         self._version = -1
-        _all.add(self)
+        _at_fork.add(self)
         self._pid = os.getpid()
         weakref.finalize(self, _close_all, self._idle)
 
@@ -226,15 +227,13 @@ class Readers:
     def forget(self) -> None:
         """Drop the connections that a forked process inherited from its parent, without closing them."""
         self._pid = os.getpid()
-        _inherited.extend(self._idle)
+        inherited.extend(self._idle)
         self._idle.clear()
         self._open = self._waiting = 0
         self._changed = threading.Condition()
 
 
-_all: weakref.WeakSet[Readers] = weakref.WeakSet()
-_inherited: list[_Reader] = []
-"""Connections of the parent process. They stay referenced, because garbage collection would close them."""
+_at_fork = AtFork(before=Readers.close_idle, after_in_child=Readers.forget)
 
 
 def _close_all(idle: deque[_Reader]) -> None:
@@ -246,18 +245,4 @@ def _close_all(idle: deque[_Reader]) -> None:
         if reader.pid == os.getpid():
             reader.connection.close()
         else:
-            _inherited.append(reader)
-
-
-def _before_fork() -> None:
-    for readers in list(_all):
-        readers.close_idle()
-
-
-def _after_fork() -> None:
-    for readers in list(_all):
-        readers.forget()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_before_fork, after_in_child=_after_fork)
+            inherited.append(reader)

@@ -19,10 +19,8 @@ from __future__ import annotations
 
 import heapq
 import logging
-import os
 import threading
 import time
-import weakref
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -38,6 +36,7 @@ from ...bindings.patterns import Pattern
 from ...bindings.policy import ChangeCheck, no_policy
 from ...bindings.prefixes import PrefixEvent, PrefixRecord
 from ...errors import BindingError, BindingsUnavailable, ReadOnlyBindings
+from ...fork_safety import ForkSafeLock
 from ...resolution.rules import Rule, RuleEvent
 from ...tabular import text_stream as lines
 from ...tabular.other_rows import RuleRow, Setting
@@ -90,11 +89,10 @@ class FileStore:
         # The file and the copy at the last check.
         self._seen: _Seen | None = None
         self._next_check = float("inf")
-        self._checking = threading.Lock()
+        self._checking = ForkSafeLock()
         self._reader: threading.Thread | None = None
         self._wait_until = float("-inf")
         self._closed = False
-        _all.add(self)
         if self._copy is None:
             self._table = self._read_once()
         else:
@@ -414,17 +412,3 @@ def _action(binding: Binding) -> Action:
 
 def _one_line(error: BindingError) -> str:
     return str(error).replace("\n", "; ")
-
-
-_all: weakref.WeakSet[FileStore] = weakref.WeakSet()
-
-
-def _after_fork() -> None:
-    # Threads of the parent that hold the lock or read the file do not exist in the child.
-    for store in list(_all):
-        store._checking = threading.Lock()
-        store._reader = None
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)

@@ -13,11 +13,14 @@ import sqlite3
 import time
 import weakref
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.exc import DisconnectionError
 from sqlalchemy.pool import QueuePool
+
+from ...fork_safety import AtFork
 
 if TYPE_CHECKING:
     from ..databases.deadlines import WriterConnection
@@ -30,6 +33,8 @@ POLL_MILLISECONDS = 10
 
 _CHANGES = "ararat changes"
 """The number of rows that a connection had changed before its transaction."""
+
+_at_fork = AtFork(before=Engine.dispose, after_in_child=partial(Engine.dispose, close=False))
 
 
 def sqlite_engine(busy_seconds: float) -> Engine:
@@ -70,7 +75,7 @@ def postgresql_engine(connect: Callable[[], WriterConnection]) -> Engine:
     event.listen(engine, "connect", _connected)
     event.listen(engine, "checkout", _require_usable)
     event.listen(engine, "begin", _begin)
-    _engines.add(engine)
+    _at_fork.add(engine)
     weakref.finalize(engine, engine.pool.dispose)
     return engine
 
@@ -89,23 +94,6 @@ def _require_usable(connection: Any, record: Any, checked_out: Any) -> None:
 
 def _begin(connection: Connection) -> None:
     connection.exec_driver_sql(connection.connection.dbapi_connection.begin_sql)  # type: ignore[union-attr]
-
-
-_engines: weakref.WeakSet[Engine] = weakref.WeakSet()
-
-
-def _close_idle() -> None:
-    for engine in list(_engines):
-        engine.dispose()
-
-
-def _forget() -> None:
-    for engine in list(_engines):
-        engine.dispose(close=False)
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_close_idle, after_in_child=_forget)
 
 
 def _identify(connection: Any) -> None:

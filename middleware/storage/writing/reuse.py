@@ -23,6 +23,7 @@ from typing import Any
 from sqlalchemy import Engine, event
 from sqlalchemy.exc import DisconnectionError
 
+from ...fork_safety import AtFork, inherited
 from ..databases.sqlite import IDLE_CACHE, WRITING_CACHE, SQLite
 
 _OPENED, _KEPT = "ararat opened", "ararat kept"
@@ -42,7 +43,7 @@ class ReusedConnection:
         event.listen(engine, "handle_error", self._stop_reuse)
         event.listen(engine, "checkin", self._keep_or_close)
         weakref.finalize(file, self.close)
-        _all.add(self)
+        _at_fork.add(self)
 
     def close(self) -> None:
         """Close the connection if it is idle."""
@@ -51,7 +52,7 @@ class ReusedConnection:
 
     def forget(self) -> None:
         """Drop the connection that a forked process inherited from its parent, without closing it."""
-        _inherited.append(self._engine.pool)
+        inherited.append(self._engine.pool)
         self._engine.dispose(close=False)
 
     def _state(self) -> Hashable:
@@ -72,7 +73,7 @@ class ReusedConnection:
             return
         if self._process != os.getpid():
             # Some servers fork without Python, so the hook below did not run.
-            _inherited.append(connection)
+            inherited.append(connection)
             record.dbapi_connection = checked_out.dbapi_connection = None
             raise DisconnectionError("the connection belongs to another process")
         if record.info[_OPENED] != self._state():
@@ -96,20 +97,4 @@ class ReusedConnection:
         connection.execute(f"PRAGMA cache_size = {IDLE_CACHE}")
 
 
-_all: weakref.WeakSet[ReusedConnection] = weakref.WeakSet()
-_inherited: list[object] = []
-"""Connections of the parent process, and pools. They stay referenced: garbage collection would close them."""
-
-
-def _before_fork() -> None:
-    for reused in list(_all):
-        reused.close()
-
-
-def _after_fork() -> None:
-    for reused in list(_all):
-        reused.forget()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_before_fork, after_in_child=_after_fork)
+_at_fork = AtFork(before=ReusedConnection.close, after_in_child=ReusedConnection.forget)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import threading
 from collections.abc import Callable
@@ -15,9 +14,7 @@ import pytest
 from werkzeug.test import Client
 
 from ararat.middleware import BindingError, BindingsUnavailable, ResolverMiddleware, open_bindings
-from ararat.middleware.fork_safety import ForkSafeLock
 from ararat.middleware.storage.reopening import QUIET_SECONDS, RETRY_FACTOR, RETRY_SECONDS, AvailabilityLog, Opening
-from tests.forking import exit_code
 
 NAME = "ark:12345/doc"
 
@@ -206,28 +203,3 @@ def test_a_server_starts_without_its_store(
     for _ in range(8):
         assert server.get("/page").body == b"the site"
     assert server.process.poll() is None
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
-def test_a_lock_is_free_in_a_forked_process() -> None:
-    lock = ForkSafeLock()
-    held, release = threading.Event(), threading.Event()
-
-    def hold() -> None:
-        with lock:
-            held.set()
-            release.wait(20)
-
-    thread = threading.Thread(target=hold)
-    thread.start()
-    assert held.wait(20)
-
-    def acquire() -> None:
-        assert lock.acquire(blocking=False)
-
-    assert exit_code(acquire) == 0
-    assert not lock.acquire(blocking=False)
-    release.set()
-    thread.join(20)
-    with lock:
-        assert exit_code(lock.release) == 0

@@ -10,6 +10,7 @@ import pytest
 
 from ararat.webapp.accounts import passwords
 from ararat.webapp.accounts.errors import AccountError
+from tests.forking import exit_code
 
 
 @pytest.mark.parametrize(
@@ -81,7 +82,8 @@ def test_hashes_at_the_same_time_are_limited(monkeypatch):
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_forked_process_has_all_places():
-    state = passwords._State()
-    state.slots.acquire()
-    state.__init__()
-    assert all(state.slots.acquire(blocking=False) for _ in range(passwords.MAX_HASHES))
+    def acquire_all():
+        assert all(passwords._state.slots.acquire(blocking=False) for _ in range(passwords.MAX_HASHES))
+
+    with passwords._state.slots:
+        assert exit_code(acquire_all) == 0

@@ -234,7 +234,7 @@ def test_a_forked_process_has_its_own_connections(
     database: Database, pool: Readers, monkeypatch: pytest.MonkeyPatch, hook: bool
 ) -> None:
     if not hook:
-        monkeypatch.setattr(connections, "_all", [])
+        monkeypatch.setattr(connections._at_fork, "_references", set())
     busy = Busy(pool, 3)
 
     def use() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import gc
-import json
 import logging
 import os
 import threading
@@ -28,6 +27,7 @@ from ararat.middleware.storage.files import served_copy
 from ararat.middleware.tabular.exporting import export_table
 from ararat.middleware.tabular.formats import FORMATS
 from ararat.middleware.tabular.importing import import_table
+from tests.forking import exit_code
 
 from .conftest import HEADER, A, B, put, target, wait_until
 
@@ -312,33 +312,37 @@ def test_a_file_that_is_being_written_is_not_read(bindings: Bindings, file: Path
     wait_until(lambda: target(bindings, A) == "/111")
 
 
-@pytest.fixture
-def child(bindings: Bindings, file: Path) -> dict[str, str | None]:
-    """The result of a forked process with the bindings of its parent, before and after a change of the file."""
-    wait_until(lambda: target(bindings, A) == "/1")
-    # A thread of the parent can hold the lock during the fork.
-    cast(filestore.FileStore, bindings.store)._checking.acquire()
-    reading, writing = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        try:
-            first = target(bindings, A)
-            put(file, f"{A},/7,R1,,", f"{B},/2,,,")
-            wait_until(lambda: target(bindings, A) == "/7")
-            os.write(writing, json.dumps({"first": first, "second": target(bindings, A)}).encode())
-        finally:
-            os._exit(0)
-    os.close(writing)
-    with os.fdopen(reading) as stream:
-        said = stream.read()
-    os.waitpid(pid, 0)
-    cast(filestore.FileStore, bindings.store)._checking.release()
-    return json.loads(said)
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+def test_a_process_forked_during_a_check_reads_the_file_again(bindings: Bindings, file: Path) -> None:
+    def read_again() -> None:
+        assert target(bindings, A) == "/1"
+        put(file, f"{A},/7,R1,,", f"{B},/2,,,")
+        wait_until(lambda: target(bindings, A) == "/7")
+
+    with cast(filestore.FileStore, bindings.store)._checking:
+        assert exit_code(read_again) == 0
 
 
-@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-def test_a_forked_worker_reads_the_file_again(child: dict[str, str | None]) -> None:
-    assert child == {"first": "/1", "second": "/7"}
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+def test_a_process_forked_while_a_thread_reads_the_file_reads_it_again(
+    bindings: Bindings, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    process, begun, go_on = os.getpid(), threading.Event(), threading.Event()
+    read_again = filestore.FileStore._read_again
+
+    def read_slowly(store: filestore.FileStore) -> None:
+        if os.getpid() == process:
+            begun.set()
+            assert go_on.wait(20)
+        read_again(store)
+
+    monkeypatch.setattr(filestore.FileStore, "_read_again", read_slowly)
+    put(file, f"{A},/7,R1,,", f"{B},/2,,,")
+    assert target(bindings, A) == "/1"
+    assert begun.wait(20)
+    assert exit_code(lambda: wait_until(lambda: target(bindings, A) == "/7")) == 0
+    go_on.set()
+    wait_until(lambda: target(bindings, A) == "/7")
 
 
 def test_reading_leaves_the_garbage_collector_on(

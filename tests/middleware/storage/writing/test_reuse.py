@@ -430,7 +430,7 @@ def test_a_forked_process_never_uses_or_closes_the_connection_of_its_parent(
     hook: bool,
 ) -> None:
     if not hook:
-        monkeypatch.setattr(reuse, "_all", [])
+        monkeypatch.setattr(reuse._at_fork, "_references", set())
     [inherited] = opened
 
     def work() -> None:
