@@ -158,6 +158,7 @@ def test_the_package_exports_identifiers():
         pytest.param("class Definition", "identifiers/problems.py", id="entry of a catalogue of problems"),
         pytest.param("class ErrorCode", "middleware/error_codes.py", id="entry of a catalogue of errors"),
         pytest.param("os.register_at_fork(", "middleware/fork_safety.py", id="functions at a fork"),
+        pytest.param("threading.Lock()", "middleware/fork_safety.py", id="locks"),
         pytest.param("max_length: int = ", "middleware/settings.py", id="defaults of the settings"),
     ],
 )

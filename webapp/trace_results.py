@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import secrets
-import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from ..middleware.fork_safety import ForkSafeLock
 from .tracing.bulk import BulkTraceRow
 
 
@@ -49,7 +49,7 @@ class Results:
         self.characters = characters
         self._clock = clock
         self._results: OrderedDict[str, Result] = OrderedDict()
-        self._lock = threading.Lock()
+        self._lock = ForkSafeLock()
 
     def new(self, texts: tuple[str, ...], client: str | None) -> str:
         """Create an empty result for the list ``texts``, and return its secret id."""

@@ -6,12 +6,13 @@ shown before they are counted.
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
+
+from ...middleware.fork_safety import ForkSafeLock
 
 if TYPE_CHECKING:
     from ..accounts.model import Caller
@@ -56,7 +57,7 @@ class CountCache:
     """The counts of one site in this process."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = ForkSafeLock()
         self._kept: tuple[Counts, float] | None = None
 
     def kept(self) -> Counts | None:

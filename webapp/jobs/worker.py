@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable, Mapping
 
 from ...middleware.errors import BindingsUnavailable, Refused
+from ...middleware.fork_safety import ForkSafeLock
 from .queue import Claim, ClaimLost, Jobs
 
 Work = Callable[[Claim, Callable[[int], None]], None]
@@ -26,7 +27,7 @@ class Worker:
     def __init__(self, jobs: Jobs, kinds: Mapping[str, Work]) -> None:
         self._jobs = jobs
         self._kinds = kinds
-        self._lock = threading.Lock()
+        self._lock = ForkSafeLock()
         self._woken = threading.Event()
         self._thread: threading.Thread | None = None
         self._pid = os.getpid()
@@ -44,7 +45,7 @@ class Worker:
         """Start the thread if it does not run, and let it look for jobs now."""
         if self._pid != os.getpid():
             # A forked process has no thread of its parent, and the locks can be held by one.
-            self._lock, self._woken = threading.Lock(), threading.Event()
+            self._lock, self._woken = ForkSafeLock(), threading.Event()
             self._pid, self._thread, self._progress = os.getpid(), None, {}
         self._woken.set()
         with self._lock:

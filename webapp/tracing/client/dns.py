@@ -14,6 +14,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
 
+from ....middleware.fork_safety import AtFork, ForkSafeLock
 from ..hop import HopFailed
 from ..limits.concurrency import client_key
 from .deadline import Deadline
@@ -44,7 +45,8 @@ class Lookups:
         self.total = total
         self.per_client = per_client
         self._running: Counter[str] = Counter()
-        self._lock = threading.Lock()
+        self._lock = ForkSafeLock()
+        _at_fork.add(self)
 
     def addresses(self, host: str, deadline: Deadline, client: str | None = None) -> list[str]:
         """Look up ``host`` once and return all its addresses in order, without duplicates.
@@ -74,6 +76,10 @@ class Lookups:
             raise HopFailed("no-address")
         return list(dict.fromkeys(found))
 
+    def forget(self) -> None:
+        """Drop the lookups that a forked process inherited from its parent, because their threads do not exist."""
+        self._running.clear()
+
     def _look_up(self, host: str, key: str, answer: queue.SimpleQueue[list[str] | None]) -> None:
         found = None
         try:
@@ -83,6 +89,9 @@ class Lookups:
         finally:
             with self._lock:
                 self._running[key] -= 1
-                if not self._running[key]:
+                if self._running[key] <= 0:
                     del self._running[key]
             answer.put(found)
+
+
+_at_fork = AtFork(after_in_child=Lookups.forget)

@@ -10,7 +10,7 @@ from collections import Counter
 from ipaddress import IPv6Address, ip_address
 from types import TracebackType
 
-from ....middleware.fork_safety import ForkSafeLock
+from ....middleware.fork_safety import AtFork, ForkSafeLock
 
 
 class Busy(Exception):
@@ -46,6 +46,7 @@ class ConcurrencyLimit:
         self.per_client = per_client
         self._taken: Counter[str] = Counter()
         self._lock = ForkSafeLock()
+        _at_fork.add(self)
 
     @property
     def in_use(self) -> int:
@@ -73,8 +74,15 @@ class ConcurrencyLimit:
     def _give_back(self, key: str) -> None:
         with self._lock:
             self._taken[key] -= 1
-            if not self._taken[key]:
+            if self._taken[key] <= 0:
                 del self._taken[key]
+
+    def forget(self) -> None:
+        """Free the slots that a forked process inherited from its parent, because their traces do not run here."""
+        self._taken.clear()
+
+
+_at_fork = AtFork(after_in_child=ConcurrencyLimit.forget)
 
 
 class Slot:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Sequence
@@ -9,6 +10,7 @@ import pytest
 from ararat.webapp.tracing.client.deadline import Deadline
 from ararat.webapp.tracing.client.dns import Lookups, system_addresses
 from ararat.webapp.tracing.hop import HopFailed
+from tests.forking import exit_code
 
 
 def soon(seconds: float = 5.0, stop: threading.Event | None = None) -> Deadline:
@@ -153,3 +155,19 @@ def test_a_sub_deadline_never_exceeds_the_deadline():
     time.sleep(0.02)
     with pytest.raises(HopFailed, match="the time limit of the part was reached"):
         part.remaining()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
+def test_a_forked_process_does_not_count_the_lookups_of_its_parent():
+    gate, parent = threading.Event(), os.getpid()
+
+    def resolve(host: str) -> Sequence[str]:
+        assert os.getpid() != parent or gate.wait(30)
+        return ["192.0.2.1"]
+
+    lookups = Lookups(resolve, total=1)
+    with pytest.raises(HopFailed, match="timeout"):
+        lookups.addresses("slow.example", soon(0.01))
+    assert exit_code(lambda: lookups.addresses("a.example", soon())) == 0
+    gate.set()
+    wait_for_threads("ararat-lookup")

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from ararat.webapp.tracing.limits.concurrency import Busy, ConcurrencyLimit, client_key
+from tests.forking import exit_code
 
 
 def test_a_client_gets_at_most_three_slots():
@@ -53,6 +55,20 @@ def test_a_client_without_slots_is_forgotten():
     for number in range(1000):
         places.acquire(f"2001:db9:{number:x}::1").release()
     assert not places._taken
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
+def test_a_forked_process_has_all_slots():
+    places = ConcurrencyLimit(total=1)
+
+    def work() -> None:
+        with places.acquire("192.0.2.8"):
+            held.release()
+            assert places.in_use == 1
+
+    with places.acquire("192.0.2.7") as held:
+        assert exit_code(work) == 0
+        assert places.in_use == 1
 
 
 @pytest.mark.parametrize(
