@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import sys
 from datetime import date, datetime
 from typing import TYPE_CHECKING
@@ -76,6 +75,7 @@ def stats_command(
       ararat stats ark:12345/x6np1 --by month --csv > requests.csv
     """
     from ...middleware.statistics.counts import CountStore, Requested
+    from ...webapp.report import spreadsheet
 
     if as_json and as_csv:
         raise click.UsageError("--json and --csv exclude each other")
@@ -100,9 +100,8 @@ def stats_command(
             for each in totals:
                 streams.dump({unit: each.label, "resolutions": each.resolutions, "descriptions": each.descriptions})
         elif as_csv:
-            table = csv.writer(sys.stdout, lineterminator="\n")
-            table.writerow((unit, *_COLUMNS))
-            table.writerows(totals)
+            for row in ((unit, *_COLUMNS), *totals):
+                sys.stdout.write(spreadsheet.line(row, end="\n"))
         elif totals:
             _print(unit, totals, counts.total(requested))
         else:

@@ -76,6 +76,16 @@ def test_conditions_select_names_and_days(stats: Callable[..., Result], options:
     assert [" ".join(map(str, row.values())) for row in rows] == lines
 
 
+def test_hostile_names_are_escaped(stats: Callable[..., Result], changeable: list[str]) -> None:
+    hostile = "=1+1\x1b[2J\u202e"
+    CountStore.at(changeable[1]).add([DailyCount(hostile, DAY, 9999, 0)])
+    assert stats(*changeable, "--csv").output.splitlines()[1] == "'=1+1%1B[2J%E2%80%AE,9999,0"
+    for option in ((), ("--json",)):
+        printed = stats(*changeable, *option).output
+        assert "\x1b" not in printed
+        assert "\u202e" not in printed
+
+
 def test_old_counts_are_deleted(stats: Callable[..., Result], changeable: list[str]) -> None:
     delete = (*changeable, "--delete-before", "2026-11-22")
     assert stats(*delete).output == "Deleted 1 count of the days before 2026-11-22.\n"
