@@ -101,7 +101,7 @@ def export_requests(form: str) -> Response:
     """Return the counts of all names in the period as a file."""
     counts, period = site().statistics, _period()
     totals = [] if counts is None else counts.totals("name", Requested(first=_first(period, _today())))
-    rows = [dict[str, object](zip(_COLUMNS, each, strict=True)) for each in totals]
+    rows = (dict[str, object](zip(_COLUMNS, each, strict=True)) for each in totals)
     if form == "csv":
         return exports.csv_file(f"requests-{period}", _COLUMNS, rows)
     return exports.json_lines_file(f"requests-{period}", rows)
