@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -23,9 +23,11 @@ REVOCATIONS: dict[str, Callable[[Accounts], object]] = {
 
 
 @pytest.fixture
-def database(cluster) -> str:
+def database(cluster) -> Iterator[str]:
     """PostgreSQL only: SQLite has one writer, so a revocation waits until the import ends."""
-    return cluster.new_database()
+    url = cluster.new_schema()
+    yield url
+    cluster.recycle(url)
 
 
 @pytest.fixture

@@ -15,12 +15,10 @@ CSV = "text/csv"
 TABLE = b"identifier,target,who\nark:12345/x51,https://example.org/1,Noah\nark:12345/x52,https://example.org/2,\n"
 
 
-@pytest.fixture(params=[pytest.param("sqlite", id="sqlite"), pytest.param("postgresql", id="postgresql")])
-def bindings(request, tmp_path, clock, open_store):
+@pytest.fixture
+def bindings(database, clock, open_store):
     """No bindings, once for each kind of database."""
-    if request.param == "sqlite":
-        return open_store(f"sqlite:///{tmp_path}/bindings.sqlite", clock=clock)
-    return open_store(request.getfixturevalue("cluster").new_database(), clock=clock)
+    return open_store(database, clock=clock)
 
 
 def finished(client, answer):
