@@ -89,7 +89,7 @@ class Lookups:
         finally:
             with self._lock:
                 self._running[key] -= 1
-                if self._running[key] <= 0:
+                if not self._running[key]:
                     del self._running[key]
             answer.put(found)
 

@@ -74,6 +74,7 @@ class ConcurrencyLimit:
     def _give_back(self, key: str) -> None:
         with self._lock:
             self._taken[key] -= 1
+            # Below 0 in a process that was forked during the trace.
             if self._taken[key] <= 0:
                 del self._taken[key]
 
