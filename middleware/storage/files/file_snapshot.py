@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 
 
 class FileSnapshot:
-    """All bindings of one version of a table file (:class:`.protocols.Snapshot`)."""
+    """All bindings of one version of a table file (:class:`.protocols.Snapshot`).
+
+    ``name`` is the name of the file, for the source of the events.
+    """
 
     def __init__(self, table: FileTable, name: str) -> None:
         self._table = table
