@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -38,13 +37,6 @@ def put(path: Path, *lines: str) -> None:
     beside = path.with_suffix(".new")
     beside.write_text(HEADER + "".join(f"{line}\n" for line in lines))
     beside.replace(path)
-
-
-def wait_until(condition: Callable[[], object]) -> None:
-    deadline = time.monotonic() + 10
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
 
 
 def target(bindings: Bindings, name: str) -> str | None:

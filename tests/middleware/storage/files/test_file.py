@@ -28,8 +28,9 @@ from ararat.middleware.tabular.exporting import export_table
 from ararat.middleware.tabular.formats import FORMATS
 from ararat.middleware.tabular.importing import import_table
 from tests.forking import exit_code
+from tests.waiting import until
 
-from .conftest import HEADER, A, B, put, target, wait_until
+from .conftest import HEADER, A, B, put, target
 
 
 def test_a_file_is_a_store(bindings: Bindings, file: Path) -> None:
@@ -83,7 +84,7 @@ def test_a_file_applies_rules_and_ignores_minted_names(tmp_path: Path, open_stor
     beside = path.with_suffix(".new")
     beside.write_text(f"{header}ark:12345/x5,https://b.example/${{value}},rule,\n{A},/1,,\n")
     beside.replace(path)
-    wait_until(lambda: bindings.lookup(A) and bindings.rules()[0].template == "https://b.example/${value}")
+    until(lambda: bindings.lookup(A) and bindings.rules()[0].template == "https://b.example/${value}")
 
 
 @pytest.mark.parametrize(
@@ -147,7 +148,7 @@ def test_an_invalid_file_answers_nothing_until_it_is_corrected(
     assert [record.levelno for record in caplog.records] == [logging.ERROR]
     assert "\n" not in caplog.records[0].getMessage()
     put(file, f"{A},/1,,,")
-    wait_until(lambda: answers(bindings))
+    until(lambda: answers(bindings))
     assert (target(bindings, A), bindings.refusal) == ("/1", None)
 
 
@@ -173,12 +174,12 @@ def test_a_missing_file_answers_nothing_until_it_exists(
     if name == "folder.csv":
         path.rmdir()
     file.rename(path)
-    wait_until(lambda: answers(bindings))
+    until(lambda: answers(bindings))
 
 
 def test_a_new_version_replaces_the_old_one(bindings: Bindings, file: Path) -> None:
     put(file, f"{B},/2,R2,,", f"{A},/1,R1,withdrawn,Lost", "ark:12345/c,/4,,,")
-    wait_until(lambda: target(bindings, "ark:12345/c") == "/4")
+    until(lambda: target(bindings, "ark:12345/c") == "/4")
     assert target(bindings, B) == "/2"
     found = bindings.lookup(A)
     assert found is not None
@@ -206,7 +207,7 @@ def test_a_version_that_reassigns_or_drops_names_is_refused(
     lines: list[str], said: list[str], bindings: Bindings, file: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     put(file, *lines)
-    wait_until(lambda: target(bindings, A) and bindings.refusal)
+    until(lambda: target(bindings, A) and bindings.refusal)
     for words in said:
         assert words in str(bindings.refusal)
     for _ in range(5):
@@ -216,7 +217,7 @@ def test_a_version_that_reassigns_or_drops_names_is_refused(
     assert len(errors) == 1
     assert str(bindings.refusal) in errors[0].getMessage()
     put(file, f"{A},/5,R1,,", f"{B},/2,,,")
-    wait_until(lambda: target(bindings, A) == "/5")
+    until(lambda: target(bindings, A) == "/5")
     assert bindings.refusal is None
 
 
@@ -224,12 +225,12 @@ def test_a_deleted_file_is_answered_from_memory(
     bindings: Bindings, file: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     file.rename(file.with_suffix(".away"))
-    wait_until(lambda: target(bindings, A) and bindings.refusal)
+    until(lambda: target(bindings, A) and bindings.refusal)
     assert [target(bindings, A) for _ in range(10)] == ["/1"] * 10
     assert "cannot be read: No such file" in str(bindings.refusal)
     assert len([record for record in caplog.records if record.levelno == logging.ERROR]) == 1
     file.with_suffix(".away").rename(file)
-    wait_until(lambda: target(bindings, A) and bindings.refusal is None)
+    until(lambda: target(bindings, A) and bindings.refusal is None)
 
 
 def test_a_file_is_checked_at_most_once_per_second_and_on_demand(
@@ -268,7 +269,7 @@ def test_a_request_waits_a_limited_time_for_a_file(
     put(file, f"{A},/9,R1,,", f"{B},/2,,,")
     assert [target(bindings, A) for _ in range(5)] == ["/1"] * 5
     go_on.set()
-    wait_until(lambda: target(bindings, A) == "/9")
+    until(lambda: target(bindings, A) == "/9")
 
 
 def test_a_request_sees_a_complete_table(file: Path, open_store: Callable[..., Bindings]) -> None:
@@ -291,7 +292,7 @@ def test_a_request_sees_a_complete_table(file: Path, open_store: Callable[..., B
         asker.start()
     for number in range(6):
         version(number)
-        wait_until(lambda number=number: any(f"/{number}" in each for each in seen[-20:]))
+        until(lambda number=number: any(f"/{number}" in each for each in seen[-20:]))
     stop.set()
     for asker in askers:
         asker.join(10)
@@ -309,7 +310,7 @@ def test_a_file_that_is_being_written_is_not_read(bindings: Bindings, file: Path
             assert target(bindings, A) == "/1"
             time.sleep(0.001)
         stream.write(whole[-1])
-    wait_until(lambda: target(bindings, A) == "/111")
+    until(lambda: target(bindings, A) == "/111")
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
@@ -317,7 +318,7 @@ def test_a_process_forked_during_a_check_reads_the_file_again(bindings: Bindings
     def read_again() -> None:
         assert target(bindings, A) == "/1"
         put(file, f"{A},/7,R1,,", f"{B},/2,,,")
-        wait_until(lambda: target(bindings, A) == "/7")
+        until(lambda: target(bindings, A) == "/7")
 
     with cast(filestore.FileStore, bindings.store)._checking:
         assert exit_code(read_again) == 0
@@ -340,9 +341,9 @@ def test_a_process_forked_while_a_thread_reads_the_file_reads_it_again(
     put(file, f"{A},/7,R1,,", f"{B},/2,,,")
     assert target(bindings, A) == "/1"
     assert begun.wait(20)
-    assert exit_code(lambda: wait_until(lambda: target(bindings, A) == "/7")) == 0
+    assert exit_code(lambda: until(lambda: target(bindings, A) == "/7")) == 0
     go_on.set()
-    wait_until(lambda: target(bindings, A) == "/7")
+    until(lambda: target(bindings, A) == "/7")
 
 
 def test_reading_leaves_the_garbage_collector_on(
@@ -352,7 +353,7 @@ def test_reading_leaves_the_garbage_collector_on(
     monkeypatch.setattr(gc, "freeze", lambda: pytest.fail("the garbage collector was frozen"))
     bindings = open_store(file)
     put(file, f"{A},/9,R1,,", f"{B},/2,,,")
-    wait_until(lambda: target(bindings, A) == "/9")
+    until(lambda: target(bindings, A) == "/9")
     assert gc.isenabled()
 
 
@@ -367,7 +368,7 @@ def test_workers_that_start_later_serve_the_same_version(
     bindings: Bindings, file: Path, open_store: Callable[..., Bindings]
 ) -> None:
     put(file, f"{A},/1,other,,", f"{B},/evil,,,")
-    wait_until(lambda: target(bindings, A) and bindings.refusal)
+    until(lambda: target(bindings, A) and bindings.refusal)
     later = open_store(file)
     assert bindings.fetch([A, B]) == later.fetch([A, B])
     assert bindings.refusal == later.refusal
@@ -384,7 +385,7 @@ def test_a_refused_version_is_served_when_the_copy_is_deleted(
 ) -> None:
     copy = file.with_name("bindings.csv.served")
     put(file, f"{A},/9,other,,")
-    wait_until(lambda: target(bindings, A) and bindings.refusal)
+    until(lambda: target(bindings, A) and bindings.refusal)
     assert f"delete {copy}" in caplog.text
     if restart == "before":
         bindings = open_store(file)
@@ -392,7 +393,7 @@ def test_a_refused_version_is_served_when_the_copy_is_deleted(
     copy.unlink()
     if restart == "after":
         bindings = open_store(file)
-    wait_until(lambda: target(bindings, A) == "/9")
+    until(lambda: target(bindings, A) == "/9")
     assert (bindings.refusal, target(bindings, B)) == (None, None)
     assert copy.read_bytes() == file.read_bytes()
 
@@ -400,9 +401,9 @@ def test_a_refused_version_is_served_when_the_copy_is_deleted(
 def test_a_worker_checks_against_the_version_of_other_workers(file: Path, open_store: Callable[..., Bindings]) -> None:
     idle, busy = open_store(file), open_store(file)
     put(file, f"{A},/1,R1,,", f"{B},/2,,,", "ark:12345/c,/3,,,")
-    wait_until(lambda: target(busy, "ark:12345/c"))
+    until(lambda: target(busy, "ark:12345/c"))
     put(file, f"{A},/1,R1,,", f"{B},/2,,,")
-    wait_until(lambda: target(idle, A) and idle.refusal)
+    until(lambda: target(idle, A) and idle.refusal)
     assert "name-missing" in str(idle.refusal)
 
 
@@ -410,7 +411,7 @@ def test_many_workers_keep_one_copy(file: Path, open_store: Callable[..., Bindin
     workers = [open_store(file) for _ in range(8)]
     for number in range(5):
         put(file, f"{A},/{number},R1,,", f"{B},/2,,,")
-        wait_until(lambda number=number: {target(worker, A) for worker in workers} == {f"/{number}"})
+        until(lambda number=number: {target(worker, A) for worker in workers} == {f"/{number}"})
         assert file.with_name("bindings.csv.served").read_bytes() == file.read_bytes()
     assert {path.name for path in file.parent.iterdir()} == {"bindings.csv", "bindings.csv.served"}
 
@@ -438,17 +439,17 @@ def test_a_copy_that_cannot_be_written_is_logged_once(
     with open_file(file) as bindings:
         assert "bindings.csv.served cannot be written: Permission denied" in str(bindings.unrecorded)
         put(file, f"{A},/9,R1,,", f"{B},/2,,,")
-        wait_until(lambda: target(bindings, A) == "/9")
+        until(lambda: target(bindings, A) == "/9")
         put(file, f"{A},/9,other,,", f"{B},/2,,,")
-        wait_until(lambda: target(bindings, A) and bindings.refusal)
+        until(lambda: target(bindings, A) and bindings.refusal)
         assert "other-resource" in str(bindings.refusal)
         put(file, f"{A},/8,R1,,", f"{B},/2,,,")
-        wait_until(lambda: target(bindings, A) == "/8")
+        until(lambda: target(bindings, A) == "/8")
         warnings = [record for record in caplog.records if record.levelno == logging.WARNING]
         assert len(warnings) == 1
         monkeypatch.undo()
         put(file, f"{A},/7,R1,,", f"{B},/2,,,")
-        wait_until(lambda: bindings.lookup(A) and bindings.unrecorded is None)
+        until(lambda: bindings.lookup(A) and bindings.unrecorded is None)
 
 
 @pytest.mark.skipif(served_copy.fcntl is None, reason="there are no locks here")
@@ -468,7 +469,7 @@ def test_an_unreadable_copy_is_not_changed(tmp_path: Path, file: Path) -> None:
         assert "bindings.csv.served cannot be read" in str(bindings.unrecorded)
         assert target(bindings, A) == "/1"
         put(file, f"{A},/9,R1,,", f"{B},/2,,,")
-        wait_until(lambda: target(bindings, A) == "/9")
+        until(lambda: target(bindings, A) == "/9")
     assert {path.name for path in tmp_path.iterdir()} == {"bindings.csv", "bindings.csv.served"}
 
 
@@ -478,7 +479,7 @@ def test_an_unreadable_copy_is_an_error_with_its_path(
     copy = file.with_name("bindings.csv.served")
     copy.write_text("nonsense\n")
     put(file, f"{A},/9,R1,,", f"{B},/2,,,")
-    wait_until(lambda: target(bindings, A) and bindings.refusal)
+    until(lambda: target(bindings, A) and bindings.refusal)
     assert str(copy) in str(bindings.refusal)
     with pytest.raises(BindingsUnavailable, match="the copy of the previous version"):
         open_store(file).lookup(A)
@@ -488,10 +489,10 @@ def test_an_unreadable_copy_is_an_error_with_its_path(
 def test_a_pipe_is_refused_without_waiting(bindings: Bindings, file: Path) -> None:
     file.unlink()
     os.mkfifo(file)
-    wait_until(lambda: target(bindings, A) and bindings.refusal)
+    until(lambda: target(bindings, A) and bindings.refusal)
     assert "not a regular file" in str(bindings.refusal)
     put(file, f"{A},/9,R1,,", f"{B},/2,,,")
-    wait_until(lambda: target(bindings, A) == "/9")
+    until(lambda: target(bindings, A) == "/9")
 
 
 def test_a_file_that_is_read_once_is_not_compared_and_not_copied(file: Path) -> None:

@@ -14,8 +14,9 @@ from ararat.middleware.errors import TableError
 from ararat.middleware.storage.files import served_copy
 from ararat.middleware.storage.files.file_table import read_table
 from ararat.middleware.tabular.importing import import_table
+from tests.waiting import until
 
-from .conftest import A, B, put, target, wait_until
+from .conftest import A, B, put, target
 
 
 def test_two_rules_with_one_prefix_are_refused(tmp_path: Path) -> None:
@@ -116,7 +117,7 @@ def test_a_new_version_must_follow_the_rules_of_an_import(
         bindings = open_store(file)
     else:
         accepted = open_file(file, served=False).lookup(A) if code is None else None
-        wait_until(lambda: bindings.lookup(A) == accepted or bindings.refusal)
+        until(lambda: bindings.lookup(A) == accepted or bindings.refusal)
     if code is None:
         assert bindings.refusal is None
         assert file.with_name("bindings.csv.served").read_text() == after
