@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 MAX_LINE = 64 * 1024 * 1024
 """The maximum length of an input line in bytes."""
 
+_SQLITE = b"SQLite format 3\0"
 _CHUNK = 1024 * 1024
 _SPACE = " \t\r\n"
 
@@ -124,14 +125,35 @@ def dump(value: dict[str, Any]) -> None:
     sys.stdout.write(json.dumps(value, ensure_ascii=True) + "\n")
 
 
+def refuse_database(file: str) -> None:
+    """Raise :class:`~ararat.cli.errors.Refused` if a file to write is an SQLite database.
+
+    The output of a command would destroy the names and their history. A file that cannot be read is not refused here.
+    """
+    path = Path(file)
+    # Opening a pipe would wait for its other end.
+    if not path.is_file():
+        return
+    try:
+        with path.open("rb") as stream:
+            start = stream.read(len(_SQLITE))
+    except OSError:
+        return
+    if start == _SQLITE:
+        what = f"cannot write {file}: it is an SQLite database, which would be lost"
+        raise Refused(what, ("Fix", "give the name of another file"), exit_code=NO_INPUT)
+
+
 @contextmanager
 def replaced(file: str) -> Iterator[BinaryIO]:
     """Yield a stream whose content replaces ``file`` after it is completely written to disk.
 
     After a failure the old content remains. The new file has the permissions of the old one. A file that is not
-    regular, such as a pipe or /dev/null, is written directly. Raises OSError.
+    regular, such as a pipe or /dev/null, is written directly. Raises OSError, or
+    :class:`~ararat.cli.errors.Refused` if the file is an SQLite database.
     """
     path = Path(file)
+    refuse_database(file)
     if path.exists() and not path.is_file():
         with path.open("wb") as stream:
             yield stream

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from io import RawIOBase
+from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 import click
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from ...middleware import Bindings
     from ...middleware.edge.formats import EdgeName
     from ...middleware.tabular.exporting import Exported
+
+_OTHER_FORMATS = frozenset({".xlsx", ".xls", ".ods", ".json", ".xml", ".sqlite", ".sqlite3", ".db", ".snapshot"})
 
 
 @click.command("export", short_help="Write all bindings to a table.")
@@ -65,8 +68,9 @@ def export_command(
     With --history, FILE contains every change with its date, actor and operation. An import of FILE into an empty
     database restores the names with their history. Accounts are not exported.
 
-    FILE is replaced only after the whole table is written. A cell can begin with = + - or @. In a spreadsheet, import
-    the columns as text. Control characters are escaped if the output is a terminal.
+    FILE is replaced only after the whole table is written. An SQLite database is never replaced. A cell can begin with
+    = + - or @. In a spreadsheet, import the columns as text. Control characters are escaped if the output is a
+    terminal.
 
     With --edge, FILE contains the live names whose redirect depends on nothing but the path. The front server answers
     for them, and sends all other requests to Ararat. The settings are those of `ararat serve` in the environment. If
@@ -80,6 +84,11 @@ def export_command(
         raise click.UsageError("--edge writes all redirects in its own format: omit --format, --history and --since")
     if history and format not in (None, "jsonl"):
         raise click.UsageError("--history writes JSON Lines: omit --format")
+    suffix = Path(file).suffix
+    if suffix.lower() in _OTHER_FORMATS and not (edge or history or format):
+        raise click.UsageError(
+            f"{suffix} is not a format of export: end the name of FILE with .csv, .tsv or .jsonl, or pass --format"
+        )
     settings = edge_settings(prefix, edge) if edge is not None else None
 
     def export(bindings: Bindings, stream: BinaryIO) -> str:

@@ -8,6 +8,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
+from .. import streams
 from ..errors import NO_INPUT, Refused
 from ..output import Sheet, words
 
@@ -46,6 +47,7 @@ def report_file(file: str | None, dump: str) -> Iterator[Reports]:
     if file is None:
         yield Reports()
         return
+    streams.refuse_database(file)
     with ExitStack() as stack:
         try:
             # Excel recognizes UTF-8 only by a byte order mark.

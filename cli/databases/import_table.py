@@ -295,6 +295,7 @@ def _report(file: str | None) -> Iterator[Callable[..., object] | None]:
     if file is None:
         yield None
         return
+    streams.refuse_database(file)
     with ExitStack() as stack:
         try:
             # Excel recognizes UTF-8 only by a byte order mark.

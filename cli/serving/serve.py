@@ -26,6 +26,7 @@ from ..bindings.stores import SERVED_ADVICE
 from ..errors import NO_INPUT, UNAVAILABLE, Refused, store_errors, write
 from ..options import policy_option
 from ..output import Sheet
+from ..streams import refuse_database
 from .application import wsgi_application_of
 from .sign_in import sign_in_options
 
@@ -353,6 +354,7 @@ def open_access_log(place: str | None) -> Iterator[Callable[[Resolution], None] 
     if place is None:
         yield None
         return
+    refuse_database(place)
     try:
         handler = logging.StreamHandler(sys.stdout) if place == "-" else WatchedFileHandler(place, encoding="ascii")
     except OSError as error:

@@ -42,3 +42,24 @@ def test_export_replaces_a_file_completely_or_not_at_all(bound: Callable[..., Re
     assert DOC in (tmp_path / "all.csv").read_text()
     assert bound("export", str(tmp_path / "nowhere" / "all.csv")).exit_code == 66
     assert list(tmp_path.glob(".*")) == []
+
+
+@pytest.mark.parametrize("options", [(), ("--history",), ("--format", "csv")], ids=["table", "history", "format"])
+def test_export_never_replaces_a_database(
+    bound: Callable[..., Result], database: Path, options: tuple[str, ...]
+) -> None:
+    copy = database.with_name("copy of the names")
+    copy.write_bytes(database.read_bytes())
+    result = bound("export", *options, str(copy))
+    assert (result.exit_code, copy.read_bytes()) == (66, database.read_bytes())
+    words = " ".join(result.stderr.split())
+    assert "it is an SQLite database, which would be lost" in words
+    assert words.endswith("Fix give the name of another file")
+
+
+@pytest.mark.parametrize("name", ["names.xlsx", "names.ODS", "names.json", "names.sqlite", "names.snapshot"])
+def test_export_refuses_the_ending_of_another_format(bound: Callable[..., Result], tmp_path: Path, name: str) -> None:
+    result = bound("export", str(tmp_path / name))
+    assert (result.exit_code, (tmp_path / name).exists()) == (64, False)
+    assert "is not a format of export: end the name of FILE with .csv" in " ".join(result.stderr.split())
+    assert bound("export", "--format", "csv", str(tmp_path / name)).exit_code == 0

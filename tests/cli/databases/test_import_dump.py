@@ -117,3 +117,13 @@ def test_a_damaged_dump_is_refused_with_its_line(ararat: Callable[..., Result], 
     assert result.exit_code == 2
     assert "line 6" in " ".join(result.stderr.split())
     assert "dump-syntax" in result.stderr
+
+
+def test_a_report_does_not_replace_a_database(ararat: Callable[..., Result], tmp_path: Path) -> None:
+    (tmp_path / "names.txt").write_text(GOOD)
+    database = tmp_path / "bindings.sqlite"
+    assert ararat("import", "--from", "ezid", tmp_path / "names.txt").exit_code == 0
+    before = database.read_bytes()
+    result = ararat("import", "--from", "ezid", "--report", database, tmp_path / "names.txt")
+    assert (result.exit_code, database.read_bytes()) == (66, before)
+    assert "it is an SQLite database, which would be lost" in " ".join(result.stderr.split())

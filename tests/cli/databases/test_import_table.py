@@ -179,6 +179,14 @@ def test_a_report_does_not_replace_its_table(ararat: Callable[..., Result], tmp_
     assert ararat("import", "--report", str(tmp_path / "no" / "r.csv"), str(tmp_path / "names.csv")).exit_code == 66
 
 
+def test_a_report_does_not_replace_a_database(bound: Callable[..., Result], tmp_path: Path, database: Path) -> None:
+    (tmp_path / "names.csv").write_text(TABLE)
+    before = database.read_bytes()
+    result = bound("import", "--report", str(database), str(tmp_path / "names.csv"))
+    assert (result.exit_code, database.read_bytes()) == (66, before)
+    assert "it is an SQLite database, which would be lost" in " ".join(result.stderr.split())
+
+
 def test_import_prints_json(bound: Callable[..., Result]) -> None:
     table = f"identifier,target,what,kind\n{DOC},https://example.org/1,New,\nark:99999/x,/1,,\nark:12345/,/${{value}},,rule\n"
     result = bound("import", "--dry-run", "--json", "-", given=table)

@@ -427,6 +427,15 @@ def test_serve_reports_why_it_cannot_start(
     assert words in result.stderr
 
 
+def test_the_access_log_is_never_written_to_a_database(ararat: Callable[..., Result], tmp_path: Path) -> None:
+    database = tmp_path / "names.sqlite"
+    open_bindings(database, create=True).close()
+    before = database.read_bytes()
+    result = ararat("serve", "--port", "0", "--access-log", str(database))
+    assert (result.exit_code, database.read_bytes()) == (66, before)
+    assert "it is an SQLite database, which would be lost" in " ".join(result.stderr.split())
+
+
 def test_serve_reports_a_port_in_use(ararat_server: Any, ararat: Callable[..., Result]) -> None:
     result = ararat("serve", "--port", str(ararat_server.port))
     said = " ".join(result.stderr.split())
