@@ -102,6 +102,7 @@ class Commands(click.Group):
 
     def main(self, *args: Any, **extra: Any) -> NoReturn:
         """Run the command in ``args``, by default those of the process, and end the process with its exit code."""
+        _discard_closed_output()
         extra["standalone_mode"] = False
         extra["prog_name"] = "ararat"
         try:
@@ -163,6 +164,14 @@ def main() -> None:
 
     log_plainly(FOR_COMMANDS)
     click.get_current_context().with_resource(consulted())
+
+
+def _discard_closed_output() -> None:
+    """Discard what is written to standard output or standard error if the process was started with it closed."""
+    for name in ("stdout", "stderr"):
+        # Python sets such a stream to None. A command that has changed names must not fail afterwards.
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8"))
 
 
 def _complain(error: click.ClickException) -> None:

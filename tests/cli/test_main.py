@@ -449,6 +449,21 @@ def test_a_long_import_prints_its_progress(tmp_path: Path) -> None:
 # How it ends ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("closed", [1, 2], ids=["stdout", "stderr"])
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        pytest.param(("ark:12345/x", "--json"), 0, id="done"),
+        pytest.param(("no identifier",), 2, id="refused"),
+        pytest.param(("--wrong",), 64, id="usage"),
+    ],
+)
+def test_a_command_with_closed_output_ends_as_usual(arguments: tuple[str, ...], code: int, closed: int) -> None:
+    result = process("inspect", *arguments, preexec_fn=lambda: os.close(closed))
+    assert result.returncode == code
+    assert b"Traceback" not in result.stderr
+
+
 def test_a_closed_pipe_ends_the_command_by_sigpipe() -> None:
     lines = b"ark:12345/x\n" * 200_000
     with subprocess.Popen(
