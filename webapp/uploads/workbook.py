@@ -1,4 +1,4 @@
-"""Read the first sheet of a workbook (.xlsx) as lines.
+"""Read the first visible sheet of a workbook (.xlsx) as lines.
 
 A workbook is a ZIP archive of XML documents, and each can be hostile. The number of unpacked bytes, rows and columns is
 limited. openpyxl reads the documents with defusedxml, which refuses entities. Formulas are never computed: a cell has
@@ -8,6 +8,7 @@ the value that the spreadsheet program saved.
 from __future__ import annotations
 
 import io
+import re
 import zipfile
 from collections.abc import Iterator, Sequence
 from datetime import date, datetime, time
@@ -22,6 +23,10 @@ MAX_UNPACKED = 50_000_000
 
 _MAX_MEMBERS = 2000
 _COST_OF_OPENING = 10_000
+_LAST_ROW = 1_048_576
+_MAX_CELLS = MAX_ROWS * 16_384
+# ECMA-376, part 1, section 22.9.2.19: a character that XML cannot contain, or an underscore before such a text.
+_ESCAPE = re.compile(r"_x([0-9A-Fa-f]{4})_")
 _ERRORS = frozenset({"#REF!", "#N/A", "#NAME?", "#VALUE!", "#DIV/0!", "#NUM!", "#NULL!"})
 
 
@@ -43,7 +48,7 @@ class _Archive(zipfile.ZipFile):
 
 
 def read(content: bytes, file: str) -> list[Line]:
-    """Return the rows of the first sheet with their numbers, from 1. Empty rows are omitted.
+    """Return the rows of the first visible sheet with their numbers, from 1. Empty rows are omitted.
 
     ``file`` is the name of the file for messages. Dates are ISO 8601, truth values are "true" and "false".
 
@@ -72,17 +77,22 @@ def _first_sheet(content: bytes) -> Any:
     reader = ExcelReader(io.BytesIO(content), read_only=True, data_only=True, keep_links=False)
     reader.archive = _Archive(io.BytesIO(content))
     reader.read()
-    sheet = reader.wb.worksheets[0]
+    sheets = reader.wb.worksheets
+    # A user does not see a hidden sheet, which often has old values.
+    sheet = next((each for each in sheets if each.sheet_state == "visible"), sheets[0])
     # The sheet states its size, which can be wrong.
     sheet.reset_dimensions()
     return sheet
 
 
 def _rows(sheet: Any, file: str) -> Iterator[Line]:
-    width = 0
+    width = filled = cells = 0
     for number, row in enumerate(sheet.iter_rows(values_only=True), 1):
-        if number > MAX_ROWS + 1:
-            raise TableError("table-size", f"the sheet has more than {MAX_ROWS:,} rows", file, number)
+        # Empty rows do not count: one formatted cell can make a million of them.
+        cells += len(row)
+        if number > _LAST_ROW or cells > _MAX_CELLS:
+            message = "the sheet has too many empty rows and columns; delete those below and beside the table"
+            raise TableError("table-size", message, file, number)
         if _has_text(row[MAX_COLUMNS:]):
             raise TableError("table-size", f"the row has more than {MAX_COLUMNS} columns", file, number)
         fields = [_text(value) for value in row[:MAX_COLUMNS]]
@@ -90,6 +100,9 @@ def _rows(sheet: Any, file: str) -> Iterator[Line]:
             fields.pop()
         if not fields:
             continue
+        filled += 1
+        if filled > MAX_ROWS + 1:
+            raise TableError("table-size", f"the sheet has more than {MAX_ROWS:,} rows", file, number)
         if wrong := next((text for text in fields if text in _ERRORS), None):
             column = fields.index(wrong) + 1
             message = f"the cell in column {column} has the error {wrong} of a formula; correct the formula"
@@ -105,10 +118,12 @@ def _has_text(cells: Sequence[object]) -> bool:
 
 
 def _text(value: object) -> str:
-    """Return the value of a cell as text.
+    r"""Return the value of a cell as text.
 
     >>> _text(2019.0), _text(True), _text(datetime(2019, 5, 1)), _text(None)
     ('2019', 'true', '2019-05-01', '')
+    >>> _text("one_x000D_\ntwo_x005F_x000D_")
+    'one\r\ntwo_x000D_'
     """
     match value:
         case None:
@@ -122,4 +137,10 @@ def _text(value: object) -> str:
         case datetime() | date() | time():
             return value.isoformat()
         case _:
-            return str(value).strip()
+            return _ESCAPE.sub(_unescaped, str(value)).strip()
+
+
+def _unescaped(escape: re.Match[str]) -> str:
+    code = int(escape[1], 16)
+    # Half of a surrogate pair is not text.
+    return escape[0] if 0xD800 <= code <= 0xDFFF else chr(code)
