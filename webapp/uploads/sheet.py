@@ -65,13 +65,15 @@ def stored(content: bytes, file: str) -> tuple[bytes, Reading, int]:
         return converted.encode(), Reading(format="xlsx", encoding="utf-8", separator=""), max(len(rows) - 1, 0)
     encoding = _encoding(content)
     # A line of UTF-16 ends with LF and a NUL byte, so LF counts lines there too.
-    lines = content.count(b"\n") + (not content.endswith((b"\n", b"\n\0")))
+    ends = content.count(b"\n") + (not content.endswith((b"\n", b"\n\0")))
     format: Format = "jsonl" if file.lower().endswith(_JSON_LINES) else "csv"
-    rows = max(lines - (format == "csv"), 0)
-    if rows > MAX_ROWS:
-        raise TableError("table-size", f"the file has {rows:,} lines; at most {MAX_ROWS:,} are allowed", file, lines)
     separator = "" if format == "jsonl" else _separator(content, encoding)
-    return content, Reading(format=format, encoding=encoding, separator=separator), rows
+    reading = Reading(format=format, encoding=encoding, separator=separator)
+    rows = max(ends - (format == "csv"), 0)
+    if rows > MAX_ROWS:
+        # Cells can have line breaks, and rows can be empty. Counting these takes longer.
+        rows = sum(1 for _ in lines(content, reading, file)) - 1
+    return content, reading, rows
 
 
 def lines(content: bytes, reading: Reading, file: str, read_as: ReadAs | None = None) -> Iterator[Line]:
@@ -87,10 +89,14 @@ def lines(content: bytes, reading: Reading, file: str, read_as: ReadAs | None = 
         case "csv":
             read = delimited.read_lines(Lines(io.BytesIO(content), file, reading.encoding, read_as), reading.separator)
     headings: Sequence[str] | None = None
+    filled = 0
     for number, fields in read:
         cells = [field.strip() for field in fields]
         if not any(cells):
             continue
+        filled += 1
+        if filled > MAX_ROWS + 1:
+            raise TableError("table-size", f"the file has more than {MAX_ROWS:,} rows", file, number)
         if headings is None:
             if len(cells) > MAX_COLUMNS:
                 message = f"the header has {len(cells):,} columns; at most {MAX_COLUMNS} are allowed"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from ararat.middleware.errors import TableError
@@ -35,8 +37,11 @@ def test_a_cell_of_a_million_characters_is_refused_with_its_line() -> None:
 
 def test_too_many_rows_are_refused() -> None:
     sheet.stored(b"ARK\n" + b"a\n" * MAX_ROWS, "names.csv")
-    for content, name in ((b"ARK\n" + b"a\n" * (MAX_ROWS + 1), "names.csv"), (b"{}\n" * (MAX_ROWS + 1), "a.jsonl")):
-        with pytest.raises(TableError, match="lines; at most 20,000"):
+    for content, name in (
+        (b"ARK\n" + b"a\n" * (MAX_ROWS + 1), "names.csv"),
+        (b'{"a": 1}\n' * (MAX_ROWS + 1), "a.jsonl"),
+    ):
+        with pytest.raises(TableError, match="more than 20,000 rows"):
             sheet.stored(content, name)
 
 
@@ -47,3 +52,21 @@ def test_each_choice_of_columns_is_a_column() -> None:
 
 def test_a_column_is_not_guessed_twice() -> None:
     assert columns.guess(["ARK", "PID", "Title", "Title"], []) == ["identifier", "", "what", ""]
+
+
+@pytest.mark.parametrize(
+    ("row", "rows"),
+    [
+        pytest.param(b'x,"one\ntwo\nthree"\n' * (MAX_ROWS // 2), MAX_ROWS // 2, id="cells of several lines"),
+        pytest.param(b"x,y\n" + b",\n" * MAX_ROWS, 1, id="empty rows"),
+    ],
+)
+def test_rows_are_counted_and_not_lines(row: bytes, rows: int) -> None:
+    assert sheet.stored(b"identifier,what\n" + row, "a.csv")[2] == rows
+
+
+def test_rows_are_counted_again_with_another_separator() -> None:
+    content = b'identifier,"what"\n' + b'x,"one\ntwo\nthree"\n' * (MAX_ROWS // 2)
+    stored, reading, _ = sheet.stored(content, "a.csv")
+    with pytest.raises(TableError, match="more than 20,000 rows"):
+        list(sheet.lines(stored, replace(reading, separator="|"), "a.csv"))
