@@ -39,7 +39,7 @@ def test_too_many_rows_are_refused() -> None:
     sheet.stored(b"ARK\n" + b"a\n" * MAX_ROWS, "names.csv")
     for content, name in (
         (b"ARK\n" + b"a\n" * (MAX_ROWS + 1), "names.csv"),
-        (b'{"a": 1}\n' * (MAX_ROWS + 1), "a.jsonl"),
+        (b'{"a": "b"}\n' * (MAX_ROWS + 1), "a.jsonl"),
     ):
         with pytest.raises(TableError, match="more than 20,000 rows"):
             sheet.stored(content, name)
