@@ -50,7 +50,7 @@ def test_an_object_that_does_not_exist_any_more_is_omitted() -> None:
 
 def test_objects_can_be_added_by_other_threads_during_a_fork() -> None:
     at_fork = AtFork(before=Thing.count_before, after_in_child=Thing.count_after)
-    things = [Thing() for _ in range(20_000)]
+    things = [Thing() for _ in range(2000)]
     for thing in things:
         at_fork.add(thing)
     begun, stop = threading.Event(), threading.Event()

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import subprocess
-import sys
 import threading
 from collections import Counter
 from collections.abc import Callable
@@ -19,6 +17,8 @@ from ararat.middleware.bindings.collection import Bindings
 from ararat.middleware.bindings.open_bindings import open_bindings
 from ararat.middleware.storage.migration.migrations import migrate
 from ararat.middleware.storage.versions import VERSION
+
+from ..forking import ForkedCode
 
 NAMES = 300
 
@@ -47,15 +47,7 @@ def test_two_processes_that_bind_the_same_names_never_both_succeed(
     database: str, open_store: Callable[..., Bindings]
 ) -> None:
     bindings = open_store(database)
-    processes = [
-        subprocess.Popen(
-            [sys.executable, "-W", "error", "-c", BINDING, database, who, str(NAMES)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        for who in ("one", "two")
-    ]
+    processes = [ForkedCode(BINDING, database, who, str(NAMES)) for who in ("one", "two")]
     for process in processes:
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 import secrets
-import subprocess
-import sys
 from collections.abc import Callable
 from itertools import chain
 from typing import Any, cast
@@ -21,6 +19,8 @@ from ararat.middleware.bindings.collection import Bindings
 from ararat.middleware.bindings.minting import mint
 from ararat.middleware.errors import BindingError, BindingsUnavailable
 from ararat.middleware.storage.store import DatabaseStore
+
+from ...forking import ForkedCode
 
 OPAQUE = "[0-9bcdfghjkmnpqrstvwxz]"
 
@@ -251,8 +251,7 @@ for turn in range(20):
 
 
 def test_two_processes_never_mint_the_same_name(database: str, bindings: Bindings) -> None:
-    command = [sys.executable, "-c", MINTING, database]
-    processes = [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    processes = [ForkedCode(MINTING, database) for _ in range(2)]
     names: list[str] = []
     for process in processes:
         assert process.stdin is not None

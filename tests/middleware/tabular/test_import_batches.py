@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import signal
-import subprocess
-import sys
 import tracemalloc
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -17,6 +15,7 @@ import pytest
 from ararat.middleware.bindings.collection import Bindings
 from ararat.middleware.errors import TableError
 from ararat.middleware.tabular.importing import SeenNames, Summary, import_table
+from tests.forking import ForkedCode
 
 
 def table(*lines: str) -> BytesIO:
@@ -99,8 +98,8 @@ def test_a_killed_import_can_be_continued(tmp_path: Path, open_store: Callable[.
         "kill = lambda lines: lines == 3100 and os.kill(os.getpid(), signal.SIGKILL)\n"
         "import_table(open_bindings(sys.argv[1], create=True), sys.argv[2], batch=100, progress=kill)"
     )
-    command = [sys.executable, "-c", program, str(tmp_path / "bindings.sqlite"), str(table)]
-    assert subprocess.run(command, timeout=60, check=False).returncode == -signal.SIGKILL
+    with ForkedCode(program, str(tmp_path / "bindings.sqlite"), str(table)) as process:
+        assert process.wait(60) == -signal.SIGKILL
     bindings = open_store(tmp_path / "bindings.sqlite")
     summary = import_table(bindings, table, batch=1000)
     assert (summary.unchanged, summary.added, summary.kept) == (3000, 2000, 5000)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import signal
-import subprocess
-import sys
 import time
 from datetime import UTC, datetime
 
@@ -13,6 +11,8 @@ import pytest
 from ararat.webapp.accounts.model import Caller
 from ararat.webapp.jobs.imports import Imports
 from ararat.webapp.management import Management
+
+from ...forking import ForkedCode
 
 # The machine can be slow.
 pytestmark = pytest.mark.timeout(180)
@@ -68,16 +68,14 @@ def worker(database):
     """worker(pause) starts a process that carries out jobs and waits after each thousand lines."""
     started = []
 
-    def start(pause: float) -> subprocess.Popen[str]:
-        command = [sys.executable, "-c", WORKER, database, str(LEASE), str(pause)]
-        started.append(subprocess.Popen(command, stdout=subprocess.PIPE, text=True))
+    def start(pause: float) -> ForkedCode:
+        started.append(ForkedCode(WORKER, database, str(LEASE), str(pause)))
         return started[-1]
 
     yield start
     for process in started:
-        process.kill()
-        process.wait()
-        process.stdout.close()
+        with process:
+            process.kill()
 
 
 def wait_for(condition):

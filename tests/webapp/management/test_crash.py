@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import subprocess
-import sys
 import time
 
 import pytest
@@ -14,6 +12,7 @@ from ararat.middleware.bindings.checks.verification import verify
 from ararat.webapp.accounts.model import Caller
 from ararat.webapp.management import Management
 
+from ...forking import ForkedCode
 from .conftest import audit_of
 
 # The process changes names in many ways. It prints each result after the method returns.
@@ -47,8 +46,7 @@ def test_a_kill_loses_no_acknowledged_change(
 ) -> None:
     acknowledged: list[tuple[str, int, str]] = []
     for _ in range(rounds):
-        command = [sys.executable, "-W", "error", "-c", PROCESS, database]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        with ForkedCode(PROCESS, database) as process:
             assert process.stdout is not None
             lines = [process.stdout.readline()]
             time.sleep(random.uniform(0, 0.3))  # noqa: S311 - any time will do

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
@@ -14,6 +12,7 @@ import pytest
 from ararat.webapp.accounts.model import Caller
 from ararat.webapp.management import Fields, Management, Saved, Stale
 
+from ...forking import ForkedCode
 from .conftest import GRANTED, audit_of
 
 CLIENTS = 8
@@ -71,15 +70,7 @@ def test_processes_never_mint_one_name_twice_and_lose_no_change(
 ) -> None:
     management.bindings.set_prefix(GRANTED, pattern="10^3")
     shared = management.save(curator, f"{GRANTED}shared", Fields(target=TARGET)).binding
-    processes = [
-        subprocess.Popen(
-            [sys.executable, "-W", "error", "-c", PROCESS, database, f"{number}"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        for number in range(CLIENTS)
-    ]
+    processes = [ForkedCode(PROCESS, database, f"{number}") for number in range(CLIENTS)]
     for process in processes:
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import io
-import subprocess
-import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -18,6 +16,7 @@ from ararat.middleware.bindings.bulk.operations import list_operations
 from ararat.middleware.bindings.bulk.relocation import Rewriting, relocate_prefix
 from ararat.middleware.bindings.collection import Bindings
 from ararat.middleware.errors import BindingError, BindingsUnavailable, ReadOnlyBindings
+from tests.forking import ForkedCode
 
 OLD, NEW = "https://old.example/", "https://new.example/"
 OLD_HOST, NEW_HOST = "https://old.example", "https://new.example"
@@ -302,7 +301,7 @@ def test_a_killed_relocation_changes_nothing(
     table = tmp_path / "names.csv"
     table.write_text("identifier,target\n" + "".join(f"ark:12345/x{n},{OLD}{n}\n" for n in range(names)))
     import_table(bindings, table)
-    command = [sys.executable, "-c", KILLED, database, str(at)]
-    assert subprocess.run(command, timeout=300, check=False).returncode == -9
+    with ForkedCode(KILLED, database, str(at)) as process:
+        assert process.wait(300) == -9
     assert relocate_prefix(bindings, "new.example", "old.example", dry_run=True).names == 0
     assert relocate_prefix(bindings, "old.example", "new.example").counts == {"relocated": names}

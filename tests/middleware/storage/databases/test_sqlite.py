@@ -22,6 +22,7 @@ from ararat.middleware.bindings.collection import Bindings
 from ararat.middleware.errors import BindingError, BindingsUnavailable, ReadOnlyBindings
 from ararat.middleware.storage.databases.sqlite import FRESH_SECONDS, SQLite
 from ararat.middleware.storage.store import DatabaseStore
+from tests.forking import ForkedCode
 
 pytestmark = pytest.mark.usefixtures("durable_sqlite")
 
@@ -262,11 +263,11 @@ def test_missing_permissions_are_reported_with_their_fix(
     served.close()
     file.chmod(file_mode)
     file.parent.chmod(folder_mode)
-    command = [sys.executable, "-c", AS_NOBODY, str(file)]
-    ran = subprocess.run(command, capture_output=True, text=True, timeout=60, cwd="/", check=False)
+    with ForkedCode(AS_NOBODY, str(file), cwd="/") as process:
+        printed, _ = process.communicate(timeout=60)
     file.parent.chmod(0o755)
-    assert said in ran.stdout, ran.stderr
-    assert ("chown, or chmod" in ran.stdout) == (said not in ("/page/ark:12345/doc", "Permission denied"))
+    assert said in printed
+    assert ("chown, or chmod" in printed) == (said not in ("/page/ark:12345/doc", "Permission denied"))
 
 
 READING_ONLY = """
@@ -303,13 +304,7 @@ def reader(served: Bindings, file: Path) -> Iterator[Callable[[str], str]]:
     if os.geteuid() != 0:
         pytest.skip("only root can start a process as another user")
     served.close()
-    process = subprocess.Popen(
-        [sys.executable, "-c", READING_ONLY, str(file)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        cwd="/",
-    )
+    process = ForkedCode(READING_ONLY, str(file), cwd="/")
     assert process.stdin is not None
     assert process.stdout is not None
     asked, answers = process.stdin, process.stdout
@@ -432,9 +427,7 @@ for number in itertools.count():
 
 
 def test_a_committed_change_survives_a_kill(file: Path, open_store: Callable[..., Bindings]) -> None:
-    with subprocess.Popen(
-        [sys.executable, "-c", UNTIL_KILLED, str(file)], stdout=subprocess.PIPE, text=True
-    ) as process:
+    with ForkedCode(UNTIL_KILLED, str(file)) as process:
         assert process.stdout is not None
         for line in process.stdout:
             if int(line) == 20:

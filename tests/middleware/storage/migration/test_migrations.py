@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
@@ -24,6 +22,8 @@ from ararat.middleware.log.redaction import redact
 from ararat.middleware.storage.migration.migrations import migrate
 from ararat.middleware.storage.tables import schema, triggers
 from ararat.middleware.storage.versions import VERSION
+
+from ....forking import ForkedCode
 
 NAME = "ark:12345/doc"
 ROW = "'ark:12345/doc', 'located', '/x', 'live', 302, 'R1', 0, 'name', '2026-10-04T12:00:00.000000Z', 1"
@@ -235,8 +235,7 @@ print(*migrate(sys.argv[1])[:2])
 
 
 def test_the_second_of_two_concurrent_migrations_waits(old: str) -> None:
-    command = [sys.executable, "-c", MIGRATING, old]
-    processes = [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    processes = [ForkedCode(MIGRATING, old) for _ in range(2)]
     for process in processes:
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
