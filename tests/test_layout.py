@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import doctest
+import functools
 import importlib
 import importlib.metadata
 import json
@@ -46,19 +47,32 @@ def module_name(path: Path) -> str:
 every_module = pytest.mark.parametrize("path", [pytest.param(path, id=module_name(path)) for path in FILES])
 
 
+@functools.cache
+def import_statements(path: Path) -> dict[ast.Import | ast.ImportFrom, bool]:
+    """Return the import statements of a file, each with whether it is executed when the file is loaded."""
+    found: dict[ast.Import | ast.ImportFrom, bool] = {}
+    nodes = deque[tuple[ast.AST, bool]]([(ast.parse(path.read_bytes()), True)])
+    while nodes:
+        node, on_loading = nodes.popleft()
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            found[node] = on_loading
+        elif isinstance(node, ast.stmt | ast.Module | ast.ExceptHandler | ast.match_case):
+            on_loading = on_loading and not isinstance(node, ast.FunctionDef)
+            nodes.extend((child, on_loading) for child in ast.iter_child_nodes(node))
+    return found
+
+
 def imports(path: Path, *, on_loading: bool = False) -> Iterator[str]:
     """Yield the absolute names of the modules that a file imports, anywhere or when it is loaded."""
     package = module_name(path).split(".") if path.name == "__init__.py" else module_name(path).split(".")[:-1]
-    nodes = deque[ast.AST]([ast.parse(path.read_bytes())])
-    while nodes:
-        node = nodes.popleft()
-        if not (on_loading and isinstance(node, ast.FunctionDef)):
-            nodes.extend(ast.iter_child_nodes(node))
+    for node, is_loaded in import_statements(path).items():
+        if on_loading and not is_loaded:
+            continue
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+        elif node.level == 0:
             yield node.module or ""
-        elif isinstance(node, ast.ImportFrom):
+        else:
             base = ".".join([*package[: len(package) - node.level + 1], *filter(None, [node.module])])
             yield from [base] if node.module else [f"{base}.{alias.name}" for alias in node.names]
 
@@ -87,7 +101,7 @@ def test_identifiers_imports_only_the_standard_library(path):
 
 def test_imports_inside_the_package_are_relative():
     for path in FILES:
-        nodes = ast.walk(ast.parse(path.read_bytes()))
+        nodes = import_statements(path)
         found = [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom) and node.level == 0]
         assert not [module for module in found if module.split(".")[0] in {"ararat", *ROOMS}], path
 
@@ -175,5 +189,9 @@ def test_the_version_is_the_same_everywhere():
 def test_docstring_examples_are_correct(path):
     # Not with --doctest-modules, which would load each module a second time under the name of the folder.
     module = importlib.import_module(module_name(path))
-    results = doctest.testmod(module, optionflags=doctest.ELLIPSIS)
-    assert results.failed == 0, "see the captured output"
+    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
+    for docstring in doctest.DocTestFinder().find(module):
+        # The runner creates a debugger for each docstring, and this takes long.
+        if docstring.examples:
+            runner.run(docstring)
+    assert runner.summarize().failed == 0, "see the captured output"

@@ -44,6 +44,8 @@ TEST_NAME = re.compile(
     r"def test_(?:(?:what|who|where|of|whatever)_|\w*(?:no|some|every)body|\w*_(?:for_ever|is_none|said|told)\b)\w*"
 )
 PATTERNS = [(re.compile(rf"(?<![\w-])(?:{words})", re.IGNORECASE), instead) for words, instead in AVOID.items()]
+# Any of the words in a lower-case text. This is many times faster than the single patterns.
+CANDIDATE = re.compile(rf"(?<![\w-])(?:{'|'.join(AVOID)})")
 
 # Parts of a text that are not checked, with the reason.
 EXCEPTIONS = {
@@ -120,7 +122,9 @@ def test_templates_use_plain_words():
 def test_modules_use_plain_words():
     for name in MODULES:
         source = (ROOT / name).read_text("utf-8")
-        assert words_to_avoid(name, prose(source)) == []
+        # To find the comments and strings takes long, and few modules contain any of the words.
+        if CANDIDATE.search(source.replace("None", "").lower()):
+            assert words_to_avoid(name, prose(source)) == []
         assert OPENING.findall(source) == [], f"{name}: start with a verb or a noun"
         assert TEST_NAME.findall(source) == [], f"{name}: name the test after the behaviour that it checks"
 
@@ -140,6 +144,7 @@ def test_sources_use_plain_words():
 )
 def test_words_to_avoid_are_found(text, count):
     assert len(words_to_avoid("text", text)) == count
+    assert bool(CANDIDATE.search(text.lower())) == bool(count)
 
 
 def test_exceptions_are_necessary():
