@@ -157,7 +157,7 @@ def keep_copy() -> Callable[[Path], Callable[[], None]]:
     return keep
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def read_page() -> Callable[[str], Element]:
     """read_page(html) returns the page as a tree. It fails for unclosed elements and repeated attributes."""
 

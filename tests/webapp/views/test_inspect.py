@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 from urllib.parse import parse_qs, quote_from_bytes, urlsplit
@@ -70,10 +71,14 @@ def client():
     return create_app().test_client()
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def answer(client, read_page):
-    """answer(text) returns the page for a text of any length, as a browser without JavaScript gets it."""
+    """answer(text) returns the page for a text of any length, as a browser without JavaScript gets it.
 
+    It requests each page once, because several tests check the pages of all hostile identifiers.
+    """
+
+    @functools.cache
     def ask(text):
         octets = text.encode("utf-8", "surrogatepass")
         if text == sent(text):
