@@ -229,18 +229,18 @@ def test_the_running_time_is_linear(unit, before):
 
 
 def is_linear(judge, before, unit):
-    """Return whether a text of twice the length takes less than three times the CPU time in one of six attempts.
+    """Return whether a text of four times the length takes less than eight times the CPU time in one of six attempts.
 
     The text ends with a separate word, so that it is not read as one identifier.
     """
-    short, long = (f"{before}{unit * (length // len(unit))} end" for length in (2**14, 2**15))
+    short, long = (f"{before}{unit * (length // len(unit))} end" for length in (2**12, 2**14))
     for _ in range(6):
         times = []
         for text in (short, long):
             start = process_time()
             judge(text)
             times.append(process_time() - start)
-        if times[1] < 3 * max(times[0], 0.0005):
+        if times[1] < 8 * max(times[0], 0.0005):
             return True
     return False
 

@@ -55,7 +55,7 @@ def test_parsing_is_linear(text):
     assert len(describedby([text])) <= MAX_LINKS
 
 
-# Lengths and doubling: parsing a field of twice the length takes at most about twice the time.
+# Parsing a field of four times the length takes about four times the time, and not 16 times.
 UNITS = [
     ",",
     " ,",
@@ -82,12 +82,8 @@ UNITS = [
 def test_parsing_time_depends_only_on_the_length(unit, begin):
     def took(octets):
         field = begin + (unit * octets)[:octets]
-        times = []
-        for _ in range(3):
-            start = time.process_time()
-            describedby([field])
-            times.append(time.process_time() - start)
-        return min(times)
+        start = time.process_time()
+        describedby([field])
+        return time.process_time() - start
 
-    took(1_000)
-    assert took(400_000) < 6 * took(200_000) + 0.05
+    assert any(took(100_000) < 8 * max(took(25_000), 0.0005) for _ in range(6))
