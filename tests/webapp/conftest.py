@@ -18,6 +18,7 @@ from flask.templating import Environment
 from jinja2 import BytecodeCache
 from jinja2.bccache import Bucket
 from werkzeug.routing import Rule
+from werkzeug.routing.converters import DEFAULT_CONVERTERS
 
 from ararat.middleware import BindingsUnavailable
 from ararat.middleware.bindings.model import NameCount
@@ -41,24 +42,31 @@ class _Compiled(BytecodeCache):
 def compiled_once() -> Iterator[None]:
     """Share compiled templates and routes between all applications of these tests."""
     compiled = _Compiled()
-    builders: dict[object, Callable[..., tuple[str, str]]] = {}
+    rules: dict[object, Any] = {}
     make = Flask.create_jinja_environment
-    compile_builder = Rule._compile_builder
+    compile_rule = Rule.compile
 
     def with_compiled(app: Flask) -> Environment:
         environment = make(app)
         environment.bytecode_cache = compiled
         return environment
 
-    def builder(rule: Rule, append_unknown: bool = True) -> Callable[..., tuple[str, str]]:
-        key = rule.rule, append_unknown, tuple(rule._trace), tuple((rule.defaults or {}).items())
-        if key not in builders:
-            builders[key] = compile_builder(rule, append_unknown)
-        return builders[key]
+    def with_known(rule: Rule) -> None:
+        assert rule.map
+        assert rule.map.converters == DEFAULT_CONVERTERS
+        key = rule.rule, rule.subdomain, rule.merge_slashes, tuple((rule.defaults or {}).items())
+        if known := rules.get(key):
+            rule._parts, rule._trace, rule._converters = known._parts, known._trace, known._converters
+            rule.arguments = known.arguments
+            rule._build = known._build.__func__.__get__(rule)
+            rule._build_unknown = known._build_unknown.__func__.__get__(rule)
+        else:
+            compile_rule(rule)
+            rules[key] = rule
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Flask, "create_jinja_environment", with_compiled)
-        patch.setattr(Rule, "_compile_builder", builder)
+        patch.setattr(Rule, "compile", with_known)
         yield
 
 

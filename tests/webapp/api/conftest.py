@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import functools
 import json
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 from flask import Flask
 from werkzeug.test import TestResponse
 
+from ararat.middleware import open_bindings
 from ararat.middleware.bindings.collection import Bindings
 from ararat.webapp import create_app
 from ararat.webapp.accounts.store import Accounts
@@ -66,18 +70,38 @@ def clock() -> Clock:
     return Clock()
 
 
+@functools.cache
+def with_accounts() -> bytes:
+    """Return the content of a database with the accounts, because adding them takes longer than most tests."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "bindings.sqlite"
+        with open_bindings(file, create=True, clock=Clock()) as bindings:
+            add_accounts(Accounts(bindings))
+        return file.read_bytes()
+
+
+def add_accounts(accounts: Accounts) -> None:
+    for role, prefixes in ROLES.items():
+        accounts.add(role, role, prefixes)
+
+
 @pytest.fixture
-def bindings(tmp_path: Any, clock: Clock, open_store: Callable[..., Bindings]) -> Bindings:
+def bindings(
+    tmp_path: Path, clock: Clock, open_store: Callable[..., Bindings], request: pytest.FixtureRequest
+) -> Bindings:
     """No bindings, in a file of SQLite. A test can override this fixture for other databases."""
-    return open_store(f"sqlite:///{tmp_path}/bindings.sqlite", clock=clock)
+    file = tmp_path / "bindings.sqlite"
+    if "app" in request.fixturenames:
+        file.write_bytes(with_accounts())
+    return open_store(f"sqlite:///{file}", clock=clock)
 
 
 @pytest.fixture
 def app(bindings: Bindings) -> Flask:
     """The inspector with these bindings and an account of each role, named after it."""
     app = create_app(bindings, trace_elsewhere=False)
-    for role, prefixes in ROLES.items():
-        accounts_of(app).add(role, role, prefixes)
+    if not accounts_of(app).exist():
+        add_accounts(accounts_of(app))
     return app
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import re
+import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -60,13 +62,24 @@ class Desk:
         return Browser(client)
 
 
+@functools.cache
+def with_accounts() -> bytes:
+    """Return the content of a database with the accounts, because adding them takes longer than most tests."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "bindings.sqlite"
+        with open_bindings(file, create=True) as bindings:
+            for name, role in ROLES.items():
+                Accounts(bindings).add(name, role, ["ark:12345/x5"] if role == "curator" else [])
+        return file.read_bytes()
+
+
 def open_desk(folder: Path, **options: Any) -> Desk:
     """Return a desk with a new database in a folder. ``options`` are those of create_app."""
-    bindings = open_bindings(folder / "bindings.sqlite", create=True)
-    accounts = Accounts(bindings)
-    for name, role in ROLES.items():
-        accounts.add(name, role, ["ark:12345/x5"] if role == "curator" else [])
-    return Desk(create_app(bindings, **options), bindings, accounts)
+    file = folder / "bindings.sqlite"
+    with file.open("xb") as new:
+        new.write(with_accounts())
+    bindings = open_bindings(file)
+    return Desk(create_app(bindings, **options), bindings, Accounts(bindings))
 
 
 @pytest.fixture
