@@ -134,6 +134,6 @@ def store_errors() -> Iterator[None]:
         code = NO if error.code == "not-bound" else UNREADABLE
         raise Refused(what, ("Expected", f"{error.expected} ({error.reference})"), exit_code=code) from None
     except BindingsUnavailable as error:
-        raise Refused(
-            str(error), ("Fix", "make the database reachable, then try again"), exit_code=UNAVAILABLE
-        ) from None
+        # Most messages state the remedy after a semicolon, such as to restore a backup or to run a command.
+        fix = () if "; " in str(error) else (("Fix", "make the database reachable, then try again"),)
+        raise Refused(str(error), *fix, exit_code=UNAVAILABLE) from None

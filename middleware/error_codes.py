@@ -498,7 +498,11 @@ ERROR_CODES: dict[str, ErrorCode] = _catalogue(
         "the database that the snapshot was made of",
     ),
     ("database-encoding", "the encoding of the database is not UTF-8", "a database with the encoding UTF8"),
-    ("schema-version", "another version of Ararat created the database", "ararat migrate"),
+    (
+        "schema-version",
+        "another version of Ararat created the database",
+        "ararat migrate; for the database of a newer version, that version of Ararat",
+    ),
     (
         "binding-unreadable",
         "the row of this name in the database cannot be read",

@@ -21,6 +21,7 @@ from ...middleware.log.status import LogStatus, log_status
 from ...middleware.log.verification.policy import Policy
 from ...middleware.storage.store import DatabaseStore
 from .finding import Finding
+from .stores import sentence
 
 MAX_WAIT = timedelta(days=1)
 """The time after which a change that is not published is a warning."""
@@ -54,13 +55,13 @@ def read_status(database: str, folder: Path) -> LogStatus | Finding:
             return log_status(store, LogFolder(folder))
     except BindingError as error:
         change = _REMEDIES.get(error.code, f"Use {error.expected}.")
-        return Finding("log", error.code, "error", "log", _sentence(error.message), change)
+        return Finding("log", error.code, "error", "log", sentence(error.message), change)
     except BindingsUnavailable as error:
         change = (
             "Start the database server, or name the database of the log with --database. For a file of bindings, "
             "create its log: ararat log init."
         )
-        return Finding("log", "unavailable", "error", "log", _sentence(display.escape(str(error))), change)
+        return Finding("log", "unavailable", "error", "log", sentence(display.escape(str(error))), change)
 
 
 def examine(status: LogStatus, folder: Path, key_path: Path, policy: Policy | None = None) -> Iterator[Finding]:
@@ -71,7 +72,7 @@ def examine(status: LogStatus, folder: Path, key_path: Path, policy: Policy | No
     where, origin = display.escape(str(LogFolder(folder))), display.escape(status.key.name)
     if status.fault is not None:
         code = status.code or "log-folder"
-        yield Finding("log", code, "error", "log", _sentence(status.fault), _REMEDIES.get(code))
+        yield Finding("log", code, "error", "log", sentence(status.fault), _REMEDIES.get(code))
     else:
         message = f"{where} has {_count(status.published or 0, 'entry', 'entries')} of {origin}, signed by its key."
         yield Finding("log", "log-folder", "ok", "log", message)
@@ -114,7 +115,7 @@ def _witnesses(folder: Path, key: VerifierKey, policy: Policy | None) -> Finding
         cosigned = {found.key for found in read_checkpoint(content, key, policy.witness_keys)[1]}
     except (LogError, OSError) as error:
         change = "Publish again: ararat log publish with the same policy."
-        return Finding("log", code, "error", shown, _sentence(display.escape(str(error))), change)
+        return Finding("log", code, "error", shown, sentence(display.escape(str(error))), change)
     message = f"{len(cosigned)} of {_count(len(policy.witnesses), 'witness', 'witnesses')} cosigned the checkpoint."
     if policy.is_satisfied(cosigned):
         return Finding("log", code, "ok", shown, message)
@@ -167,7 +168,3 @@ def _is_secret(path: Path) -> bool:
 
 def _count(number: int, one: str, many: str) -> str:
     return f"{number:,} {one if number == 1 else many}"
-
-
-def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith('.') else '.'}"

@@ -39,7 +39,7 @@ def examine(url_or_path: str) -> Iterator[Finding]:
     try:
         found = list(conditions(url_or_path))
     except BindingError as error:
-        message = f"{_sentence(error.message)} Expected {error.expected}."
+        message = f"{sentence(error.message)} Expected {error.expected}."
         yield Finding("database", error.code, "error", "database", message, f"Use {error.expected}.")
         return
     for number, condition in enumerate(found, 1):
@@ -67,8 +67,8 @@ def _finding(condition: Condition, shown: str, *, alone: bool) -> Finding:
                 change += f" If the file is correct, delete {where}.served."
         fault = display.escape(condition.fault)
         # The fault of a file begins with the file name, so its first letter must not change.
-        sentence = f"{fault.removesuffix('.')}." if condition.table else _sentence(fault)
-        return Finding("database", code, "error", shown, f"{can}{sentence}", change)
+        explained = f"{fault.removesuffix('.')}." if condition.table else sentence(fault)
+        return Finding("database", code, "error", shown, f"{can}{explained}", change)
     if condition.names is not None and condition.names.number == 0:
         change = "Check that this is the right database. Bind names with ararat bind or ararat import."
         return Finding("database", "no-names", "warning", shown, f"{where} can be read but contains no names.", change)
@@ -85,5 +85,11 @@ def _finding(condition: Condition, shown: str, *, alone: bool) -> Finding:
     return Finding("database", "readable-writable", "ok", shown, f"{where} can be read and written.{names}")
 
 
-def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith('.') else '.'}"
+def sentence(text: str) -> str:
+    """Return ``text`` as a sentence. A URL at its beginning keeps its lower case.
+
+    >>> sentence("the file is empty"), sentence("sqlite:///a.db is empty")
+    ('The file is empty.', 'sqlite:///a.db is empty.')
+    """
+    first = text[:1] if "://" in text.partition(" ")[0] else text[:1].upper()
+    return f"{first}{text[1:]}{'' if text.endswith('.') else '.'}"

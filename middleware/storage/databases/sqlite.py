@@ -60,6 +60,12 @@ _MIXED = (
     "move {log} and {shm} to another folder, and start the programs"
 )
 _REMEDY = "give the user of this process write permission on the file and its folder (chown, or chmod u+w)"
+_REMEDIES = {
+    sqlite3.SQLITE_NOTADB: "name the file of the database, or restore it from a backup",
+    sqlite3.SQLITE_CORRUPT: "restore the file from a backup",
+    sqlite3.SQLITE_FULL: "free space on its disk",
+}
+"""The remedies for errors of SQLite that do not pass, by result code."""
 
 _Pair = tuple[tuple[int, int] | None, tuple[int, int] | None]  # device and inode of the file and of its log
 _TRIES = 5
@@ -318,7 +324,8 @@ class SQLite:
         """Convert an error of SQLite or of the file system to the exception to raise."""
         if error_code(error) & 0xFF == sqlite3.SQLITE_BUSY:
             return self._locked()
-        return BindingsUnavailable(f"{self}: {error}")
+        remedy = _REMEDIES.get(error_code(error) & 0xFF)
+        return BindingsUnavailable(f"{self}: {error}; {remedy}" if remedy else f"{self}: {error}")
 
     def _locked(self) -> BindingsUnavailable:
         message = f"another writer has locked the database for {BUSY_SECONDS:g} s; try again later"

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -252,6 +254,26 @@ def test_bind_suggests_import_for_a_table(ararat: Callable[..., Result], tmp_pat
     assert result.exit_code == 2
     assert "ararat import" in result.stderr.replace("\n", " ")
     assert ararat("show", DOC, "--database", str(tmp_path / "names.csv")).exit_code == 1
+
+
+@pytest.mark.parametrize(
+    ("statement", "remedy"),
+    [
+        pytest.param("", "name the file of the database, or restore it from a backup", id="another file"),
+        pytest.param("DROP TABLE ararat", "to create them, run: ararat init", id="no tables"),
+        pytest.param("UPDATE ararat SET value = 99 WHERE name = 'schema'", "update Ararat", id="newer"),
+    ],
+)
+def test_the_remedy_of_a_damaged_database_is_its_own(
+    statement: str, remedy: str, bound: Callable[..., Result], database: Path
+) -> None:
+    with closing(sqlite3.connect(database)) as connection, connection:
+        connection.execute(statement)
+    if not statement:
+        database.write_bytes(b"not a database " * 200)
+    said = " ".join(bound("show", DOC).stderr.split())
+    assert remedy in said
+    assert "make the database reachable" not in said
 
 
 def test_show_reads_a_table_like_a_database(ararat: Callable[..., Result], tmp_path: Path) -> None:
