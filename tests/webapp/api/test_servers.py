@@ -33,28 +33,31 @@ DECODING = "wsgiref"
         "ararat serve",
         pytest.param("waitress", marks=pytest.mark.long),
         DECODING,
-    ]
+    ],
+    scope="module",
 )
-def server(request, tmp_path, serve_ararat, wsgi_server, start_server) -> Any:
-    """A server process with the API; ``server.send(method, target, body)`` sends a request with a token."""
-    database = f"sqlite:///{tmp_path}/bindings.sqlite"
+def server(request, tmp_path_factory, serve_ararat, start_server) -> Any:
+    """A server process with the API. ``server(method, name, body)`` sends a request with a token.
+
+    Each test writes other names.
+    """
+    folder = tmp_path_factory.mktemp("api")
+    database = f"sqlite:///{folder}/bindings.sqlite"
     with open_bindings(database, create=True) as bindings:
         accounts = Accounts(bindings)
         accounts.add("jane", "administrator")
         _, secret = accounts.create_token("jane", "test")
-    (tmp_path / "managed_site.py").write_text(SITE.format(database=database), "utf-8")
-    match request.param:
-        case "gunicorn":
-            started = wsgi_server(SITE.format(database=database))
-        case "ararat serve":
-            started = serve_ararat("--database", database)
-        case "waitress":
-            command = [sys.executable, "-m", "waitress", "--listen=127.0.0.1:0", "managed_site:application"]
-            started = start_server(command, {"PYTHONPATH": str(tmp_path)})
-            started.port = int(started.wait_for(r"Serving on http://127\.0\.0\.1:(\d+)"))
-        case _:
-            started = start_server([sys.executable, tmp_path / "managed_site.py"])
-            started.port = int(started.wait_for(r"Serving on http://127\.0\.0\.1:(\d+)"))
+    (folder / "managed_site.py").write_text(SITE.format(database=database), "utf-8")
+    options: list[str] = {
+        "gunicorn": ["-m", "gunicorn", "--bind=127.0.0.1:0", "--no-control-socket", "managed_site:application"],
+        "waitress": ["-m", "waitress", "--listen=127.0.0.1:0", "managed_site:application"],
+        DECODING: ["managed_site.py"],
+    }.get(request.param, [])
+    if options:
+        started = start_server([sys.executable, *options], {"PYTHONPATH": str(folder)}, folder)
+        started.port = int(started.wait_for(r"http://127\.0\.0\.1:(\d+)"))
+    else:
+        started = serve_ararat("--database", database)
     yield Sender(started, secret)
     started.stop()
 
@@ -138,15 +141,15 @@ def test_other_paths_change_nothing(server, decodes):
 
 
 def test_operations_and_names_are_told_apart(server):
-    assert server("PUT", "ark:12345/x6np1", {"target": "https://example.org/1"})[0] == 201
-    assert len(server("GET", "ark:12345/x6np1/history")[1]["events"]) == 1
-    assert len(server("GET", "ark%3A12345%2Fx6np1/history")[1]["events"]) == 1
-    assert server("POST", "ark:12345/x6np1/withdraw")[1]["state"] == "withdrawn"
-    assert server("PUT", "ark:12345/x6np1/history", {"target": "https://example.org/1"})[0] == 405
-    assert server("POST", "ark:12345/x6np1")[0] == 405
+    assert server("PUT", "ark:12345/x6op1", {"target": "https://example.org/1"})[0] == 201
+    assert len(server("GET", "ark:12345/x6op1/history")[1]["events"]) == 1
+    assert len(server("GET", "ark%3A12345%2Fx6op1/history")[1]["events"]) == 1
+    assert server("POST", "ark:12345/x6op1/withdraw")[1]["state"] == "withdrawn"
+    assert server("PUT", "ark:12345/x6op1/history", {"target": "https://example.org/1"})[0] == 405
+    assert server("POST", "ark:12345/x6op1")[0] == 405
 
 
 def test_a_long_body_is_refused_and_the_server_goes_on(server):
-    status, body = server("PUT", "ark:12345/x6np1", {"target": "https://example.org/" + "x" * 5 * 2**20})
+    status, body = server("PUT", "ark:12345/x6long", {"target": "https://example.org/" + "x" * 5 * 2**20})
     assert (status, body["code"]) == (413, "body-too-long")
-    assert server("PUT", "ark:12345/x6np1", {"target": "https://example.org/1"})[0] == 201
+    assert server("PUT", "ark:12345/x6long", {"target": "https://example.org/1"})[0] == 201
