@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import socket
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from io import BytesIO
 from pathlib import Path
 from typing import cast
@@ -28,8 +28,17 @@ NAME = "ark:12345/doc"
 
 
 @pytest.fixture
-def url(cluster) -> str:
-    return cluster.new_database()
+def url(cluster, request: pytest.FixtureRequest) -> Iterator[str]:
+    """The URL of an empty schema, or of a whole database, which takes longer to create."""
+    if hasattr(request, "param"):
+        yield cluster.new_database()
+    else:
+        url = cluster.new_schema()
+        yield url
+        cluster.recycle(url)
+
+
+WHOLE_DATABASE = pytest.mark.parametrize("url", ["database"], indirect=True)
 
 
 @pytest.fixture
@@ -37,6 +46,7 @@ def bindings(url: str, open_store: Callable[..., Bindings]) -> Bindings:
     return open_store(url)
 
 
+@WHOLE_DATABASE
 @pytest.mark.parametrize("scheme", ["postgres", "postgresql", "postgresql+psycopg"])
 def test_all_usual_forms_of_the_url_are_accepted(url: str, open_store: Callable[..., Bindings], scheme: str) -> None:
     bindings = open_store(url.replace("postgresql", scheme, 1))
@@ -184,6 +194,7 @@ REVOKE SELECT ON accounts, grants, identities, tokens, sessions, sign_ins, audit
 """
 
 
+@WHOLE_DATABASE
 def test_a_role_with_select_can_read_only(url: str, bindings: Bindings, open_store) -> None:
     bindings.bind(NAME, "/x")
     bindings.set_rule("ark:12345/t5", "/${value}")
@@ -247,6 +258,7 @@ def end_other_sessions(connection: psycopg.Connection) -> None:
     )
 
 
+@WHOLE_DATABASE
 def test_a_standby_is_read_only(bindings: Bindings, url: str) -> None:
     bindings.bind(NAME, "/x")
     with psycopg.connect(url, autocommit=True) as connection:
