@@ -200,7 +200,7 @@ def test_the_middleware_works_with_older_frameworks(wheel: Path, tmp_path: Path)
     assert "pip install 'ararat[app]'" in command.stderr
 
 
-@pytest.mark.parametrize("hook", ["build_wheel", "build_editable"])
+@pytest.mark.parametrize("hook", ["build_wheel", pytest.param("build_editable", marks=pytest.mark.long)])
 def test_an_unreviewed_htmx_file_ends_the_build(hook, checkout, tmp_path):
     static = tmp_path / "django_htmx" / "static" / "django_htmx"
     static.mkdir(parents=True)

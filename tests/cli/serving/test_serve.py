@@ -170,7 +170,12 @@ def test_a_file_is_read_again_when_it_changes(serve_ararat: Callable[..., Any], 
 @pytest.mark.parametrize(
     ("options", "cause"),
     [
-        pytest.param(["--bindings", "names.csv"], "names.csv, line 3: lines 2 and 3 are both for", id="a bad line"),
+        pytest.param(
+            ["--bindings", "names.csv"],
+            "names.csv, line 3: lines 2 and 3 are both for",
+            id="a bad line",
+            marks=pytest.mark.long,
+        ),
         pytest.param(
             ["--database", "names.csv"],
             "names.csv, line 3: lines 2 and 3 are both for",
@@ -202,11 +207,9 @@ def test_serve_starts_without_bindings(
     server.stop()
 
 
-def test_the_banner_and_healthz_contain_the_number_of_names(serve_ararat: Callable[..., Any]) -> None:
-    server = serve_ararat("--no-trace-elsewhere")
-    assert server.get("/healthz").json()["names"] == 11
-    assert re.search(r"Names +11", server.log())
-    server.stop()
+def test_the_banner_and_healthz_contain_the_number_of_names(ararat_server: Any) -> None:
+    assert ararat_server.get("/healthz").json()["names"] == 11
+    assert re.search(r"Names +11", ararat_server.log())
 
 
 def test_a_restarted_server_serves_the_previous_version_of_a_refused_file(
