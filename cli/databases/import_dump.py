@@ -34,6 +34,18 @@ class Reports(NamedTuple):
     report_omission: Callable[[OmittedValue], object] | None = None
 
 
+def expected(code: str) -> str:
+    """Return what is expected instead of the value that an error code or the code of a problem is about.
+
+    >>> expected("passthrough-unknown")
+    'true or false'
+    """
+    from ...identifiers import PROBLEMS
+    from ...middleware.error_codes import ERROR_CODES
+
+    return (ERROR_CODES.get(code) or PROBLEMS[code]).expected
+
+
 @contextmanager
 def report_file(file: str | None, dump: str) -> Iterator[Reports]:
     """Open the CSV file of ``--report`` and yield functions that write to it. Without a file, they are None.
@@ -41,9 +53,6 @@ def report_file(file: str | None, dump: str) -> Iterator[Reports]:
     ``dump`` is the name of the dump, which is written in each row. Raises :class:`Refused` if the file cannot be
     written.
     """
-    from ...identifiers import PROBLEMS
-    from ...middleware.error_codes import ERROR_CODES
-
     if file is None:
         yield Reports()
         return
@@ -58,10 +67,8 @@ def report_file(file: str | None, dump: str) -> Iterator[Reports]:
         table.writerow(["file", "line", "identifier", "element", "result", "reason", "remedy"])
 
         def report(result: str, noted: NotedLine, cells: Mapping[str, str]) -> None:
-            entry = ERROR_CODES.get(noted.code) or PROBLEMS[noted.code]
-            table.writerow(
-                [dump, noted.line, noted.identifier, "", result, f"{noted.message} ({noted.code})", entry.expected]
-            )
+            reason, remedy = f"{noted.message} ({noted.code})", expected(noted.code)
+            table.writerow([dump, noted.line, noted.identifier, "", result, reason, remedy])
 
         def report_omission(value: OmittedValue) -> None:
             element, reason, remedy = value.omitted

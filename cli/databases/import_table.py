@@ -309,22 +309,24 @@ def _report(file: str | None) -> Iterator[Callable[..., object] | None]:
             if not columns:
                 columns.extend(dict.fromkeys(["identifier", *COLUMNS, *cells]))
                 table.writerow([*_REPORT_COLUMNS, *columns])
-            table.writerow([noted.line, result, noted.code, noted.message, *map(cells.get, columns)])
+            expected = import_dump.expected(noted.code)
+            table.writerow([noted.line, result, noted.code, noted.message, expected, *map(cells.get, columns)])
 
         yield report
         if not columns:
             table.writerow([*_REPORT_COLUMNS, *COLUMNS])
 
 
-_REPORT_COLUMNS = ("line", "result", "code", "message")
+_REPORT_COLUMNS = ("line", "result", "code", "message", "expected")
 
 
 def refused_lines(summary: Summary, sheet: Sheet, report_file: str | None = None) -> Iterator[str]:
     """Yield the lines about the refused rows of a table, each with its line number and reason.
 
-    If not all rows are listed, ``report_file`` is named as the place of the others.
+    The first row with an error code states also what is expected. If not all rows are listed, ``report_file`` is named
+    as the place of the others.
     """
-    yield from _noted("refused", summary.refused, summary.refusals, sheet, report_file)
+    yield from _noted("refused", summary.refused, summary.refusals, sheet, report_file, advise=True)
 
 
 def warned_lines(summary: Summary, sheet: Sheet, report_file: str | None = None) -> Iterator[str]:
@@ -361,10 +363,16 @@ def _imported(imported: Imported, sheet: Sheet) -> Iterator[str]:
             yield from sheet.prose(f"{name}: {words(new, most=200)} (was {words(old, most=200)})", indent=_INDENT)
 
 
-def _noted(word: str, lines: list[NotedLine], number: int, sheet: Sheet, report_file: str | None) -> Iterator[str]:
+def _noted(
+    word: str, lines: list[NotedLine], number: int, sheet: Sheet, report_file: str | None, *, advise: bool = False
+) -> Iterator[str]:
+    advised: set[str] = set()
     for line in sorted(lines):
         yield from _line(word, line.line, line.identifier, sheet)
         yield from sheet.prose(f"{line.message} ({line.code})", indent=_INDENT)
+        if advise and line.code not in advised:
+            advised.add(line.code)
+            yield from sheet.prose(f"expected {import_dump.expected(line.code)}", indent=_INDENT)
     if number > len(lines):
         where = f"see {report_file}" if report_file else "use --report FILE to list them all"
         yield from sheet.prose(f"... and {number - len(lines):,} more lines; {where}")

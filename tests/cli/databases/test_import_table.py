@@ -171,6 +171,23 @@ def test_the_report_contains_every_refused_line(ararat: Callable[..., Result], t
     assert "150 added" in ararat("import", "--ignore-unknown", str(report)).stdout
 
 
+def test_a_refused_line_states_once_what_is_expected(ararat: Callable[..., Result], tmp_path: Path) -> None:
+    (tmp_path / "names.csv").write_text(
+        "identifier,target,passthrough\nark:12345/a,/a,WAHR\nark:12345/b,/b,VRAI\nark:12345/c,c,\n"
+    )
+    report = tmp_path / "report.csv"
+    result = ararat("import", "--report", str(report), str(tmp_path / "names.csv"))
+    assert re.findall(r"(WAHR|VRAI|target-\w+|expected true or false|expected an http)", result.stderr) == [
+        "WAHR",
+        "expected true or false",
+        "VRAI",
+        "target-relative",
+        "expected an http",
+    ]
+    rows = csv.DictReader(report.read_text("utf-8-sig").splitlines())
+    assert [row["expected"].split()[0] for row in rows] == ["true", "true", "an"]
+
+
 def test_a_report_does_not_replace_its_table(ararat: Callable[..., Result], tmp_path: Path) -> None:
     (tmp_path / "names.csv").write_text(TABLE)
     result = ararat("import", "--report", str(tmp_path / "names.csv"), str(tmp_path / "names.csv"))
