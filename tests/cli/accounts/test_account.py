@@ -11,13 +11,21 @@ import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import argon2
 import pytest
 
 from ararat.middleware import open_bindings
+from ararat.webapp.accounts import passwords
 from ararat.webapp.accounts.sign_in import sign_in
 from ararat.webapp.accounts.store import Accounts
 
 PASSWORD = "correct horse battery"
+
+
+@pytest.fixture(autouse=True)
+def cheap_hashes(monkeypatch):
+    """Hash passwords with little memory and time. Other processes hash them as usual."""
+    monkeypatch.setattr(passwords, "_HASHER", argon2.PasswordHasher.from_parameters(argon2.profiles.CHEAPEST))
 
 
 @pytest.fixture

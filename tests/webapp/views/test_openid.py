@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import subprocess
 import sys
@@ -223,8 +224,6 @@ def test_the_secret_is_not_in_the_representation(provider):
 # ID tokens that the provider of the test does not issue ---------------------------------------------------------------
 
 ISSUER = "https://idp.example"
-KEY = RSAKey.generate_key(2048, {"kid": "1"})
-OTHER = RSAKey.generate_key(2048, {"kid": "1"})
 METADATA = {
     "issuer": ISSUER,
     "authorization_endpoint": f"{ISSUER}/authorize",
@@ -233,18 +232,24 @@ METADATA = {
 }
 
 
+@functools.cache
+def key_of(owner):
+    """Return a key. It is generated for the first test that uses it."""
+    return RSAKey.generate_key(2048, {"kid": "1"})
+
+
 @pytest.fixture
 def confirm(monkeypatch):
     """confirm(claims, ...) returns the subject for an ID token with these claims."""
     documents: dict[str, object] = {f"{ISSUER}/.well-known/openid-configuration": METADATA}
-    documents[f"{ISSUER}/keys"] = {"keys": [KEY.as_dict(private=False)]}
+    documents[f"{ISSUER}/keys"] = {"keys": [key_of("provider").as_dict(private=False)]}
     monkeypatch.setattr(OpenID, "_fetch", lambda self, address: documents[address])
 
-    def run(key=KEY, alg="RS256", **changed):
+    def run(signer="provider", key=None, alg="RS256", **changed):
         now = int(time.time())
         claims = {"iss": ISSUER, "sub": "17", "aud": "ararat", "exp": now + 60, "iat": now, "nonce": "n"} | changed
         claims = {name: value for name, value in claims.items() if value is not None}
-        text = jwt.encode({"alg": alg, "kid": "1"}, claims, key, algorithms=[alg])
+        text = jwt.encode({"alg": alg, "kid": "1"}, claims, key or key_of(signer), algorithms=[alg])
         token = OAuth2Token({"id_token": text, "access_token": "a", "token_type": "Bearer"})
         monkeypatch.setattr(openid.OAuth2Session, "fetch_token", lambda *args, **kwargs: token)
         provider = OpenID(issuer=ISSUER, client_id="ararat", client_secret="s")
@@ -276,7 +281,7 @@ def test_a_valid_id_token_confirms_the_subject(confirm):
         pytest.param({"exp": None}, id="no expiry"),
         pytest.param({"iat": 2**40}, id="from the future"),
         pytest.param({"at_hash": "x"}, id="another access token"),
-        pytest.param({"key": OTHER}, id="another key"),
+        pytest.param({"signer": "another site"}, id="another key"),
         pytest.param({"key": OctKey.import_key("s" * 32), "alg": "HS256"}, id="signed with the secret"),
     ],
 )
@@ -297,7 +302,7 @@ def test_an_unsigned_id_token_is_not_confirmed(confirm, monkeypatch):
 
 def test_new_keys_of_the_provider_are_read(confirm, monkeypatch):
     new = RSAKey.generate_key(2048, {"kid": "2"})
-    keys = [{"keys": [KEY.as_dict(private=False)]}, {"keys": [new.as_dict(private=False)]}]
+    keys = [{"keys": [key_of("provider").as_dict(private=False)]}, {"keys": [new.as_dict(private=False)]}]
     monkeypatch.setattr(
         OpenID, "_fetch", lambda self, address: METADATA if address.endswith("configuration") else keys.pop(0)
     )

@@ -9,7 +9,6 @@ from html.parser import HTMLParser
 import pytest
 from bibtexparser.entrypoint import parse_string
 from bibtexparser.middlewares import LatexDecodingMiddleware
-from datacite import schema45
 from lxml import html
 from lxml.etree import fromstring
 from pyld import jsonld
@@ -170,6 +169,9 @@ def test_datacite_xml(written, value):
 
 @values
 def test_datacite_json(written, value):
+    # This package loads slowly. Other processes of a run do not need it.
+    from datacite import schema45
+
     record = json.loads(written("datacite-json", value))
     assert list(schema45.validator.iter_errors(record)) == []
     assert record["titles"] == [{"title": without_surrogates(value)}]

@@ -33,7 +33,10 @@ def xlsx(*rows: tuple[Any, ...]) -> bytes:
 def with_member(content: bytes, name: str, change: Callable[[bytes], bytes]) -> bytes:
     """Return a workbook with another document."""
     saved = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(content)) as old, zipfile.ZipFile(saved, "w", zipfile.ZIP_DEFLATED) as new:
+    with (
+        zipfile.ZipFile(io.BytesIO(content)) as old,
+        zipfile.ZipFile(saved, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as new,
+    ):
         for each in old.namelist():
             new.writestr(each, change(old.read(each)) if each == name else old.read(each))
     return saved.getvalue()
