@@ -141,6 +141,13 @@ def compose(
         statistics=settings.get("statistics"),
         on_trace=lambda end: whole.metrics and whole.metrics.trace_ended(end.outcome),
     )
+    pages = {rule.rule.split("/")[1] for rule in app.url_map.iter_rules()} - {""}
+    for setting in ("sitemap", "atom", "oai", "services", "log", "metrics"):
+        path = (settings.get(setting) or "").rstrip("/")
+        # The resolver is in front of the inspector, so the pages there would no longer be reached.
+        below_ezid = ezid is not None and f"{path}/".startswith(f"{ezid.rstrip('/')}/")
+        if below_ezid or path.strip("/").partition("/")[0] in pages:
+            raise ValueError(f"{setting}: the path {path} has other pages; choose another")
     if resume:
         resume_jobs(app)
     site = DispatcherMiddleware(app, {MOUNT: create_demo()} if demo else {})

@@ -485,6 +485,20 @@ def test_the_ezid_api_needs_a_database_and_a_path(ararat: Callable[..., Result],
         assert "EZID API" in wrong.stderr
 
 
+@pytest.mark.parametrize(
+    ("option", "path"),
+    [("--sitemap", "/desk"), ("--oai", "/ezid"), ("--atom", "/ezid/changes"), ("--services", "/api/v1")],
+    ids=["desk", "EZID API", "below the EZID API", "JSON API"],
+)
+def test_a_path_of_the_resolver_hides_no_page(
+    option: str, path: str, ararat: Callable[..., Result], tmp_path: Path
+) -> None:
+    stored = ("--database", f"sqlite:///{tmp_path}/new.sqlite", "--create", "--prefix", "https://ids.example.org")
+    result = ararat("serve", "--port", "0", *stored, "--ezid", "/ezid", option, path)
+    assert result.exit_code == 64
+    assert f"{option[2:]}: the path {path} has other pages; choose another" in " ".join(result.stderr.split())
+
+
 def test_serve_prints_the_url_of_the_ezid_api(tmp_path: Path, serve_ararat: Callable[..., Any]) -> None:
     database = f"sqlite:///{tmp_path / 'bindings.sqlite'}"
     server = serve_ararat("--ezid", "/ezid/", "--database", database, "--create", "--prefix", "https://ids.example.org")
