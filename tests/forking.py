@@ -58,8 +58,15 @@ class ForkedCode(subprocess.Popen[str]):
 
         with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
             # Popen forks, connects the streams, and calls the function. The end of the function ends the process.
+            # Do not restore SIGPIPE and SIGXFSZ, which every process of Python ignores.
             super().__init__(
-                [sys.executable], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, preexec_fn=run, **options
+                [sys.executable],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+                restore_signals=False,
+                preexec_fn=run,
+                **options,
             )
 
 

@@ -69,11 +69,14 @@ def test_serve_warns_if_other_machines_reach_it_without_a_prefix(
     assert "--prefix" not in ararat("serve", "--port", "0").stdout
 
 
-def test_serve_never_writes_samples_into_a_given_database(
+def test_serve_never_writes_samples_into_a_given_database_and_warns_of_served_names(
     serve_ararat: Callable[..., Any], tmp_path: Path, read_events: Callable[..., Iterator[str]]
 ) -> None:
     with open_bindings(tmp_path / "mine.sqlite", create=True) as bindings:
         bindings.bind("ark:12345/mine", "https://example.org/mine")
+        for name in ("b", "a", "gone"):
+            bindings.bind(f"ark:12345/{name}", "/about", kind="served")
+        bindings.withdraw("ark:12345/gone")
     options = ["--database", str(tmp_path / "mine.sqlite"), "--cache", "7"]
     server = serve_ararat(*options, environ={"ARARAT_PREFIX": "https://names.example.org"})
     try:
@@ -87,24 +90,12 @@ def test_serve_never_writes_samples_into_a_given_database(
         )
         # A trace of the name still runs in process.
         assert list(read_events(server, "/trace?q=ark:12345/mine"))[-1] == "end"
+        warning = "ararat: warning: 2 served names, such as ark:12345/a, cannot be answered here: a served name"
+        until(lambda: warning in " ".join(server.log().split()))
     finally:
         # Closing the terminal stops the server, too.
         assert server.stop(signal.SIGHUP) == 0
     assert (tmp_path / "mine.sqlite").exists()
-
-
-def test_serve_warns_of_served_names(serve_ararat: Callable[..., Any], tmp_path: Path) -> None:
-    with open_bindings(tmp_path / "mine.sqlite", create=True) as bindings:
-        for name in ("b", "a", "gone"):
-            bindings.bind(f"ark:12345/{name}", "/about", kind="served")
-        bindings.withdraw("ark:12345/gone")
-        bindings.bind("ark:12345/0", "https://example.org/0")
-    server = serve_ararat("--database", str(tmp_path / "mine.sqlite"))
-    try:
-        warning = "ararat: warning: 2 served names, such as ark:12345/a, cannot be answered here: a served name"
-        until(lambda: warning in " ".join(server.log().split()))
-    finally:
-        assert server.stop(signal.SIGINT) == 0
 
 
 def test_serve_accepts_a_file_with_any_name(
@@ -499,15 +490,6 @@ def test_a_path_of_the_resolver_hides_no_page(
     assert f"{option[2:]}: the path {path} has other pages; choose another" in " ".join(result.stderr.split())
 
 
-def test_serve_prints_the_url_of_the_ezid_api(tmp_path: Path, serve_ararat: Callable[..., Any]) -> None:
-    database = f"sqlite:///{tmp_path / 'bindings.sqlite'}"
-    server = serve_ararat("--ezid", "/ezid/", "--database", database, "--create", "--prefix", "https://ids.example.org")
-    assert re.search(r"^ *EZID API +https://ids\.example\.org/ezid$", server.log(), re.MULTILINE), server.log()
-    status = server.get("/ezid/status", host="ids.example.org")
-    assert (status.status, status.text) == (200, "success: EZID is up\n")
-    assert server.get("/ezid/status", host="other.example.org").status == 400
-
-
 @pytest.fixture
 def banner(ararat: Callable[..., Result], monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
     """banner(*options) returns the lines that `ararat serve` prints when it is ready, with single spaces."""
@@ -519,6 +501,21 @@ def banner(ararat: Callable[..., Result], monkeypatch: pytest.MonkeyPatch) -> Ca
         return " ".join(result.stdout.split())
 
     return printed
+
+
+def test_serve_prints_the_url_of_the_ezid_api(
+    banner: Callable[..., str], composed: Callable[..., Any], tmp_path: Path
+) -> None:
+    database = f"sqlite:///{tmp_path / 'bindings.sqlite'}"
+    options = ("--ezid", "/ezid/", "--database", database, "--create", "--prefix", "https://ids.example.org")
+    assert "EZID API https://ids.example.org/ezid Bindings" in banner(*options)
+
+    def ask(client: Client) -> list[tuple[int, str]]:
+        answers = [client.get("/ezid/status", headers={"Host": f"{host}.example.org"}) for host in ("ids", "other")]
+        return [(answer.status_code, answer.text) for answer in answers]
+
+    known, other = composed(ask, *options)
+    assert (known, other[0]) == ((200, "success: EZID is up\n"), 400)
 
 
 PUBLIC = (
