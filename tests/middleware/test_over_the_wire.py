@@ -1,6 +1,6 @@
 """The middleware behind a real gunicorn with raw sockets: requests are preserved byte by byte.
 
-All tests share one server per configuration. A test that harms its server starts its own.
+All tests share one server per configuration. Tests that harm its database share another.
 """
 
 from __future__ import annotations
@@ -189,9 +189,17 @@ def overwritten(database: Path):
     return lambda: aside.rename(database)
 
 
-@pytest.mark.parametrize("harm", [without_permissions, moved_away, overwritten])
-def test_names_answer_503_while_the_database_is_unreadable(start, harm):
+@pytest.fixture(scope="module")
+def harmed(start):
+    """A server and its database, which tests harm and repair."""
     server, database = start(*VARIANTS["one worker"])
+    yield server, database
+    server.stop()
+
+
+@pytest.mark.parametrize("harm", [without_permissions, moved_away, overwritten])
+def test_names_answer_503_while_the_database_is_unreadable(harmed, harm):
+    server, database = harmed
     assert server.get("/ark:12345/doc").status == 302
     repair = harm(database)
     time.sleep(FRESH_SECONDS)
@@ -205,4 +213,3 @@ def test_names_answer_503_while_the_database_is_unreadable(start, harm):
     time.sleep(FRESH_SECONDS)
     assert server.get("/ark:12345/doc").status == 302
     assert "Traceback" not in server.log()
-    server.stop()
