@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -85,6 +85,19 @@ def add_accounts(accounts: Accounts) -> None:
         accounts.add(role, role, prefixes)
 
 
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str | None], Client]]:
+    """shared(account) returns a client of a site that several tests use, because they change nothing.
+
+    Each client has a new token, or none for the account None.
+    """
+    file = tmp_path_factory.mktemp("api") / "bindings.sqlite"
+    file.write_bytes(with_accounts())
+    with open_bindings(file, clock=Clock()) as bindings:
+        app = create_app(bindings, trace_elsewhere=False)
+        yield lambda account: Client(app, account and accounts_of(app).create_token(account, "test")[1])
+
+
 @pytest.fixture
 def bindings(
     tmp_path: Path, clock: Clock, open_store: Callable[..., Bindings], request: pytest.FixtureRequest
@@ -153,6 +166,10 @@ def anonymous(app: Flask) -> Client:
 @pytest.fixture
 def rows(bindings: Bindings) -> Callable[[], list[Any]]:
     """rows() returns all rows of names, events, operations, records, keys and jobs, to show that nothing changed."""
+    return rows_of(bindings)
+
+
+def rows_of(bindings: Bindings) -> Callable[[], list[Any]]:
     from ararat.middleware.storage.store import DatabaseStore
     from ararat.middleware.storage.tables import account_tables as tables
     from ararat.middleware.storage.tables import schema

@@ -8,7 +8,7 @@ import pytest
 
 from ararat.webapp import create_app
 from ararat.webapp.api import openapi
-from tests.webapp.api.conftest import BASE, Client, accounts_of, assert_problem
+from tests.webapp.api.conftest import BASE, Client, accounts_of, assert_problem, rows_of
 
 REQUESTS = [
     (method.upper(), path.removeprefix(BASE).format(name="ark:12345/x51", number=1, prefix="ark:12345/x5"))
@@ -40,11 +40,11 @@ def test_every_url_is_404_without_a_database(tmp_path, open_store, method, path)
 
 
 @every_request
-def test_every_url_needs_a_caller(anonymous, app, method, path):
-    refused = anonymous(method, path)
+def test_every_url_needs_a_caller(shared, method, path):
+    refused = shared(None)(method, path)
     assert_problem(refused, 401, "credential-missing")
     assert [each.split(" ")[0] for each in refused.headers.getlist("WWW-Authenticate")] == ["Bearer", "Basic"]
-    assert_problem(Client(app, "ararat_wrong")(method, path), 401, "token-invalid")
+    assert_problem(Client(shared(None).app, "ararat_wrong")(method, path), 401, "token-invalid")
 
 
 def test_a_token_that_was_revoked_is_refused_immediately(app, client_of):
@@ -111,8 +111,8 @@ def test_a_change_answers_503_while_an_import_holds_the_lock_of_sqlite(curator, 
 
 
 @every_request
-def test_no_response_can_be_read_by_pages_of_other_sites(anonymous, curator, method, path):
-    for client in (anonymous, curator):
+def test_no_response_can_be_read_by_pages_of_other_sites(shared, method, path):
+    for client in (shared(None), shared("curator")):
         answer = client(method, path, Origin="https://evil.example")
         assert "Access-Control-Allow-Origin" not in answer.headers
         assert "Access-Control-Allow-Credentials" not in answer.headers
@@ -131,6 +131,10 @@ def test_the_other_api_stays_public(anonymous):
 @pytest.fixture
 def browser(app):
     """A browser with a session of the administrator."""
+    return browser_of(app)
+
+
+def browser_of(app):
     browser = app.test_client()
     account = accounts_of(app).get("administrator")
     assert account is not None
@@ -152,7 +156,9 @@ def browser(app):
     ],
 )
 @pytest.mark.parametrize("content_type", ["application/json", "text/plain", "application/x-www-form-urlencoded", None])
-def test_a_session_changes_nothing_without_a_token_of_a_form(browser, rows, fields, content_type):
+def test_a_session_changes_nothing_without_a_token_of_a_form(shared, fields, content_type):
+    app = shared(None).app
+    browser, rows = browser_of(app), rows_of(accounts_of(app).bindings)
     before = rows()
     for method, path in REQUESTS:
         if method == "GET":

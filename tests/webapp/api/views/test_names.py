@@ -315,12 +315,14 @@ def test_a_name_is_relocated_without_its_resource(curator, name):
 # List -----------------------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def many(administrator):
+@pytest.fixture(scope="module")
+def many(shared):
+    """A reader of several names, which no test changes."""
     names = [{"name": f"ark:12345/x5{number}", "target": f"https://a.example/{number}"} for number in range(5)]
     names += [{"name": "ark:12345/y1", "target": "https://b.example/", "metadata": {"what": "Old map of M\u00fcnchen"}}]
     names += [{"name": "urn:example:a", "state": "reserved"}]
-    administrator.ok("POST", "/names", {"names": names}, status=201)
+    shared("administrator").ok("POST", "/names", {"names": names}, status=201)
+    return shared("reader")
 
 
 def identifiers(client, query):
@@ -342,14 +344,14 @@ def identifiers(client, query):
         ("prefix=ark:12345/&state=live&target=b.example", 1),
     ],
 )
-def test_names_are_selected(reader, many, query, found):
-    assert len(identifiers(reader, query)) == found
+def test_names_are_selected(many, query, found):
+    assert len(identifiers(many, query)) == found
 
 
-def test_pages_are_linked_and_complete(reader, many):
+def test_pages_are_linked_and_complete(many):
     path, seen = "/names?prefix=ark:12345/x5&limit=2", []
     while path:
-        answer = reader("GET", path)
+        answer = many("GET", path)
         seen += [name["identifier"] for name in answer.json["names"]]
         link = re.fullmatch(r'<(/api/v1)(.*)>; rel="next"', answer.headers.get("Link", ""))
         assert bool(link) == (answer.json["next"] is not None)
@@ -389,5 +391,5 @@ def test_pages_are_linked_and_complete(reader, many):
         ("target=", "parameter"),
     ],
 )
-def test_parameters_that_cannot_be_read_are_refused(reader, many, query, code):
-    assert_problem(reader("GET", f"/names?{query}"), 400, code)
+def test_parameters_that_cannot_be_read_are_refused(many, query, code):
+    assert_problem(many("GET", f"/names?{query}"), 400, code)
