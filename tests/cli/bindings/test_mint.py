@@ -14,6 +14,7 @@ from click.testing import CliRunner, Result
 
 from ararat.cli import main
 from ararat.identifiers.ark.check_character import check_character
+from ararat.middleware import open_bindings
 
 
 @pytest.fixture
@@ -94,12 +95,10 @@ def test_mint_reports_names_that_cannot_be_minted(
 
 
 def test_an_unregistered_naan_causes_a_warning(tmp_path: Path) -> None:
-    database = ["--database", tmp_path / "x.sqlite"]
-    script = Path(sys.executable).with_name("ararat")
-    subprocess.run([script, "init", *database], check=True, timeout=30, capture_output=True)
-    done = subprocess.run(
-        [script, "mint", "54321/x5", *database], capture_output=True, text=True, timeout=30, check=True
-    )
+    database = tmp_path / "x.sqlite"
+    open_bindings(database, create=True).close()
+    command = [Path(sys.executable).with_name("ararat"), "mint", "54321/x5", "--database", database]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=True)
     assert done.stdout.startswith("ark:54321/x5")
     assert "register with the ARK Maintenance Agency" in done.stderr
 
