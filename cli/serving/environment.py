@@ -15,6 +15,7 @@ import click
 from ..errors import Refused
 from .application import resolver_settings, wsgi_application_of
 from .logs import FOR_SERVERS, log_plainly
+from .mount import MountedASGI, Mounts
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
@@ -57,7 +58,7 @@ def wsgi_application() -> WSGIApplication:
         raise InvalidEnvironment(str(error)) from error
 
 
-def asgi_application() -> ResolverASGIMiddleware:
+def asgi_application() -> ResolverASGIMiddleware | MountedASGI:
     """Return the resolver of ``ararat serve`` as an ASGI application, with ``/healthz``. Other paths answer 404.
 
     The inspector is a WSGI application, so it is not included. Raises :class:`InvalidEnvironment`.
@@ -70,7 +71,9 @@ def asgi_application() -> ResolverASGIMiddleware:
     try:
         bindings, on_resolve = _opened(options)
         settings = resolver_settings(options) | {"prefix": options["prefix"], "inspector": inspector}
-        return ResolverASGIMiddleware(NamesOnlySite(bindings), bindings, on_resolve=on_resolve, **settings)
+        resolver = ResolverASGIMiddleware(NamesOnlySite(bindings), bindings, on_resolve=on_resolve, **settings)
+        mounts = Mounts([options["prefix"], *options["also"]])
+        return MountedASGI(resolver, mounts) if mounts else resolver
     except (ValueError, NotImplementedError, Refused) as error:
         raise InvalidEnvironment(str(error)) from error
 

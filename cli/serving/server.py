@@ -33,6 +33,7 @@ from ...webapp.app import resume_jobs
 from ...webapp.tracing.client.in_process import NamesOnly
 from .demo import MOUNT, create_demo
 from .logs import FOR_SERVERS, log_plainly
+from .mount import MountedWSGI, Mounts
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -156,10 +157,13 @@ def compose(
     names = NamesOnly(whole, settings.get("schemes") or SCHEMES)
     # The inspector reads this dictionary when a trace starts. The values wrap the inspector, so they are added last.
     local.update({prefix: whole if at_root else names, address: whole})
+    public = (prefix if on_prefix else inspector, prefix, *also)
+    mounts = Mounts(each for each in public if each)
+    mounted = MountedWSGI(whole, mounts) if mounts else whole
     if not trusted_proxies:
-        return whole
+        return mounted
     # Header fields never set the host, port or path.
-    return ProxyFix(whole, x_for=trusted_proxies, x_proto=trusted_proxies, x_host=0, x_port=0, x_prefix=0)
+    return ProxyFix(mounted, x_for=trusted_proxies, x_proto=trusted_proxies, x_host=0, x_port=0, x_prefix=0)
 
 
 def hosts_of(listener: socket.socket, *addresses: str) -> list[str]:

@@ -220,3 +220,10 @@ def test_servers_run_the_ready_applications(
     server.wait_for(ready, times=workers)
     assert server.get("/ark:/12345/x").header("Location") == "https://example.org/x", server.log()
     server.stop()
+
+
+@pytest.mark.parametrize("path", ["/base/ark:12345/x", "/ark:12345/x"], ids=["the whole path", "removed by a proxy"])
+def test_both_applications_answer_below_the_path_of_the_prefix(load: Load, path: str) -> None:
+    prefix = "https://r.example/base"
+    assert Client(load("wsgi", PREFIX=prefix)).get(path).location == "https://example.org/x"
+    assert AsgiClient(load("asgi", PREFIX=prefix)).request(path).header("location") == "https://example.org/x"

@@ -16,6 +16,7 @@ from ....middleware.bindings import metadata
 from ....middleware.bindings.model import KINDS, Binding
 from ....middleware.errors import BindingConflict, BindingError
 from ...accounts.model import Caller
+from ...config import url
 from ...management import Fields, Forbidden, Management, Missing, Saved, Stale
 from ...management.permissions import require_granted
 from .. import messages
@@ -176,7 +177,7 @@ def _conflict(error: Stale) -> AnyResponse:
             for field, text in form
             if field not in ("name", "profile") and text != error.existing.metadata.get(field.removeprefix("m."), "")
         ],
-        action=request.path,
+        action=url(str(request.endpoint)),
     )
     return Response(page, HTTPStatus.CONFLICT)
 
