@@ -27,6 +27,10 @@ FIXES = MappingProxyType(
 """The codes of errors, each with the way to fix it. A code never changes."""
 
 
+class SignInOutdated(Exception):
+    """The account was disabled, or its password was changed, after it was read for a sign-in."""
+
+
 class AccountError(ValueError):
     """An account, a token or a password is refused.
 

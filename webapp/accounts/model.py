@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, get_args
 
@@ -34,6 +34,7 @@ class Account:
     """A person or program that manages names.
 
     ``prefixes`` are the granted prefixes in order, such as ``ark:12345/x5``. ``disabled`` is a time in UTC or None.
+    ``hash`` is the hash of the password or None. No session starts if it has changed since the account was read.
     """
 
     number: int
@@ -43,6 +44,7 @@ class Account:
     created: datetime
     disabled: datetime | None
     has_password: bool
+    hash: str | None = field(default=None, repr=False, compare=False)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the account for JSON. Times are RFC 3339 in UTC."""

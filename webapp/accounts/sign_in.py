@@ -6,6 +6,8 @@ the same time: the same queries run, and one hash is computed.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from . import audit, passwords
 from .errors import AccountError
 from .model import Account, Caller, read_name
@@ -45,7 +47,9 @@ def sign_in(accounts: Accounts, name: str, password: str, address: str | None) -
         raise WrongPassword
     attempts.forget()
     if passwords.needs_rehash(stored):
-        accounts.replace_hash(account, stored, passwords.hash_password(passwords.normal(password)))
+        renewed = passwords.hash_password(passwords.normal(password))
+        accounts.replace_hash(account, stored, renewed)
+        return replace(account, hash=renewed)
     return account
 
 

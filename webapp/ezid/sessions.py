@@ -16,6 +16,7 @@ from werkzeug.http import dump_cookie
 
 from .. import cross_site
 from ..accounts import cookies, identify
+from ..accounts.errors import SignInOutdated
 from ..accounts.model import Caller
 from ..errors import Refused
 from .answers import Answer, Failed, unauthorized
@@ -60,7 +61,10 @@ def login(asked: Asked) -> Answer:
         raise unauthorized()
     found = _of_authorization()
     accounts = ezid().management.accounts
-    session = accounts.start_session(found.account, token=found.token, address=request.remote_addr)
+    try:
+        session = accounts.start_session(found.account, token=found.token, address=request.remote_addr)
+    except SignInOutdated:
+        raise unauthorized("the account was changed during the sign-in; send the name and the password again") from None
     return Answer(text="session cookie returned", fields={"Set-Cookie": _cookie(session)})
 
 

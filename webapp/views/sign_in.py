@@ -8,6 +8,7 @@ from flask import Blueprint, Response, make_response, redirect, render_template,
 from werkzeug.wrappers import Response as AnyResponse
 
 from ..accounts import cookies, csrf, identify
+from ..accounts.errors import SignInOutdated
 from ..accounts.model import Account, Caller
 from ..accounts.records.sessions import SESSION_HOURS
 from ..accounts.redirection import safe_path
@@ -43,6 +44,7 @@ def enter() -> AnyResponse:
     name, password = request.form.get("name", ""), request.form.get("password", "")
     try:
         account = identify.signed_in(identify.accounts(), name.strip(), password, request.remote_addr)
+        return begin(account, request.form.get("next"))
     except Refused as error:
         # A page cannot answer 401: a browser would ask for credentials itself.
         status = HTTPStatus.UNPROCESSABLE_ENTITY if error.code == 401 else error.code or 500
@@ -50,7 +52,6 @@ def enter() -> AnyResponse:
         if error.retry_after is not None:
             response.headers["Retry-After"] = str(error.retry_after)
         return response
-    return begin(account, request.form.get("next"))
 
 
 @blueprint.get("/sign-out")
@@ -69,11 +70,14 @@ def leave() -> AnyResponse:
 
 
 def begin(account: Account, destination: str | None) -> AnyResponse:
-    """Start a session with a new id, and redirect to a path of this site, or to the desk."""
+    """Start a session with a new id, and redirect to a path of this site, or to the desk. Raises :class:`Refused`."""
     known = identify.accounts()
     if old := cookies.session_id():
         known.end_session(old)
-    session = known.start_session(account, address=request.remote_addr, idle=site().session_idle)
+    try:
+        session = known.start_session(account, address=request.remote_addr, idle=site().session_idle)
+    except SignInOutdated:
+        raise Refused(403, "sign-in-outdated", "The account was changed during the sign-in. Sign in again.") from None
     response = _see_other(safe_path(destination) or url("desk.overview"))
     return cookies.set_session(response, session, SESSION_HOURS * 3600)
 

@@ -334,6 +334,7 @@ def test_an_identity_is_linked_to_one_account(accounts):
     assert accounts.of_identity("https://idp.example", "17") == jane
     assert accounts.of_identity("https://other.example", "17") is None
     assert accounts.of_identity("https://idp.example", "\0") is None
+    assert accounts.of_identity("https://idp.example", " 17") is None
     assert accounts.identities(jane) == [("https://idp.example", "17")]
     with pytest.raises(AccountError, match="identity-taken"):
         accounts.link("https://idp.example", "17", "joan")

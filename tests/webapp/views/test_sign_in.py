@@ -130,6 +130,31 @@ def test_each_failure_has_the_same_page(client, accounts, jane):
     assert len(pages) == 1
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param(lambda accounts: accounts.set_password("jane", "another horse battery"), id="another password"),
+        pytest.param(lambda accounts: accounts.set_password("jane", None), id="no password"),
+        pytest.param(lambda accounts: accounts.disable("jane", force=True), id="disabled"),
+    ],
+)
+def test_a_change_of_the_account_while_its_password_is_checked_prevents_the_session(
+    client, accounts, jane, monkeypatch, change
+):
+    verify = passwords.verify
+
+    def slow(*arguments):
+        is_right = verify(*arguments)
+        monkeypatch.setattr(passwords, "verify", verify)
+        change(accounts)
+        return is_right
+
+    monkeypatch.setattr(passwords, "verify", slow)
+    answer = sign_in(client)
+    assert (answer.status_code, answer.headers.getlist("Set-Cookie")) == (403, [])
+    assert accounts.open_sessions(jane) == 0
+
+
 def test_the_limit_has_the_same_page_for_all_names(client, jane):
     for name in ("jane", "joan"):
         for _ in range(5):

@@ -96,7 +96,7 @@ class AccountDatabase:
         name = read_name(name)
 
         def write(connection: Connection) -> Account:
-            outcome = change(connection, _locked(connection, name))
+            outcome = change(connection, locked(connection, name))
             audit.record(connection, by, operation, name, outcome, when=self.bindings.now())
             return find(connection, name)
 
@@ -143,7 +143,7 @@ def end_sessions(connection: Connection, account: Account, now: datetime) -> Non
     connection.execute(update(tables.sessions).where(*open_sessions).values(ended=rfc3339(now)))
 
 
-def _locked(connection: Connection, name: str) -> Account:
+def locked(connection: Connection, name: str) -> Account:
     """Return an account after locking its row, so that changes of one account happen one after the other."""
     connection.execute(select(tables.accounts.c.id).where(tables.accounts.c.name == name).with_for_update())
     return find(connection, name)

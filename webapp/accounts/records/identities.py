@@ -56,11 +56,14 @@ class Identities(AccountDatabase):
         return sorted((row[0], row[1]) for row in self.read(rows.IDENTITIES, account=account.number))
 
     def of_identity(self, issuer: str, subject: str) -> Account | None:
-        """Return the account of an identity, or None if there is no account or it is disabled."""
+        """Return the account of exactly this identity, or None if there is no account or it is disabled."""
         try:
-            found = rows.found(self.read(rows.OF_IDENTITY, issuer=_read(issuer), subject=_read(subject)))
+            # A subject with white space around it is another subject.
+            if (issuer, subject) != (_read(issuer), _read(subject)):
+                return None
         except AccountError:
             return None
+        found = rows.found(self.read(rows.OF_IDENTITY, issuer=issuer, subject=subject))
         return found[0].account if found and not found[0].account.disabled else None
 
 

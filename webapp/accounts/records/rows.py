@@ -86,6 +86,7 @@ def _found(rows: list[tuple[Any, ...]]) -> Found:
         created=datetime.fromisoformat(created),
         disabled=_time(disabled),
         has_password=password is not None,
+        hash=password,
     )
     return Found(account, password, tuple(rest))
 

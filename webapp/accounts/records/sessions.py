@@ -10,9 +10,10 @@ from sqlalchemy import Connection, delete, insert, update
 from ....middleware.bindings.model import rfc3339
 from ....middleware.storage.tables import account_tables as tables
 from .. import audit
+from ..errors import SignInOutdated
 from ..model import Account, Caller, Token
 from . import rows
-from .database import end_sessions, secret_hash
+from .database import end_sessions, locked, secret_hash
 from .tokens import Tokens
 
 SESSION_HOURS = 12
@@ -40,11 +41,17 @@ class Sessions(Tokens):
         """Start a session of :data:`SESSION_HOURS` and return its id.
 
         ``address`` is that of the client. With ``idle``, the session ends earlier if it is not used for this time.
+
+        Raises :class:`SignInOutdated` if the account was disabled, or its password changed, since ``account`` was read.
         """
         session = secrets.token_urlsafe(32) + (f".{token.number}" if token else "")
 
         def write(connection: Connection) -> None:
             now = self.bindings.now()
+            # The check of a password takes time. A change in this time ends only the sessions that it finds.
+            known = locked(connection, account.name)
+            if known.disabled or known.hash != account.hash:
+                raise SignInOutdated(account.name)
             connection.execute(delete(tables.sessions).where(tables.sessions.c.expires < rfc3339(now)))
             row = {"id": secret_hash(session), "account": account.number, "created": rfc3339(now)}
             row |= {"expires": rfc3339(_end(now, now, idle))}
