@@ -465,7 +465,7 @@ ERROR_CODES: dict[str, ErrorCode] = _catalogue(
     (
         "mint-under-rule",
         "a rule already answers for all names of this shoulder",
-        "a shoulder without a rule, or under_rule=True (--under-rule) to mint names that the rule answers",
+        "a shoulder without a rule, or ararat mint --under-rule (in Python, under_rule=True)",
     ),
     ("names-exhausted", "there are not enough unused names of this length", "a longer name, or another shoulder"),
     # Databases
