@@ -33,6 +33,13 @@ def _actor() -> str:
         return f"uid {os.getuid()}" if hasattr(os, "getuid") else "unknown"
 
 
+def check_file(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    """Refuse - as the file of an option. Its content would be mixed with the other output of the command."""
+    if value == "-":
+        raise click.BadParameter("- is not the name of a file, and standard output has the result", ctx, param)
+    return value
+
+
 def _database_option(*, required: bool) -> Callable[..., Any]:
     return click.option(
         "--database",

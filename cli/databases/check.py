@@ -11,7 +11,7 @@ from ...webapp.report import spreadsheet
 from .. import streams
 from ..bindings.stores import open_store
 from ..errors import DONE, NO, write
-from ..options import json_option, network_option, optional_database_option, policy_option
+from ..options import check_file, json_option, network_option, optional_database_option, policy_option
 from ..output import Sheet, identifier
 
 if TYPE_CHECKING:
@@ -30,7 +30,12 @@ _WIDTH = 18
     "--prefix", "prefixes", metavar="URL", multiple=True, help="A resolver prefix of this site. Can be repeated."
 )
 @click.option("--trace", "tracing", is_flag=True, help="Resolve each identifier over the network.")
-@click.option("--resume", metavar="FILE", help="With --trace: keep results in FILE, and skip those that it contains.")
+@click.option(
+    "--resume",
+    metavar="FILE",
+    callback=check_file,
+    help="With --trace: keep results in FILE, and skip those that it contains.",
+)
 @click.option(
     "--pause",
     type=click.FloatRange(0, 60),

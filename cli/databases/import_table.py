@@ -18,6 +18,7 @@ from ..bindings.stores import is_missing, open_store, warn_of_unregistered
 from ..errors import DONE, NO, NO_INPUT, Refused, write
 from ..options import (
     actor_option,
+    check_file,
     database_option,
     format_option,
     json_option,
@@ -110,7 +111,11 @@ def _columns(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]
 )
 @click.option("--ignore-unknown", is_flag=True, help="Ignore unknown columns of the table.")
 @click.option(
-    "--report", "report_file", metavar="FILE", help="Write every refused line and every warning to FILE, as CSV."
+    "--report",
+    "report_file",
+    metavar="FILE",
+    callback=check_file,
+    help="Write every refused line and every warning to FILE, as CSV.",
 )
 @json_option
 @naans_option

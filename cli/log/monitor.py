@@ -11,7 +11,7 @@ import click
 
 from .. import streams
 from ..errors import DONE, NO, NO_INPUT, Refused, write
-from ..options import network_option, show_progress
+from ..options import check_file, network_option, show_progress
 from ..output import Sheet, words
 from .remote import Client, RemoteLog, is_url, read_file
 from .trust import policy_file_option, trusted, vkey_option
@@ -32,6 +32,7 @@ _STEP = 2_560
     "--state",
     "state_file",
     metavar="FILE",
+    callback=check_file,
     help="Compare with the checkpoint in FILE, and replace it if the log contains it. A missing FILE is created.",
 )
 @policy_file_option

@@ -150,6 +150,9 @@ def test_every_command_has_a_help_text(name: str, ararat: Callable[..., Result])
         pytest.param(["trace", "ark:12345/x", "--allow-network", "everywhere"], id="no network"),
         pytest.param(["serve", "--database", "a.sqlite", "--bindings", "b.csv"], id="two stores"),
         pytest.param(["serve", "--port", "70000"], id="no port"),
+        pytest.param(["import", "x.csv", "--database", "a.sqlite", "--report", "-"], id="a report without a file"),
+        pytest.param(["check", "--trace", "x.txt", "--resume", "-"], id="results without a file"),
+        pytest.param(["log", "monitor", "https://log.example", "--state", "-"], id="a checkpoint without a file"),
     ],
 )
 def test_a_usage_error_ends_with_64_and_a_message_on_standard_error(
