@@ -135,5 +135,6 @@ def store_errors() -> Iterator[None]:
         raise Refused(what, ("Expected", f"{error.expected} ({error.reference})"), exit_code=code) from None
     except BindingsUnavailable as error:
         # Most messages state the remedy after a semicolon, such as to restore a backup or to run a command.
-        fix = () if "; " in str(error) else (("Fix", "make the database reachable, then try again"),)
+        advice = "check its address, user and password, or start the database, then try again"
+        fix = () if "; " in str(error) else (("Fix", advice),)
         raise Refused(str(error), *fix, exit_code=UNAVAILABLE) from None

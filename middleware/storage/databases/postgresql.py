@@ -67,6 +67,8 @@ ORDER BY a.xact_start LIMIT 1
 # Messages of the server contain the user: role "x" does not exist, password authentication failed for user "x".
 _NAMED_USER = re.compile(r'\b(role|user) "[^"]*"')
 
+_PORTS = re.compile(r"[0-9,]*")
+
 
 class PostgreSQL:
     """A PostgreSQL database with its URL, which opens no connection before it is needed (:class:`.protocols.Database`).
@@ -111,6 +113,12 @@ class PostgreSQL:
             raise BindingError(
                 "database-url", "the PostgreSQL URL cannot be parsed by libpq; check its syntax"
             ) from None
+        if _has_misread_password(self._parameters):
+            # The host, port or name contains a part of the password, and messages name them.
+            raise BindingError(
+                "database-url",
+                "the PostgreSQL URL has no valid host and port; in a user or password, write %40 for @ and %2F for /",
+            )
         from . import deadlines
 
         hosts = str(self._parameters.get("host") or self._parameters.get("hostaddr") or "").count(",") + 1
@@ -253,6 +261,8 @@ class PostgreSQL:
         first = _NAMED_USER.sub(r'\1 "***"', first)
         if isinstance(error, self._psycopg.errors.LockNotAvailable):
             first = f"another writer has locked the bindings for {LOCK_SECONDS} s{self._holder()}; try again later"
+        elif isinstance(error, self._psycopg.errors.InsufficientPrivilege):
+            first = f"{first}; grant the user SELECT on this table"
         return BindingsUnavailable(f"{self}: {first}")
 
     def _holder(self) -> str:
@@ -325,6 +335,15 @@ class PostgreSQL:
         if self._is_behind_pooler is not False:
             connection.begin_sql = f"BEGIN; SET LOCAL lock_timeout = '{_LOCK_TIMEOUT}'"
         return connection
+
+
+def _has_misread_password(parameters: dict[str, Any]) -> bool:
+    """Return whether libpq read a part of a password as host, port or name, because an @ or / in it is not encoded."""
+    hosts = str(parameters.get("host", "")).split(",")
+    # The host of an abstract Unix socket begins with @.
+    if any("@" in host[1:] for host in hosts) or _PORTS.fullmatch(str(parameters.get("port", ""))) is None:
+        return True
+    return "user" not in parameters and "@" in str(parameters.get("dbname", ""))
 
 
 class _PooledConnection:

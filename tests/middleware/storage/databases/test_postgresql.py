@@ -69,6 +69,22 @@ def test_an_unreachable_server_is_reported_without_password(unused_port: int) ->
         chain = chain.__cause__ or chain.__context__
 
 
+@pytest.mark.parametrize(
+    "url",
+    [
+        pytest.param("postgresql://jane:first@secret@127.0.0.1:1/names", id="an at sign"),
+        pytest.param("postgresql://jane:secret/rest@127.0.0.1:1/names", id="a slash"),
+        pytest.param("postgresql://jane:12/secret@127.0.0.1:1/names", id="digits and a slash"),
+        pytest.param("postgresql://jane:a:secret@127.0.0.1:secret/names", id="a port that is no number"),
+    ],
+)
+def test_a_password_that_is_not_encoded_is_never_shown(url: str) -> None:
+    with pytest.raises(BindingError, match="%40 for @") as refused:
+        open_bindings(url, create=True).open()
+    assert refused.value.code == "database-url"
+    assert "secret" not in f"{refused.value!r} {refused.value}"
+
+
 def test_a_url_can_have_several_servers(url: str, unused_port: int, open_store: Callable[..., Bindings]) -> None:
     where = url.partition("@")[2].partition("/")
     several = f"postgresql://ararat@127.0.0.1:{unused_port},{where[0]}/{where[2]}"
@@ -213,7 +229,7 @@ def test_a_role_with_select_can_read_only(url: str, bindings: Bindings, open_sto
     with pytest.raises(ReadOnlyBindings):
         reader.bind("ark:12345/other", "/x")
     for table in account_tables.TABLES:
-        with pytest.raises(BindingsUnavailable, match="permission denied"):
+        with pytest.raises(BindingsUnavailable, match="; grant the user SELECT on this table"):
             cast(DatabaseStore, reader.store).current_rows(select(table))
 
 
