@@ -118,8 +118,9 @@ class OpenID:
         )
         claims.validate(leeway=LEEWAY_SECONDS)
         subject = claims["sub"]
-        if not isinstance(subject, str):
-            raise TypeError("the subject is not a text")
+        # No account can be linked to another subject, and the page about it would contain hidden characters.
+        if not isinstance(subject, str) or not subject.isprintable() or subject != subject.strip():
+            raise TypeError("the subject is not a printable text without white space around it")
         return subject
 
     def _provider(self) -> dict[str, Any]:

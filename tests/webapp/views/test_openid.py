@@ -277,6 +277,8 @@ def test_a_valid_id_token_confirms_the_subject(confirm):
         pytest.param({"nonce": None}, id="no nonce"),
         pytest.param({"sub": None}, id="no subject"),
         pytest.param({"sub": 17}, id="subject is a number"),
+        pytest.param({"sub": "1\u202e7"}, id="subject with a bidi override"),
+        pytest.param({"sub": " 17"}, id="subject with a space"),
         pytest.param({"exp": 1}, id="expired"),
         pytest.param({"exp": None}, id="no expiry"),
         pytest.param({"iat": 2**40}, id="from the future"),
