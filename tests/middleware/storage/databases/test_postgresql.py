@@ -75,7 +75,7 @@ def test_an_unreachable_server_is_reported_without_password(unused_port: int) ->
         pytest.param("postgresql://jane:first@secret@127.0.0.1:1/names", id="an at sign"),
         pytest.param("postgresql://jane:secret/rest@127.0.0.1:1/names", id="a slash"),
         pytest.param("postgresql://jane:12/secret@127.0.0.1:1/names", id="digits and a slash"),
-        pytest.param("postgresql://jane:a:secret@127.0.0.1:secret/names", id="a port that is no number"),
+        pytest.param("postgresql://jane:a:secret@127.0.0.1:secret/names", id="a port with letters"),
     ],
 )
 def test_a_password_that_is_not_encoded_is_never_shown(url: str) -> None:
