@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Callable
+from functools import wraps
 
 import pytest
 
@@ -11,6 +13,19 @@ from ararat.middleware.fork_safety import AtFork, ForkSafeLock
 from tests.forking import exit_code
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+
+
+def in_a_forked_process(test: Callable[[], None]) -> Callable[[], None]:
+    """Run the test in a forked process.
+
+    Nothing can remove a function that is called at each fork, so the forks of all later tests would call it too.
+    """
+
+    @wraps(test)
+    def run() -> None:
+        assert exit_code(test) == 0
+
+    return run
 
 
 class Thing:
@@ -26,6 +41,7 @@ class Thing:
         self.after += 1
 
 
+@in_a_forked_process
 def test_the_functions_are_called_for_each_object() -> None:
     at_fork = AtFork(before=Thing.count_before, after_in_child=Thing.count_after)
     things = [Thing(), Thing()]
@@ -39,6 +55,7 @@ def test_the_functions_are_called_for_each_object() -> None:
     assert [(thing.before, thing.after) for thing in things] == [(1, 0), (1, 0)]
 
 
+@in_a_forked_process
 def test_an_object_that_does_not_exist_any_more_is_omitted() -> None:
     at_fork = AtFork(after_in_child=Thing.count_after)
     thing = Thing()
@@ -47,6 +64,7 @@ def test_an_object_that_does_not_exist_any_more_is_omitted() -> None:
     assert [reference() for reference in at_fork._references] == [thing]
 
 
+@in_a_forked_process
 def test_objects_can_be_added_by_other_threads_during_a_fork() -> None:
     added = []
 
@@ -66,6 +84,7 @@ def test_objects_can_be_added_by_other_threads_during_a_fork() -> None:
     assert len(added) == 3
 
 
+@in_a_forked_process
 def test_locks_are_free_when_the_functions_are_called_in_the_child() -> None:
     lock, acquired = ForkSafeLock(), []
 
