@@ -21,17 +21,19 @@ from joserfc.jws import JWSRegistry
 from requests.exceptions import RequestException
 
 from ..tracing.limits.concurrency import ConcurrencyLimit
+from .transport import LimitedAdapter
 
 ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
 """The accepted signatures of ID tokens. With HS256, the secret of the client would be the key."""
 
 KEPT_SECONDS = 3600.0
-TIMEOUT_SECONDS = 5.0
 LEEWAY_SECONDS = 120
 """The accepted difference between the clocks of this server and of the provider."""
 
 _CONFIGURATION = "/.well-known/openid-configuration"
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
+# A deeply nested document raises RecursionError, and an infinite number OverflowError.
+_INVALID = (ValueError, TypeError, KeyError, OverflowError, RecursionError)
 _ENDPOINTS = ("authorization_endpoint", "token_endpoint", "jwks_uri")
 
 
@@ -94,7 +96,7 @@ class OpenID:
             return self._subject_of(token, nonce, metadata)
         except RequestException as error:
             raise ProviderUnavailable(f"{metadata['token_endpoint']}: {error}") from error
-        except (AuthlibBaseError, JoseError, ValueError, TypeError, KeyError) as error:
+        except (AuthlibBaseError, JoseError, *_INVALID) as error:
             raise NotConfirmed(f"{type(error).__name__}: {error}") from error
 
     def _subject_of(self, token: Any, nonce: str, metadata: dict[str, Any]) -> str:
@@ -148,7 +150,7 @@ class OpenID:
                 response = session.get(address, withhold_token=True, allow_redirects=False)
                 response.raise_for_status()
                 document = response.json()
-        except (RequestException, ValueError) as error:
+        except (RequestException, *_INVALID) as error:
             raise ProviderUnavailable(f"{address}: {error}") from error
         if response.status_code != 200 or not isinstance(document, dict):
             raise ProviderUnavailable(f"{address}: the answer has the status {response.status_code} or no JSON object")
@@ -157,15 +159,19 @@ class OpenID:
     def _session(self, redirect_uri: str, metadata: dict[str, Any] | None = None) -> Any:  # the base class has no types
         methods = (metadata or {}).get("token_endpoint_auth_methods_supported", ["client_secret_basic"])
         use_post = self.client_secret and "client_secret_basic" not in methods and "client_secret_post" in methods
-        return OAuth2Session(
+        session: Any = OAuth2Session(
             self.client_id,
             self.client_secret,
             token_endpoint_auth_method="client_secret_post" if use_post else None,
             scope="openid",
             redirect_uri=redirect_uri,
             code_challenge_method="S256",
-            default_timeout=TIMEOUT_SECONDS,
         )
+        # The proxies and the credentials of the environment are for other requests.
+        session.trust_env = False
+        for scheme in ("https://", "http://"):
+            session.mount(scheme, LimitedAdapter())
+        return session
 
 
 def _is_safe(address: object) -> bool:
