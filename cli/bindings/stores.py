@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import sys
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,16 +25,20 @@ SERVED_ADVICE = "a served name needs a site behind ResolverMiddleware. For `arar
 def open_store(url: str, *, create: bool = False, profile: Profile | None = None) -> Iterator[Bindings]:
     """Open the database or file at ``url``, and convert its errors to :class:`~ararat.cli.errors.Refused`.
 
-    A missing database is created only with ``create``. Changes must follow the IRI policy ``profile``, if it is set.
+    A missing database is created only with ``create``. If the block then raises an exception and nothing was written,
+    the new file is deleted. Changes must follow the IRI policy ``profile``, if it is set.
     """
     from ...middleware.bindings.open_bindings import bindings_at, open_file, table_file
 
     if not create:
         require_database(url)
-    with store_errors():
+    with store_errors(), ExitStack() as after:
         table = table_file(url)
         if table is None:
-            bindings = bindings_at(url, create=create, policy=profile).open()
+            bindings = bindings_at(url, create=create, policy=profile)
+            if create and is_missing(url):
+                after.push(lambda kind, *_: delete_if_empty(url) if kind else None)
+            bindings.open()
         else:
             bindings = open_file(table, policy=profile, served=False)
         # Without this, the garbage collector searches all loaded objects again and again: 10 % of the time of an
@@ -77,6 +81,16 @@ def warn_of_personal_data(
     sheet = Sheet.of(sys.stderr)
     for found in warnings_about(names.spelling_of(identifier), target, resource, metadata):
         write(sheet.prose(f"ararat: warning: {found.message} ({found.code})", style="warning"), to=sys.stderr)
+
+
+def delete_if_empty(url: str) -> None:
+    """Delete the SQLite file at ``url`` if it has no records and no program uses it."""
+    from ...middleware.bindings.open_bindings import database_at
+    from ...middleware.storage.databases.sqlite import SQLite
+    from ...middleware.storage.writing import creation
+
+    if isinstance(database := database_at(url), SQLite):
+        creation.delete_if_empty(database)
 
 
 def require_database(url: str) -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import click
 
 from .. import streams
-from ..bindings.stores import is_missing, open_store, warn_of_unregistered
+from ..bindings.stores import delete_if_empty, is_missing, open_store, warn_of_unregistered
 from ..errors import DONE, NO, NO_INPUT, Refused, write
 from ..options import (
     actor_option,
@@ -161,11 +161,11 @@ def import_command(
         raise click.UsageError(message)
     if file != "-" and not source and _restore_history(file, database, dry_run=dry_run):
         return DONE
-    missing = dry_run and is_missing(database)
+    missing = is_missing(database)
     migration: Migration | None = None
     with ExitStack() as stack:
         url = database
-        if missing:
+        if missing and dry_run:
             url = str(Path(stack.enter_context(TemporaryDirectory(prefix="ararat-"))) / "empty.sqlite")
         bindings = stack.enter_context(open_store(url, create=not dry_run or missing, profile=profile))
         stack.enter_context(warn_of_unregistered(bindings, naans, strict=strict))
@@ -175,6 +175,8 @@ def import_command(
             summary = migration.summary
         else:
             summary = run_import(bindings, file, dry_run=dry_run, delimiter=separator, **options)
+    if missing and summary.refusals and not dry_run:
+        delete_if_empty(database)
     if as_json:
         streams.dump(_as_dict(summary) | ({"dump": import_dump.as_dict(migration)} if migration else {}))
         return NO if summary.refusals else DONE
@@ -187,7 +189,7 @@ def import_command(
     if migration:
         write(import_dump.omitted_lines(migration, Sheet.of(sys.stderr)), to=sys.stderr)
         write(import_dump.lines(migration, out, report_file))
-    if missing:
+    if missing and dry_run:
         write(out.prose(f"There is no database at {database}. The lines were checked against an empty database."))
     write(_reading(summary, out))
     write(out.prose(_counts(summary)))

@@ -386,6 +386,21 @@ class SQLite:
         """Open a connection for changes."""
         return self._connect("rw", "synchronous = FULL", f"cache_size = {WRITING_CACHE}")
 
+    def connect_alone(self) -> sqlite3.Connection:
+        """Open the only connection to the file. Raises sqlite3.OperationalError if another connection uses it."""
+        connection = self._connect("rw", "busy_timeout = 0", "locking_mode = EXCLUSIVE")
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+        except sqlite3.Error:
+            connection.close()
+            raise
+        return connection
+
+    def delete(self) -> None:
+        """Delete the file and its log. Call this only with the only connection."""
+        self._log.unlink(missing_ok=True)
+        self.path.unlink()
+
     def written_state(self) -> Hashable:
         """Return a value that differs after the file was written or replaced. None if it cannot be written, or has no
         log.

@@ -1,19 +1,27 @@
-"""Create a missing SQLite file and the tables of a database."""
+"""Create a missing SQLite file and the tables of a database, and delete the file if nothing was written to it."""
+
+# ruff: noqa: S608 - the statements contain names of the schema only
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing, suppress
 from functools import cache
+from typing import TYPE_CHECKING
 
 from sqlalchemy import insert, inspect
 from sqlalchemy.dialects import registry
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.schema import CreateIndex, CreateTable
 
-from ...errors import BindingError
+from ...errors import BindingError, BindingsUnavailable
 from ..protocols import Database
 from ..tables import schema, search_indexes, triggers
 from ..versions import first_settings
 from .transaction import driver_cause
+
+if TYPE_CHECKING:
+    from ..databases.sqlite import SQLite
 
 # The counts of requests can be in the PostgreSQL database of the names, and before them. In SQLite they have a file.
 _OTHERS = {"postgresql": {"daily_counts"}, "sqlite": set[str]()}
@@ -51,6 +59,18 @@ def create_tables(database: Database, partitions: int = 0) -> None:
             connection.execute(insert(schema.meta), [{"name": name, "value": settings[name]} for name in settings])
     except DBAPIError as error:
         raise database.unavailable(driver_cause(error)) from error
+
+
+def delete_if_empty(file: SQLite) -> None:
+    """Delete the file of a database without records. Keep a file that another connection uses."""
+    # Nothing is lost if an empty file remains.
+    with suppress(sqlite3.Error, OSError, BindingsUnavailable), closing(file.connect_alone()) as connection:
+        settings = {name for (name,) in connection.execute(f"SELECT name FROM {schema.meta}")}
+        others = [table for table in schema.metadata.sorted_tables if table is not schema.meta]
+        if settings == set(first_settings()) and not any(
+            connection.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone() for table in others
+        ):
+            file.delete()
 
 
 @cache

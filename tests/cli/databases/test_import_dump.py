@@ -63,6 +63,7 @@ def test_values_that_are_not_imported_are_listed_with_reason_and_remedy(
 
 
 def test_a_refused_name_stops_the_import_and_is_in_the_report(ararat: Callable[..., Result], tmp_path: Path) -> None:
+    assert ararat("init").exit_code == 0
     (tmp_path / "names.txt").write_text(GOOD + BAD)
     report = tmp_path / "report.csv"
     result = ararat("import", "--from", "ezid", "--report", report, tmp_path / "names.txt")

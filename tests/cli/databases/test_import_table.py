@@ -63,11 +63,53 @@ def test_import_warns_of_names_that_are_easily_confused(ararat: Callable[..., Re
     assert re.search(r"^warning +line 3 ", result.stderr, re.MULTILINE)
 
 
-def test_one_refused_line_prevents_the_import_of_all_lines(ararat: Callable[..., Result]) -> None:
-    result = ararat("import", "-", given="identifier,target\nark:12345/a,/a\nark:12345,/b\n")
+def test_one_refused_line_prevents_the_import_of_all_lines(bound: Callable[..., Result]) -> None:
+    result = bound("import", "-", given="identifier,target\nark:12345/a,/a\nark:12345,/b\n")
     assert result.exit_code == 1
     assert "line 3" in result.stderr
-    assert ararat("show", "ark:12345/a").exit_code == 1
+    assert bound("show", "ark:12345/a").exit_code == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "given", "exit_code"),
+    [
+        pytest.param(["import", "missing.csv"], "", 66, id="a missing table"),
+        pytest.param(["import", "-"], "name\nark:12345/a\n", 2, id="a table without identifiers"),
+        pytest.param(["import", "-"], "identifier,target\nark:12345/a,/a\nark:12345,/b\n", 1, id="a refused line"),
+        pytest.param(["import", "--batch", "1", "-"], "identifier,target\nark:12345,/b\n", 1, id="a refused batch"),
+        pytest.param(["import", "--dry-run", "-"], "identifier,target\nark:12345/a,/a\n", 0, id="a dry run"),
+        pytest.param(["import", "--from", "ezid", "-"], ":: x\n_target: /x\n", 1, id="a refused dump"),
+        pytest.param(["bind", "ark:12345/a", "no target"], "", 2, id="a refused target"),
+        pytest.param(["reserve", "ark:12345/a", "--target", "no target"], "", 2, id="a refused reservation"),
+    ],
+)
+def test_a_command_that_writes_nothing_creates_no_database(
+    arguments: list[str], given: str, exit_code: int, ararat: Callable[..., Result], tmp_path: Path
+) -> None:
+    assert ararat(*arguments, given=given).exit_code == exit_code
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        pytest.param([["init"]], id="empty"),
+        pytest.param([["init"], ["prefix", "set", "12345", "--who", "A library"]], id="with a record"),
+    ],
+)
+def test_a_refused_import_keeps_a_database_that_existed(
+    before: list[list[str]], ararat: Callable[..., Result], database: Path
+) -> None:
+    for arguments in before:
+        assert ararat(*arguments).exit_code == 0
+    assert ararat("import", "-", given="identifier,target\nark:12345,/b\n").exit_code == 1
+    assert database.exists()
+
+
+def test_the_batches_before_a_refused_one_are_kept_in_a_new_database(ararat: Callable[..., Result]) -> None:
+    lines = "identifier,target\nark:12345/a,/a\nark:12345,/b\n"
+    assert ararat("import", "--batch", "1", "-", given=lines).exit_code == 1
+    assert ararat("show", "ark:12345/a").exit_code == 0
 
 
 def test_batches_are_kept_and_reported(ararat: Callable[..., Result]) -> None:
@@ -85,14 +127,12 @@ def test_batches_are_kept_and_reported(ararat: Callable[..., Result]) -> None:
     assert result.stdout.startswith("Written. 5 lines: 1 added, 4 unchanged.\nOperation 2. ")
 
 
-def test_an_unreadable_line_is_reported_with_file_line_and_column(
-    ararat: Callable[..., Result], tmp_path: Path
-) -> None:
+def test_an_unreadable_line_is_reported_with_file_line_and_column(bound: Callable[..., Result], tmp_path: Path) -> None:
     (tmp_path / "names.csv").write_text('identifier,target\nark:12345/a,/a\nark:12345/b,"/b\n')
-    result = ararat("import", str(tmp_path / "names.csv"))
+    result = bound("import", str(tmp_path / "names.csv"))
     assert result.exit_code == 2
     assert re.search(r"names\.csv,\s+line\s+3,\s+column\s+13", result.stderr)
-    assert ararat("show", "ark:12345/a").exit_code == 1
+    assert bound("show", "ark:12345/a").exit_code == 1
 
 
 def test_import_reports_a_missing_file(ararat: Callable[..., Result], tmp_path: Path) -> None:
@@ -287,6 +327,7 @@ def test_an_unregistered_naan_causes_a_warning_unless_declared(ararat: Callable[
 
 def test_strict_refuses_an_unregistered_naan(ararat: Callable[..., Result], tmp_path: Path) -> None:
     (tmp_path / "names.csv").write_text("identifier,target\nark:12148/c,/1\nark:54321/a,/1\n")
+    assert ararat("init").exit_code == 0
     bound = ararat("bind", "ark:54321/x", "/x", "--strict")
     assert (bound.exit_code, bound.stdout) == (2, "")
     assert "NAAN 54321 is not registered (naan-unregistered)" in bound.stderr
