@@ -114,12 +114,17 @@ class Cluster:
         """Make a standby the primary."""
         self._run("pg_ctl", "promote", "-w", "-D", str(self._folder / "data"))
 
-    def signal_all(self, number: signal.Signals) -> None:
-        """Send a signal to the server and all its processes, as if the machine failed."""
+    def processes(self) -> list[int]:
+        """Return the IDs of the processes of the running server, the first one first."""
         assert self._process is not None
         parent = self._process.pid
         children = [int(stat.parent.name) for stat in Path("/proc").glob("[0-9]*/stat") if _parent_of(stat) == parent]
-        for process in (parent, *children):
+        return [parent, *children]
+
+    def signal_all(self, number: signal.Signals) -> None:
+        """Send a signal to the server and all its processes, as if the machine failed."""
+        assert self._process is not None
+        for process in self.processes():
             with contextlib.suppress(ProcessLookupError):
                 os.kill(process, number)
         if number == signal.SIGKILL:

@@ -14,7 +14,9 @@ import statistics
 import subprocess
 import sys
 import time
+from contextlib import nullcontext
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from runpy import run_path
 
@@ -45,22 +47,25 @@ PARTITIONS = 8
 
 
 @pytest.fixture(params=["SQLite", "PostgreSQL"])
-def place(request, tmp_path):
-    """The URL of an empty database of each kind, and a function that returns its size in bytes."""
+def place(request, tmp_path, on_one_processor):
+    """The URL of an empty database of each kind, a function that returns its size in bytes, and a function that returns
+    the context of lookups.
+    """
     if request.param == "SQLite":
         file = tmp_path / "bindings.sqlite"
         url = f"sqlite:///{file}"
         create_database(database_at(url))
-        yield url, lambda: file.stat().st_size
+        yield url, lambda: file.stat().st_size, nullcontext
     else:
-        url = request.getfixturevalue("cluster").new_schema()
+        cluster = request.getfixturevalue("cluster")
+        url = cluster.new_schema()
         create_database(database_at(url), partitions=PARTITIONS)
 
         def size():
             with psycopg.connect(url) as connection:
                 return connection.execute("SELECT pg_database_size(current_database())").fetchone()[0]
 
-        yield url, size
+        yield url, size, partial(on_one_processor, cluster)
         with psycopg.connect(url, autocommit=True) as connection:
             connection.execute("DO $$ BEGIN EXECUTE 'DROP SCHEMA ' || current_schema() || ' CASCADE'; END $$")
 
@@ -119,7 +124,7 @@ def _lists(bindings, size):
 
 @pytest.mark.skipif(not SIZES, reason="set ARARAT_BENCH_SCALE to the number of names, such as 10000000")
 def bench_scale(request, tell, plot, place, tmp_path):
-    url, size_of = place
+    url, size_of, at_lookups = place
     kind = request.node.callspec.params["place"]
     draw = random.Random(20201004)  # noqa: S311 - the same names each time
     results, have = {}, 0
@@ -133,8 +138,9 @@ def bench_scale(request, tell, plot, place, tmp_path):
         row = results[f"{size:,}"] = {}
         row["fill, rows/s"] = [added / filled]
         row["bytes/name"] = [size_of() / size]
-        _lookups(bindings, draw, size)
-        taken = _lookups(bindings, draw, size)
+        with at_lookups():
+            _lookups(bindings, draw, size)
+            taken = _lookups(bindings, draw, size)
         row["lookup p50 us"], row["p99 us"] = [statistics.median(taken)], [statistics.quantiles(taken, n=100)[-1]]
         table = tmp_path / "names.csv"
         with table.open("w") as file:

@@ -19,6 +19,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from runpy import run_path
 from types import MappingProxyType
@@ -63,6 +64,31 @@ def cluster() -> Iterator[Any]:
     finally:
         server.remove()
         made.remove()
+
+
+@pytest.fixture
+def on_one_processor() -> Callable[[Cluster], AbstractContextManager[None]]:
+    """``with on_one_processor(cluster)`` runs the benchmark and a server on one processor.
+
+    A question to a process on another processor takes twice as long, and each connection stays for minutes where it is.
+    """
+
+    @contextmanager
+    def limit(cluster: Cluster) -> Iterator[None]:
+        allowed = os.sched_getaffinity(0)
+        _limit(cluster, {min(allowed)})
+        try:
+            yield
+        finally:
+            _limit(cluster, allowed)
+
+    return limit
+
+
+def _limit(cluster: Cluster, processors: set[int]) -> None:
+    for process in (0, *cluster.processes()):
+        with suppress(ProcessLookupError):
+            os.sched_setaffinity(process, processors)
 
 
 def _in_turns(names: Iterable[str], rounds: int) -> Iterator[tuple[int, str]]:
