@@ -71,6 +71,9 @@ MAX_BODY = 16 * 2**20
 MAX_UNREAD = 64 * 2**20
 """The size of the output buffer of a connection in bytes. Only a longer answer holds a thread."""
 
+UNREAD_SECONDS = 120
+"""A connection is closed after this time if its client reads nothing of an answer. Its thread is free then."""
+
 GRACE_SECONDS = 8
 """The seconds that a stopping server waits for running answers. Streams end at once."""
 
@@ -284,6 +287,25 @@ class _Parser(HTTPRequestParser):
 
 class _Channel(HTTPChannel):
     parser_class = _Parser
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._unread: tuple[float, float] | None = None  # the last activity, and when it was first seen with output
+
+    def writable(self) -> bool:
+        """Return whether the channel has output. Close it if its client has read nothing for some time.
+
+        waitress would wait for such a client without an end, and so would a thread whose answer is not complete.
+        """
+        now = time.monotonic()
+        if not self.total_outbufs_len:
+            self._unread = None
+        elif self._unread is None or self._unread[0] != self.last_activity:
+            self._unread = self.last_activity, now
+        elif now - self._unread[1] > UNREAD_SECONDS:
+            self.handle_close()
+            return False
+        return super().writable()
 
 
 class Stoppable:

@@ -223,6 +223,90 @@ def test_hops_arrive_one_by_one_and_an_open_trace_ends_with_the_server(
     assert "Traceback" not in server.log()
 
 
+# Clients that read nothing --------------------------------------------------------------------------------------------
+
+
+ANSWERS_OF_8_MB = """
+from ararat.cli.serving import server
+
+server.UNREAD_SECONDS = 1
+server.MAX_UNREAD = 2**20
+
+def application(environ, start_response):
+    start_response("200 OK", [("Content-Type", "text/plain"), ("Content-Length", "8000000")])
+    if environ["PATH_INFO"] == "/whole":
+        return [b"x" * 8000000]
+    return parts()
+
+def parts():
+    try:
+        for _ in range(80):
+            yield b"x" * 100000
+    finally:
+        print("ended", flush=True)
+
+listener = server.listen("127.0.0.1", 0)
+print(server.address_of(listener), flush=True)
+server.run(application, listener, lambda: print("ready", flush=True))
+"""
+
+
+@pytest.fixture
+def unread(start_server: Callable[..., Any]) -> Iterator[Callable[[bytes, int], tuple[Any, socket.socket]]]:
+    """unread(path, times) sends requests at once to a server with answers of 8 MB, and reads the first octet."""
+    opened: list[socket.socket] = []
+
+    def send(path: bytes, times: int) -> tuple[Any, socket.socket]:
+        server = start_server([sys.executable, "-c", ANSWERS_OF_8_MB])
+        server.port = int(server.wait_for(r"http://127\.0\.0\.1:(\d+)"))
+        server.wait_for("ready")
+        connection = socket.socket()
+        opened.append(connection)
+        # Without a fixed size, the system would keep several megabytes for the client.
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        connection.settimeout(10)
+        connection.connect(("127.0.0.1", server.port))
+        connection.sendall(b"GET %b HTTP/1.1\r\nHost: localhost\r\n\r\n" % path * times)
+        assert connection.recv(1) == b"H"
+        return server, connection
+
+    yield send
+    for each in opened:
+        each.close()
+
+
+@pytest.mark.parametrize(
+    ("path", "times"),
+    [
+        pytest.param(b"/whole", 1, id="an answer in the buffer"),
+        pytest.param(b"/parts", 1, id="an answer that is longer than the buffer"),
+        pytest.param(b"/whole", 3, id="several answers"),
+    ],
+)
+def test_a_client_that_reads_nothing_is_disconnected(unread: Callable[..., Any], path: bytes, times: int) -> None:
+    server, connection = unread(path, times)
+    time.sleep(3)
+    received = 0
+    with contextlib.suppress(ConnectionResetError):
+        while octets := connection.recv(65536):
+            received += len(octets)
+    assert received < 8_000_000
+    if path == b"/parts":
+        server.wait_for("ended")
+
+
+def test_a_client_that_reads_slowly_gets_the_whole_answer(unread: Callable[..., Any]) -> None:
+    _, connection = unread(b"/parts", 1)
+    received = 1
+    while received < 8_000_000:
+        until_pause = received + 1_500_000
+        while received < min(until_pause, 8_000_000):
+            octets = connection.recv(65536)
+            assert octets, f"the connection was closed after {received:,} octets"
+            received += len(octets)
+        time.sleep(0.5)
+
+
 class Stream:
     """A stream without an end."""
 
