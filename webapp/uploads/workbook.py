@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from datetime import date, datetime, time
 from typing import Any
 
+from ...middleware.bindings.validation import shown
 from ...middleware.errors import TableError
 from ...middleware.tabular.delimited import Line
 from .limits import MAX_COLUMNS, MAX_ROWS
@@ -87,7 +88,7 @@ def _first_sheet(content: bytes) -> Any:
 
 def _rows(sheet: Any, file: str) -> Iterator[Line]:
     width = filled = cells = 0
-    for number, row in enumerate(sheet.iter_rows(values_only=True), 1):
+    for number, row in _numbered(sheet, file):
         # Empty rows do not count: one formatted cell can make a million of them.
         cells += len(row)
         if number > _LAST_ROW or cells > _MAX_CELLS:
@@ -103,13 +104,45 @@ def _rows(sheet: Any, file: str) -> Iterator[Line]:
         filled += 1
         if filled > MAX_ROWS + 1:
             raise TableError("table-size", f"the sheet has more than {MAX_ROWS:,} rows", file, number)
-        if wrong := next((text for text in fields if text in _ERRORS), None):
-            column = fields.index(wrong) + 1
-            message = f"the cell in column {column} has the error {wrong} of a formula; correct the formula"
-            raise TableError("table-workbook", message, file, number, column)
         # Rows are as wide as the header, unless a cell is outside of it.
         width = width or len(fields)
         yield Line(number, fields + [""] * (width - len(fields)))
+
+
+def _numbered(sheet: Any, file: str) -> Iterator[tuple[int, tuple[object, ...]]]:
+    """Yield the rows with their numbers. Raises :class:`TableError` for a cell whose value is not known.
+
+    openpyxl returns such a cell as empty or as text.
+    """
+    from openpyxl.utils import get_column_letter
+    from openpyxl.worksheet._reader import FORMULA_TAG, VALUE_TAG, WorkSheetParser
+
+    class Parser(WorkSheetParser):
+        def parse_cell(self, element: Any) -> dict[str, Any]:
+            cell = super().parse_cell(element)
+            value, fault = cell["value"], ""
+            if value is None:
+                # The saved result of a formula can be an empty text.
+                is_text = element.get("t") == "str" and element.find(VALUE_TAG) is not None
+                if not is_text and element.find(FORMULA_TAG) is not None:
+                    fault = "a formula without a saved result; open the file in a spreadsheet program and save it"
+            elif cell["data_type"] == "e" or (isinstance(value, str) and value.strip() in _ERRORS):
+                fault = f"the error {shown(value, 30)}; correct its formula or value, and save the file"
+            if fault:
+                row, column = cell["row"], cell["column"]
+                message = f"the cell {get_column_letter(column)}{row} has {fault}"
+                raise TableError("table-workbook", message, file, row, column)
+            return cell
+
+    book, last = sheet.parent, 0
+    formats = {"date_formats": book._date_formats, "timedelta_formats": book._timedelta_formats}
+    with sheet._get_source() as source:
+        parser = Parser(source, sheet._shared_strings, data_only=True, epoch=book.epoch, **formats)
+        for number, row in parser.parse():
+            # Skip a row that is repeated or out of order, as openpyxl does.
+            if number > last:
+                last = number
+                yield number, sheet._get_row(row, values_only=True)
 
 
 def _has_text(cells: Sequence[object]) -> bool:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import re
+import zipfile
 
 import pytest
 from openpyxl import Workbook
@@ -63,6 +65,65 @@ def test_empty_cells_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(TableError, match="too many empty rows and columns") as refused:
         sheet.stored(saved(book), "a.xlsx")
     assert (refused.value.code, refused.value.line) == ("table-size", 6)
+
+
+def with_cell(cell: str) -> bytes:
+    """Return a workbook with the heading "identifier" in B1 and this XML of the cell B2."""
+    book = Workbook()
+    book.worksheets[0].append([None, "identifier"])
+    book.worksheets[0].append([None, "PLACE"])
+    written = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(saved(book))) as old, zipfile.ZipFile(written, "w") as new:
+        for name in old.namelist():
+            new.writestr(name, re.sub(rb'<c r="B2".*?</c>', cell.encode(), old.read(name)))
+    return written.getvalue()
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        pytest.param('<c r="B2"><f>A1</f></c>', id="no value"),
+        pytest.param('<c r="B2"><f>A1</f><v></v></c>', id="an empty value"),
+        pytest.param('<c r="B2"><f t="shared" si="0"/><v/></c>', id="a shared formula"),
+        pytest.param('<c r="B2" t="str"><f>A1</f></c>', id="a text without value"),
+        pytest.param("<c><f>A1</f></c><c><f>A1</f></c>", id="no coordinate"),
+    ],
+)
+def test_a_formula_without_a_saved_result_is_refused(cell: str) -> None:
+    message = "has a formula without a saved result; open the file in a spreadsheet program and save it"
+    with pytest.raises(TableError, match=rf"the cell [AB]2 {message}") as refused:
+        sheet.stored(with_cell(cell), "a.xlsx")
+    assert (refused.value.code, refused.value.line) == ("table-workbook", 2)
+
+
+@pytest.mark.parametrize(
+    ("cell", "read"),
+    [
+        pytest.param('<c r="B2"><f>1+1</f><v>2</v></c>', ["", "2"], id="a number"),
+        pytest.param('<c r="B2"><f>1-1</f><v>0</v></c>', ["", "0"], id="zero"),
+        pytest.param('<c r="B2" t="str"><f>A1</f><v>a</v></c>', ["", "a"], id="a text"),
+        pytest.param('<c r="A2"><v>1</v></c><c r="B2" t="str"><f>A1</f><v></v></c>', ["1", ""], id="an empty text"),
+    ],
+)
+def test_the_saved_result_of_a_formula_is_read(cell: str, read: list[str]) -> None:
+    assert cells(with_cell(cell))[1:] == [read]
+
+
+@pytest.mark.parametrize(
+    ("cell", "shown"),
+    [
+        pytest.param('<c r="B2" t="e"><f>A1</f><v>#REF!</v></c>', "#REF!", id="a reference"),
+        pytest.param('<c r="B2" t="e"><v>#N/A</v></c>', "#N/A", id="no formula"),
+        pytest.param('<c r="B2" t="e"><f>A1</f><v>Err:509</v></c>', "Err:509", id="LibreOffice"),
+        pytest.param('<c r="B2" t="e"><f>A1</f><v>#GETTING_DATA</v></c>', "#GETTING_DATA", id="data that is missing"),
+        pytest.param('<c r="B2" t="str"><f>A1</f><v>#NAME?</v></c>', "#NAME?", id="a text"),
+    ],
+)
+def test_the_error_of_a_formula_is_refused(cell: str, shown: str) -> None:
+    message = f"the cell B2 has the error {shown}; correct its formula or value, and save the file"
+    with pytest.raises(TableError, match=re.escape(message)) as refused:
+        sheet.stored(with_cell(cell), "a.xlsx")
+    assert (refused.value.code, refused.value.line) == ("table-workbook", 2)
 
 
 def test_a_hidden_sheet_is_not_read() -> None:
