@@ -127,3 +127,44 @@ def test_forced_colours_keep_what_colours_mean(served: Server) -> None:
     page.goto("/desk/name?name=ark:12345/x5n10")
     removed = page.locator("del").first
     assert "line-through" in removed.evaluate("one => getComputedStyle(one).textDecorationLine")
+
+
+# The contrast of two colours (WCAG 2.2, success criterion 1.4.11 requires 3 for the edge of a field).
+CONTRAST = """one => {
+    const light = (colour) => {
+        const [red, green, blue] = colour.match(/[\\d.]+/g).slice(0, 3)
+            .map((part) => part / 255).map((part) => part <= .04045 ? part / 12.92 : ((part + .055) / 1.055) ** 2.4);
+        return .2126 * red + .7152 * green + .0722 * blue;
+    };
+    const edge = light(getComputedStyle(one).borderTopColor);
+    const page = light(getComputedStyle(document.documentElement).backgroundColor);
+    return (Math.max(edge, page) + .05) / (Math.min(edge, page) + .05);
+}"""
+
+# The number of lines of the text of an element.
+LINES = """one => {
+    const range = document.createRange();
+    range.selectNodeContents(one);
+    return new Set([...range.getClientRects()].map((rectangle) => Math.round(rectangle.bottom))).size;
+}"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_edges_of_fields_are_visible(served: Server, scheme: str) -> None:
+    page = served.open_page("ada", color_scheme=scheme)
+    page.goto(f"/desk/name/target?name={NAME}")
+    for kind in ("input[type=text]", "select", "textarea"):
+        assert page.locator(f"main {kind}").first.evaluate(CONTRAST) >= 3, kind
+
+
+def test_short_names_and_headings_are_not_divided_on_a_tablet(served: Server) -> None:
+    page = served.open_page("ada", viewport={"width": 768, "height": 800})
+    page.goto("/desk/names")
+    assert page.get_by_role("link", name="ark:12345/x5n10").evaluate(LINES) == 1
+    assert page.locator(".names").evaluate("one => one.scrollWidth <= one.parentElement.clientWidth")
+    page.goto("/desk/tables")
+    file = {"name": f"{'maps' * 20}.csv", "mimeType": "text/csv", "buffer": b"Identifier;Title\n"}
+    page.get_by_label("File").set_input_files(file)  # type: ignore[arg-type]
+    page.get_by_role("button", name="Upload").click()
+    page.goto("/desk/tables")
+    assert {heading.evaluate(LINES) for heading in page.locator("thead th").all()} == {1}
