@@ -160,4 +160,8 @@ def _print_csv(bindings: Bindings, names: Iterator[Binding]) -> None:
         table = Delimited(",", snapshot.selectors(), snapshot.elements())
     is_terminal = sys.stdout.isatty()
     for line in (table.header(), *map(table, names)):
-        sys.stdout.write(f"{display.escape(line.removesuffix(chr(10)))}\n" if is_terminal else line)
+        if is_terminal:
+            write([display.escape(line.removesuffix("\n"))])
+        else:
+            # As in `ararat export`, the encoding is UTF-8 and not that of the locale.
+            sys.stdout.buffer.write(line.encode())

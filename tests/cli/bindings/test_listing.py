@@ -63,6 +63,13 @@ def test_list_prints_a_table_that_import_reads(ararat: Callable[..., Result], tm
     assert ararat("import", "--dry-run", str(table)).exit_code == 0
 
 
+def test_list_prints_csv_in_utf8_with_any_encoding_of_the_output(database: Path) -> None:
+    runner = CliRunner(charset="ascii", env={"ARARAT_DATABASE": str(database)})
+    result = runner.invoke(main.main, ["list", "--csv"])
+    assert result.exit_code == 0
+    assert "Carte g\u00e9n\u00e9rale" in result.stdout_bytes.decode()
+
+
 @pytest.mark.parametrize(
     ("options", "names"),
     [
