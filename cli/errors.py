@@ -53,7 +53,10 @@ class Refused(Exception):
         >>> list(Refused("no file", ("Fix", "give a path")).lines(Sheet(80)))
         ['ararat: no file', '  Fix           give a path']
         """
-        yield from sheet.prose(f"ararat: {self.what}", style="error")
+        from ..identifiers.text import display
+
+        # A line break in the name of a file must not begin a line that looks like another message.
+        yield from sheet.prose(display.visible(f"ararat: {self.what}"), style="error")
         if self.error is not None:
             from .render.reports import problem_lines
 

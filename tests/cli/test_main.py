@@ -398,6 +398,12 @@ def test_find_reports_an_unreadable_file(ararat: Callable[..., Result], tmp_path
     assert "No such file" in result.stderr
 
 
+def test_a_line_break_in_the_name_of_a_file_begins_no_message(ararat: Callable[..., Result], tmp_path: Path) -> None:
+    result = ararat("find", str(tmp_path / "none\nararat: done"))
+    assert result.stderr.count("ararat:") == 2
+    assert "\nararat:" not in result.stderr
+
+
 def test_find_splits_a_long_text_at_white_space_with_correct_positions(ararat: Callable[..., Result]) -> None:
     text = "".join(f"{'filler ' * 1000} ark:12345/\u0431{number}\n" for number in range(500))
     lines = ararat("find", "--json", given=text).stdout.splitlines()
