@@ -334,6 +334,11 @@ def _listener(host: str, port: int | None) -> socket.socket:
 
     try:
         return server.listen(host, port)
+    except UnicodeError:
+        # Python raises it for a text that cannot be encoded as the name of a host.
+        raise Refused(
+            f"{host} is not the name of a host", ("Fix", "set another --host"), exit_code=UNAVAILABLE
+        ) from None
     except OSError as error:
         wanted = server.FIRST_PORT if port is None else port
         what = f"cannot listen on {host}, port {wanted}: {error.strerror or error}"

@@ -26,6 +26,8 @@ GROUPS: tuple[Group, ...] = get_args(Group)
 
 MAX_PAGE = 1000
 _MAX_TEXT = 400
+# A database cannot store these characters, so no name has them.
+_NOT_STORED = re.compile("[\0\ud800-\udfff]")
 _WORD = re.compile(r"\w+")
 
 HOST_ENDS = "/:?#"
@@ -308,7 +310,7 @@ def _targets(target: str) -> tuple[str | None, tuple[str, ...]]:
 
 def _words(text: str) -> tuple[str, ...]:
     words = tuple(text.split())
-    if not words or len(text) > _MAX_TEXT or "\0" in text or not any(char.isalnum() for char in text):
+    if not words or len(text) > _MAX_TEXT or _NOT_STORED.search(text) or not any(char.isalnum() for char in text):
         raise BindingError("list-text", f"{validation.shown(text)} has no words to search for")
     return words
 

@@ -108,7 +108,7 @@ class PostgreSQL:
         self.driver_error: type[Exception] = psycopg.Error
         try:
             self._parameters: dict[str, Any] = conninfo_to_dict(url)
-        except psycopg.Error:
+        except (psycopg.Error, UnicodeError):
             # The message of the driver, also in a chained exception, would contain the password.
             raise BindingError(
                 "database-url", "the PostgreSQL URL cannot be parsed by libpq; check its syntax"

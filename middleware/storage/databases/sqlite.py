@@ -425,7 +425,8 @@ class SQLite:
 
     def _open(self, options: str, *pragmas: str) -> sqlite3.Connection:
         connection = sqlite3.connect(
-            f"file:{quote(str(self.path))}?{options}",
+            # A path consists of bytes, which need not be UTF-8.
+            f"file:{quote(os.fsencode(self.path))}?{options}",
             uri=True,
             timeout=BUSY_SECONDS,
             isolation_level=None,

@@ -411,6 +411,7 @@ def test_a_trace_is_answered_in_process_only_for_paths_of_ararat(
         pytest.param(["--resolver", "ftp://example.org"], 64, "prefix", id="no resolver"),
         pytest.param(["--host", "192.0.2.1"], 69, "192.0.2.1", id="an address of another machine"),
         pytest.param(["--host", "no.such.host.invalid"], 69, "no.such.host.invalid", id="no host"),
+        pytest.param(["--host", "..a"], 69, "..a is not the name of a host", id="no name of a host"),
     ],
 )
 def test_serve_reports_why_it_cannot_start(

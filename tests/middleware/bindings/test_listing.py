@@ -168,6 +168,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "target-with-control": ({"target": "old.\nexample"}, "list-target"),
     "text-without-words": ({"text": "--"}, "list-text"),
     "text-with-nul": ({"text": "a\0b"}, "list-text"),
+    "text-with-surrogate": ({"text": "a\udcff"}, "list-text"),
     "empty-text": ({"text": ""}, "list-text"),
 }
 

@@ -57,6 +57,9 @@ def execute(database: str, statement: str, **parameters: str) -> None:
             "postgresql://u:secret@[h/d", "database-url", "cannot be parsed", id="a URL that libpq cannot read"
         ),
         pytest.param(
+            "postgresql://u:secret@h/\udcff", "database-url", "cannot be parsed", id="a name that is not UTF-8"
+        ),
+        pytest.param(
             "postgresql://u:secret@h/d?no_such_option=1",
             "database-url",
             "cannot be parsed",

@@ -53,6 +53,17 @@ def served(file: Path, open_store: Callable[..., Bindings]) -> Bindings:
     return bindings
 
 
+def test_a_path_need_not_be_utf8(tmp_path: Path, open_store: Callable[..., Bindings]) -> None:
+    folder = tmp_path / os.fsdecode(b"caf\xe9 \xff")
+    try:
+        folder.mkdir()
+    except OSError:
+        pytest.skip("the names of this file system are UTF-8")
+    bindings = open_store(folder / "bindings.sqlite")
+    bindings.bind(NAME, "/x")
+    assert bindings.lookup(NAME) is not None
+
+
 def chmod_000(file: Path) -> Callable[[], object]:
     file.chmod(0)
     return lambda: file.chmod(0o644)
