@@ -15,7 +15,7 @@ from ararat.middleware.log.verification.monitor import Monitor
 from ararat.middleware.log.verification.policy import Party, Policy
 
 EVENTS = 50_000
-ROUNDS = 3
+ROUNDS = 7
 BINDS = 200
 TEXT = bytes(100)
 

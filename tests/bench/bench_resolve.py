@@ -103,6 +103,7 @@ def bench_resolve_beside_arklet(load, cluster, tmp_path, name):
         path=f"/{name}",
         most=dict.fromkeys(sources, FEWER),
         environ=environ,
+        database=cluster,
     )
 
 

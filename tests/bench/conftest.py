@@ -67,7 +67,15 @@ def cluster() -> Iterator[Any]:
 
 
 @pytest.fixture
-def on_one_processor() -> Callable[[Cluster], AbstractContextManager[None]]:
+def allowed() -> Iterator[set[int]]:
+    """The processors of this process, which it can use again at the end."""
+    processors = os.sched_getaffinity(0)
+    yield processors
+    os.sched_setaffinity(0, processors)
+
+
+@pytest.fixture
+def on_one_processor(allowed: set[int]) -> Callable[[Cluster], AbstractContextManager[None]]:
     """``with on_one_processor(cluster)`` runs the benchmark and a server on one processor.
 
     A question to a process on another processor takes twice as long, and each connection stays for minutes where it is.
@@ -75,18 +83,16 @@ def on_one_processor() -> Callable[[Cluster], AbstractContextManager[None]]:
 
     @contextmanager
     def limit(cluster: Cluster) -> Iterator[None]:
-        allowed = os.sched_getaffinity(0)
-        _limit(cluster, {min(allowed)})
-        try:
-            yield
-        finally:
-            _limit(cluster, allowed)
+        _limit({min(allowed)}, cluster)
+        yield
+        _limit(allowed, cluster)
 
     return limit
 
 
-def _limit(cluster: Cluster, processors: set[int]) -> None:
-    for process in (0, *cluster.processes()):
+def _limit(processors: set[int], cluster: Cluster | None = None) -> None:
+    """Run this process, the processes that it starts from now on, and a server on these processors."""
+    for process in (0, *(cluster.processes() if cluster else ())):
         with suppress(ProcessLookupError):
             os.sched_setaffinity(process, processors)
 
@@ -246,11 +252,10 @@ def asked() -> Callable[..., Asked]:
 
 
 @pytest.fixture
-def load(tell: Tell, wsgi_server: Any, tmp_path: Path) -> Callable[..., None]:
-    """load(title, sources, beside, status="200", path="/", most={}, budget="", environ={}, threads=4) runs each source
-    of
-    a WSGI application in its own gunicorn with one worker, and measures them alternately with random names. ``most`` is
-    the number of names for each source.
+def load(allowed: set[int], tell: Tell, wsgi_server: Any, tmp_path: Path) -> Callable[..., None]:
+    """load(title, sources, beside, status="200", path="/", most={}, budget="", environ={}, threads=4, database=None)
+    runs each source of a WSGI application in its own gunicorn with one worker, and measures them alternately with
+    random names. ``most`` is the number of names for each source. ``database`` is the PostgreSQL server that they use.
 
     The client is wrk if it is installed (apt-get install wrk), else load.py. The load is the maximum of the worker, so
     latencies include waiting. A second table has the CPU time of the worker per request, without that of a database
@@ -269,8 +274,13 @@ def load(tell: Tell, wsgi_server: Any, tmp_path: Path) -> Callable[..., None]:
         environ: dict[str, str] | None = None,
         threads: int = 4,
         rounds: int = 16,
+        database: Cluster | None = None,
     ) -> None:
+        # The servers and the client have a processor each. Otherwise they exchange them, each time for minutes, and the
+        # processor time of a request changes by a fifth.
+        _limit({min(allowed)}, database)
         servers = {name: wsgi_server(source, threads=threads, environ=environ) for name, source in sources.items()}
+        _limit({max(allowed)})
         scripts = {name: tmp_path / f"{number}.lua" for number, name in enumerate(servers)}
         wrk = shutil.which("wrk") is not None
         for name, server in servers.items():
@@ -297,6 +307,7 @@ def load(tell: Tell, wsgi_server: Any, tmp_path: Path) -> Callable[..., None]:
             pairs[name].append(len(seen[beside]))
             for each in (beside, name) if turn % 2 else (name, beside):
                 ask(each, turn)
+        _limit(allowed, database)
         rows = {
             name: [
                 [found.rate for found in turns],
