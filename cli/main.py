@@ -181,7 +181,9 @@ def _complain(error: click.ClickException) -> None:
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
         write([error.format_message()], to=sys.stderr)
         return
-    write(sheet.prose(f"ararat: {error.format_message()}", style="error"), to=sys.stderr)
+    # click writes the choices of a missing option in lines with tabs.
+    message = " ".join(error.format_message().split())
+    write(sheet.prose(f"ararat: {message}", style="error"), to=sys.stderr)
     if isinstance(error, click.MissingParameter) and error.param and (error.param.metavar or "").endswith("|-"):
         write(sheet.field("Fix", "add an argument, or - to read standard input"), to=sys.stderr)
     if isinstance(error, click.UsageError) and error.ctx is not None:

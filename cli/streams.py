@@ -81,7 +81,7 @@ def lines(file: str) -> Iterator[Given]:
 
     Raises :class:`~ararat.cli.errors.Refused` if the file cannot be read.
     """
-    with _opened(file) as stream:
+    with opened(file) as stream:
         yield from _lines(stream, "standard input" if file == "-" else file, "text")
 
 
@@ -94,7 +94,7 @@ def matches(file: str) -> Iterator[Found]:
     from ..identifiers.extraction import in_running_text
 
     start, line, column = 0, 1, 1
-    with _opened(file) as stream:
+    with opened(file) as stream:
         for chunk in _chunks(stream):
             seen = 0
             for match in in_running_text(chunk):
@@ -194,7 +194,8 @@ def _read(place: str, text: str, form: str) -> Given:
 
 
 @contextmanager
-def _opened(file: str) -> Iterator[BinaryIO]:
+def opened(file: str) -> Iterator[BinaryIO]:
+    """Open a file, or standard input for "-". Raise :class:`~ararat.cli.errors.Refused` if it cannot be read."""
     if file == "-":
         yield standard_input()
         return

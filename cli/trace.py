@@ -10,6 +10,7 @@ import click
 from ..webapp.tracing.events import End, Event
 from . import streams
 from .errors import DONE, FAILURE, UNREADABLE, UNSPECIFIED, read_name, write
+from .numbers import WholeNumber
 from .options import network_option, resolver_option
 from .output import Sheet
 
@@ -28,7 +29,12 @@ _DIFFERENT = 1
     help="The HTTP method of every request.",
 )
 @click.option(
-    "--max-redirects", type=int, metavar="N", default=10, show_default=True, help="Follow at most N redirects, 5 to 20."
+    "--max-redirects",
+    type=WholeNumber(),
+    metavar="N",
+    default=10,
+    show_default=True,
+    help="Follow at most N redirects, 5 to 20.",
 )
 @click.option(
     "--compare",

@@ -105,11 +105,11 @@ def revoke_command(name: str, prefix: str, database: str) -> int:
 
 @account_command.command("role", short_help="Change the role of an account.")
 @_NAME
-@click.argument("role", type=_ROLES)
+@click.argument("role", metavar="ROLE", type=_ROLES)
 @force_option
 @database_option
 def role_command(name: str, role: str, force: bool, database: str) -> int:
-    """Change the role of the account NAME. Its grants stay.
+    """Change the role of the account NAME to ROLE: reader, curator or administrator. Its grants stay.
 
     Exit code: 0 done, 1 no such account, 2 it is the last administrator, 69 no database.
     """

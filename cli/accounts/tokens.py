@@ -9,6 +9,7 @@ import click
 
 from .. import streams
 from ..errors import DONE, write
+from ..numbers import WholeNumber
 from ..options import database_option, json_option
 from ..output import Sheet, identifier, words
 from .arguments import open_accounts, prefix_option, read_expiry
@@ -88,7 +89,7 @@ def tokens_command(name: str, as_json: bool, database: str) -> int:
 
 
 @click.command("revoke-token", short_help="Revoke a token.")
-@click.argument("number", type=click.IntRange(min=1, max=2**53), metavar="NUMBER")
+@click.argument("number", type=WholeNumber(1, 2**53), metavar="NUMBER")
 @database_option
 def revoke_token_command(number: int, database: str) -> int:
     """Revoke the token NUMBER permanently. It takes effect immediately.

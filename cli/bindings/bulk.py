@@ -10,6 +10,7 @@ import click
 
 from .. import streams
 from ..errors import DONE, NO, read_name, write
+from ..numbers import WholeNumber
 from ..options import actor_option, database_option, json_option, policy_option, show_progress
 from ..output import Sheet
 from .stores import open_store
@@ -66,7 +67,7 @@ def _with_progress(bindings: Bindings, run: Callable[..., BulkResult], **options
 @click.argument("what", metavar="OPERATION|ID")
 @click.option(
     "--revision",
-    type=click.IntRange(min=1),
+    type=WholeNumber(1),
     metavar="N",
     help="With ID: undo the change only if N is still the last revision.",
 )
@@ -112,9 +113,7 @@ def undo_command(what: str, revision: int | None, skip_changed: bool, **options:
 
 
 @click.command("operations", short_help="List the operations that changed many names.")
-@click.option(
-    "--limit", type=click.IntRange(min=1), metavar="NUMBER", help="Print at most NUMBER operations.  [default: all]"
-)
+@click.option("--limit", type=WholeNumber(1), metavar="N", help="Print at most N operations.  [default: all]")
 @json_option
 @database_option
 def operations_command(database: str, limit: int | None, as_json: bool) -> int:

@@ -11,6 +11,7 @@ import click
 from ...identifiers.text import display
 from .. import streams
 from ..errors import DONE, store_errors, write
+from ..numbers import WholeNumber
 from ..options import database_option, json_option, read_moment
 from ..output import Sheet, identifier, words
 from .stores import open_store
@@ -48,9 +49,7 @@ def _selection_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 @click.command("list", short_help="List names by prefix, state, target, text or time.")
 @_selection_options
-@click.option(
-    "--limit", type=click.IntRange(min=1), metavar="NUMBER", help="Print at most NUMBER names.  [default: all]"
-)
+@click.option("--limit", type=WholeNumber(1), metavar="N", help="Print at most N names.  [default: all]")
 @json_option
 @click.option("--csv", "as_csv", is_flag=True, help="Print a table that `ararat import` reads.")
 @database_option

@@ -11,6 +11,7 @@ from ...identifiers.ark.check_character import COVERAGES, Coverage
 from ...identifiers.text import display
 from .. import streams
 from ..errors import DONE, Refused, store_errors, write
+from ..numbers import WholeNumber
 from ..options import actor_option, database_option, json_option, policy_option, strict_option
 from ..output import Sheet
 from .stores import open_store
@@ -38,8 +39,17 @@ class _MintCommand(click.Command):
 
 @click.command("mint", cls=_MintCommand, short_help="Create new opaque identifiers.")
 @click.argument("namespace", metavar="NAAN[/SHOULDER]")
-@click.option("--count", type=int, default=1, show_default=True, help="The number of names, at most 10,000.")
-@click.option("--length", type=int, help="The number of characters after the shoulder.  [default: 8]")
+@click.option(
+    "--count",
+    type=WholeNumber(),
+    metavar="N",
+    default=1,
+    show_default=True,
+    help="The number of names, at most 10,000.",
+)
+@click.option(
+    "--length", type=WholeNumber(), metavar="N", help="The number of characters after the shoulder.  [default: 8]"
+)
 @click.option(
     "--check",
     type=click.Choice([*COVERAGES, "none"]),

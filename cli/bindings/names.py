@@ -10,6 +10,7 @@ import click
 
 from .. import streams
 from ..errors import DONE, NO, Refused, read_name, write
+from ..numbers import WholeNumber
 from ..options import actor_option, database_option, json_option, naans_option, policy_option, strict_option
 from ..output import Sheet
 from .bulk import dry_run_option, run_bulk
@@ -80,7 +81,9 @@ _scope_option: Callable[..., Any] = click.option(
 @_alternate_option
 @_passthrough_option
 @_scope_option
-@click.option("--redirect", type=int, help="The status of the redirect, 302 or 307.  [default: 302]")
+@click.option(
+    "--redirect", type=WholeNumber(), metavar="STATUS", help="The status of the redirect, 302 or 307.  [default: 302]"
+)
 @naans_option
 @strict_option
 @policy_option("Refuse a binding that breaks this IRI policy.")
@@ -249,7 +252,7 @@ def withdraw_command(
 @click.argument("identifier", metavar="[ID]", required=False)
 @_below_option
 @click.option(
-    "--operation", type=click.IntRange(min=1), metavar="NUMBER", help="Restore the names that an operation withdrew."
+    "--operation", type=WholeNumber(1), metavar="NUMBER", help="Restore the names that an operation withdrew."
 )
 @click.option("--resource", metavar="TEXT", help="Restore ID only if TEXT is its recorded resource.")
 @dry_run_option

@@ -8,6 +8,7 @@ import click
 
 from .. import streams
 from ..errors import DONE, NO, Refused, write
+from ..numbers import WholeNumber
 from ..options import actor_option, database_option, json_option
 from ..output import Sheet, identifier, words
 from .stores import open_store
@@ -24,7 +25,14 @@ def rule_command() -> None:
 @rule_command.command("set", short_help="Add or change a rule.")
 @click.argument("prefix", metavar="PREFIX")
 @click.argument("template", metavar="TEMPLATE")
-@click.option("--redirect", type=int, default=302, show_default=True, help="The status of the redirect, 302 or 307.")
+@click.option(
+    "--redirect",
+    type=WholeNumber(),
+    metavar="STATUS",
+    default=302,
+    show_default=True,
+    help="The status of the redirect, 302 or 307.",
+)
 @actor_option
 @database_option
 def set_command(prefix: str, template: str, redirect: int, actor: str, database: str) -> int:

@@ -10,6 +10,7 @@ import click
 
 from .. import streams
 from ..errors import DONE, read_name, store_errors, write
+from ..numbers import WholeNumber
 from ..options import json_option
 from ..output import Sheet, identifier
 
@@ -42,9 +43,9 @@ _DATE = click.DateTime(["%Y-%m-%d"])
 )
 @click.option(
     "--limit",
-    type=click.IntRange(min=1),
-    metavar="NUMBER",
-    help=f"Print at most NUMBER lines.  [default: {_FEW} names, else all]",
+    type=WholeNumber(1),
+    metavar="N",
+    help=f"Print at most N lines.  [default: {_FEW} names, else all]",
 )
 @json_option
 @click.option("--csv", "as_csv", is_flag=True, help="Print a CSV table of all lines.")

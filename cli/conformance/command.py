@@ -22,6 +22,7 @@ import click
 
 from .. import streams
 from ..errors import DONE, FAILURE, NO, Refused, write
+from ..numbers import WholeNumber
 from ..output import Sheet, words
 
 _MAX_LINE = 1024 * 1024
@@ -58,11 +59,16 @@ def answer_command() -> int:
 @conformance_command.command(
     "run", short_help="Run vectors against a command.", context_settings={"ignore_unknown_options": True}
 )
-@click.argument("file", metavar="FILE", type=click.Path(exists=True, dir_okay=False))
+@click.argument("file", metavar="FILE")
 @click.argument("command", metavar="-- COMMAND...", nargs=-1, required=True, type=click.UNPROCESSED)
 @click.option("--kind", "kinds", metavar="KIND", multiple=True, help="Run vectors of this kind only. Can be repeated.")
 @click.option(
-    "--seconds", type=click.IntRange(1, 3600), default=10, show_default=True, help="The time limit for each answer."
+    "--seconds",
+    type=WholeNumber(1, 3600),
+    metavar="N",
+    default=10,
+    show_default=True,
+    help="The time limit for each answer, in seconds.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print a line of JSON for each vector.")
 def run_command(file: str, command: tuple[str, ...], kinds: tuple[str, ...], seconds: int, as_json: bool) -> int:
@@ -70,7 +76,8 @@ def run_command(file: str, command: tuple[str, ...], kinds: tuple[str, ...], sec
 
     Without --kind, run all kinds that need neither a site nor the network.
 
-    Exit code: 0 all answers agree, 1 some differ, 2 FILE contains no vectors, 3 COMMAND fails or does not answer.
+    Exit code: 0 all answers agree, 1 some differ, 2 FILE contains no vectors, 3 COMMAND fails or does not answer, 66
+    FILE cannot be read.
 
     \b
       ararat conformance run tests/data/vectors.jsonl -- ararat conformance answer
@@ -114,7 +121,7 @@ def _answered(line: bytes) -> dict[str, Any]:
 
 
 def _vectors(file: str) -> Iterator[_Vector]:
-    with click.open_file(file, "rb") as lines:
+    with streams.opened(file) as lines:
         for number, line in enumerate(lines, 1):
             try:
                 row = json.loads(line)

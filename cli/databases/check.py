@@ -11,6 +11,7 @@ from ...webapp.report import spreadsheet
 from .. import streams
 from ..bindings.stores import open_store
 from ..errors import DONE, NO, write
+from ..numbers import Number
 from ..options import check_file, json_option, network_option, optional_database_option, policy_option
 from ..output import Sheet, identifier
 
@@ -38,9 +39,9 @@ _WIDTH = 18
 )
 @click.option(
     "--pause",
-    type=click.FloatRange(0, 60),
+    type=Number(0, 60),
     metavar="SECONDS",
-    default=1.0,
+    default=1,
     show_default=True,
     help="With --trace: wait between two requests to the same host.",
 )

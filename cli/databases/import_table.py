@@ -16,6 +16,7 @@ import click
 from .. import streams
 from ..bindings.stores import delete_if_empty, is_missing, open_store, warn_of_unregistered
 from ..errors import DONE, NO, NO_INPUT, Refused, write
+from ..numbers import WholeNumber
 from ..options import (
     actor_option,
     check_file,
@@ -85,7 +86,7 @@ def _columns(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]
 )
 @click.option(
     "--batch",
-    type=click.IntRange(min=1),
+    type=WholeNumber(1),
     metavar="N",
     help="Commit every N lines. Run the command again to continue.  [default: the whole table]",
 )

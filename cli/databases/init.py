@@ -7,6 +7,7 @@ import sys
 import click
 
 from ..errors import DONE, Refused, store_errors, write
+from ..numbers import WholeNumber
 from ..options import database_option
 from ..output import Sheet
 
@@ -17,7 +18,7 @@ MAX_PARTITIONS = 64
 @database_option
 @click.option(
     "--partitions",
-    type=click.IntRange(2, MAX_PARTITIONS),
+    type=WholeNumber(2, MAX_PARTITIONS),
     metavar="N",
     help="Divide the names into N partitions by the hash of the name, from 2 to 64 (PostgreSQL only). Use it for more"
     " than about 50 million names: each lookup takes longer. The number cannot be changed later.",

@@ -12,6 +12,7 @@ import click
 from .. import streams
 from ..bindings.stores import open_store
 from ..errors import DONE, NO, write
+from ..numbers import Number, WholeNumber
 from ..options import database_option, json_option, network_option
 from ..output import Sheet, Style, identifier
 
@@ -26,17 +27,18 @@ _STYLES: dict[State, Style] = {"works": "good", "moved": "warning", "refused": "
 @json_option
 @click.option(
     "--days",
-    type=click.FloatRange(0, 3650),
-    default=30.0,
+    type=Number(0, 3650),
+    metavar="N",
+    default=30,
     show_default=True,
-    help="Trace the targets that were not traced for this number of days.",
+    help="Trace the targets that were not traced for N days.",
 )
-@click.option("--limit", type=click.IntRange(1), metavar="N", help="Trace at most N targets.")
+@click.option("--limit", type=WholeNumber(1), metavar="N", help="Trace at most N targets.")
 @click.option(
     "--pause",
-    type=click.FloatRange(0, 60),
+    type=Number(0, 60),
     metavar="SECONDS",
-    default=1.0,
+    default=1,
     show_default=True,
     help="Wait between two requests to the same host.",
 )

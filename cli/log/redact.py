@@ -8,6 +8,7 @@ import click
 
 from ..bindings.stores import open_store
 from ..errors import DONE, read_name, write
+from ..numbers import WholeNumber
 from ..options import actor_option, database_option
 from ..output import Sheet
 
@@ -18,7 +19,7 @@ from ..output import Sheet
     "--revision",
     "revisions",
     metavar="N",
-    type=click.IntRange(1),
+    type=WholeNumber(1),
     multiple=True,
     help="Redact only this change of `ararat history`. Can be repeated.  [default: all, and the binding]",
 )

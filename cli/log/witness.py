@@ -10,6 +10,7 @@ import click
 
 from .. import streams
 from ..errors import DONE, UNAVAILABLE, Refused, store_errors, write
+from ..numbers import WholeNumber
 from ..output import Sheet, words
 
 if TYPE_CHECKING:
@@ -108,14 +109,14 @@ def list_command(folder: Path, as_json: bool) -> int:
 
 @witness_command.command("serve", short_help="Answer the requests of logs.")
 @_folder_option
-@click.option("--host", default="127.0.0.1", show_default=True, metavar="HOST", help="The address to listen on.")
+@click.option("--host", default="127.0.0.1", show_default=True, metavar="ADDRESS", help="The address to listen on.")
 @click.option(
-    "--port", type=click.IntRange(0, 65535), metavar="N", help="The port; 0 for any free one.  [default: from 8000 on]"
+    "--port", type=WholeNumber(0, 65535), metavar="N", help="The port; 0 for any free one.  [default: from 8000 on]"
 )
 def serve_command(folder: Path, host: str, port: int | None) -> int:
     """Answer the requests of logs for cosignatures, at the path /add-checkpoint (C2SP tlog-witness).
 
-    Use a proxy with https in front of it. Stop it with SIGTERM or Ctrl+C.
+    Use a proxy with https in front of it. Stop it with SIGTERM or Ctrl-C.
 
     Exit code: 0 stopped, 2 DIR is not a witness, 69 the port is in use.
     """

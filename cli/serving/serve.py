@@ -24,6 +24,7 @@ import click
 
 from ..bindings.stores import SERVED_ADVICE
 from ..errors import NO_INPUT, UNAVAILABLE, Refused, store_errors, write
+from ..numbers import Number, WholeNumber
 from ..options import policy_option
 from ..output import Sheet
 from ..streams import refuse_database
@@ -43,7 +44,7 @@ _SETTINGS: dict[str, dict[str, Any]] = {
         "help": "Resolve this NAAN only. Can be repeated.  [default: all]",
     },
     "--schemes": {"multiple": True, "metavar": "SCHEME", "help": "Resolve ark or urn only.  [default: both]"},
-    "--max-length": {"type": int, "metavar": "BYTES", "help": "Refuse longer identifiers.  [default: 3500]"},
+    "--max-length": {"type": WholeNumber(), "metavar": "BYTES", "help": "Refuse longer identifiers.  [default: 3500]"},
     "--ignore-trailing-slash/--no-ignore-trailing-slash": {
         "default": None,
         "help": "Resolve ark:12345/x/ as ark:12345/x.  [default: yes]",
@@ -55,7 +56,7 @@ _SETTINGS: dict[str, dict[str, Any]] = {
     },
     "--forward-query": {"is_flag": True, "default": None, "help": "Append an unknown query to the target."},
     "--cache": {
-        "type": int,
+        "type": WholeNumber(),
         "metavar": "SECONDS",
         "help": "Let clients cache answers this long.  [default: 300]",
     },
@@ -151,7 +152,7 @@ def _options(command: Any) -> Any:
 )
 @click.option(
     "--state",
-    metavar="FOLDER",
+    metavar="DIR",
     envvar="ARARAT_STATE",
     show_envvar=True,
     help="The folder for the copy of the served file.  [default: the folder of the file]",
@@ -174,7 +175,8 @@ def _options(command: Any) -> Any:
 )
 @click.option(
     "--port",
-    type=click.IntRange(0, 65535),
+    type=WholeNumber(0, 65535),
+    metavar="N",
     envvar="ARARAT_PORT",
     show_envvar=True,
     help="The port to listen on, 0 for any free port.  [default: the first free port from 8000]",
@@ -193,7 +195,7 @@ def _options(command: Any) -> Any:
     "this option or --allow-network is given, or if --host is a loopback address. Can be repeated.",
 )  # fmt: skip
 @click.option(
-    "--trusted-proxies", type=click.IntRange(min=0), default=0, show_default=True, metavar="N",
+    "--trusted-proxies", type=WholeNumber(0), default=0, show_default=True, metavar="N",
     envvar="ARARAT_TRUSTED_PROXIES", show_envvar=True,
     help="The number of reverse proxies. The last N values of X-Forwarded-For and X-Forwarded-Proto are trusted. Each "
     "proxy must set both fields.",
@@ -217,7 +219,7 @@ def _options(command: Any) -> Any:
     help="Offer this resolver prefix for traces in the inspector. Can be repeated.",
 )  # fmt: skip
 @click.option(
-    "--rounds", "rounds", type=click.FloatRange(1, 3650), metavar="DAYS", envvar="ARARAT_ROUNDS", show_envvar=True,
+    "--rounds", "rounds", type=Number(1, 3650), metavar="DAYS", envvar="ARARAT_ROUNDS", show_envvar=True,
     help="Trace each target of the database every DAYS days, and record which are dead, moved or refused "
     "(ararat rounds).  [default: never]",
 )  # fmt: skip

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from ..errors import NO_INPUT, Refused
+from ..numbers import WholeNumber
 
 if TYPE_CHECKING:
     from ...webapp.accounts.openid import OpenID
@@ -62,7 +63,7 @@ class SignIn(NamedTuple):
 def sign_in_options(command: Any) -> Any:
     """Add the options to a command."""
     command = click.option(
-        "--session-idle", type=click.IntRange(5, 720), default=60, show_default=True, metavar="MINUTES",
+        "--session-idle", type=WholeNumber(5, 720), default=60, show_default=True, metavar="MINUTES",
         envvar="ARARAT_SESSION_IDLE", show_envvar=True,
         help="End the session of a browser that sends no request for this time.",
     )(command)  # fmt: skip

@@ -152,7 +152,7 @@ def test_every_command_has_a_help_text(name: str, ararat: Callable[..., Result])
         pytest.param(["serve", "--port", "70000"], id="no port"),
         pytest.param(["import", "x.csv", "--database", "a.sqlite", "--report", "-"], id="a report without a file"),
         pytest.param(["check", "--trace", "x.txt", "--resume", "-"], id="results without a file"),
-        pytest.param(["log", "monitor", "https://log.example", "--state", "-"], id="a checkpoint without a file"),
+        pytest.param(["monitor", "https://log.example", "--state", "-"], id="a checkpoint without a file"),
     ],
 )
 def test_a_usage_error_ends_with_64_and_a_message_on_standard_error(
@@ -178,6 +178,40 @@ def test_a_missing_argument_is_reported_with_the_argument_for_standard_input(
     assert result.exit_code == 64
     assert "Missing argument" in result.stderr
     assert "add an argument, or - to read standard input" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        pytest.param(["list", "--limit", "x"], "'--limit': 'x' is not a valid whole number.", id="no number"),
+        pytest.param(["list", "--limit", "0"], "'--limit': 0 is not in the range 1 or more.", id="a small number"),
+        pytest.param(["check", "--pause", "61"], "'--pause': 61.0 is not in the range 0 to 60.", id="a large number"),
+        pytest.param(["check", "--pause", "x"], "'--pause': 'x' is not a valid number.", id="no decimal number"),
+        pytest.param(
+            ["mint", "12345", "--count", "x"], "'x' is not a valid whole number.", id="a number without range"
+        ),
+        pytest.param(
+            ["account", "role", "jane", "king"],
+            "'ROLE': 'king' is not one of 'reader', 'curator', 'administrator'.",
+            id="a wrong choice",
+        ),
+        pytest.param(
+            ["account", "add", "jane"],
+            "Missing option '--role'. Choose from: reader, curator, administrator",
+            id="no choice",
+        ),
+    ],
+)
+def test_a_usage_error_names_the_value_and_what_is_expected(
+    arguments: list[str], message: str, ararat: Callable[..., Result]
+) -> None:
+    assert message in " ".join(ararat(*arguments).stderr.split())
+
+
+def test_help_shows_numbers_and_their_ranges_in_words(ararat: Callable[..., Result]) -> None:
+    shown = " ".join(ararat("serve", "--help").stdout.split())
+    assert "--port N The port to listen on" in shown
+    assert "0 to 65535]" in shown
 
 
 def test_a_missing_database_option_is_reported_with_its_variable(ararat: Callable[..., Result]) -> None:

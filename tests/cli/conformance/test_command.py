@@ -72,6 +72,11 @@ def test_run_reports_a_missing_command(ararat, data):
     assert (ran.exit_code, "cannot run" in ran.stderr) == (3, True)
 
 
+def test_a_missing_file_of_vectors_is_refused(ararat, tmp_path):
+    done = ararat("run", tmp_path / "none", "--", "cat")
+    assert (done.exit_code, "No such file or directory" in " ".join(done.stderr.split())) == (66, True)
+
+
 def test_a_file_without_vectors_is_refused(ararat, tmp_path):
     (tmp_path / "none").write_text('{"id": 1}\n')
     assert ararat("run", tmp_path / "none", "--", "true").exit_code == 2
