@@ -179,7 +179,8 @@ def password_command(name: str, password_stdin: bool, remove: bool, database: st
 def link_command(name: str, issuer: str, subject: str, remove: bool, database: str) -> int:
     """Let an identity of an OpenID provider sign in to the account NAME.
 
-    Exit code: 0 done, 1 no such account or link, 2 the identity is linked to another account, 69 no database.
+    Exit code: 0 done, 1 no such account or link, 2 the issuer is not a URL, or the identity is
+    linked to another account, 69 no database.
     """
     with open_accounts(database) as accounts:
         account = (accounts.unlink if remove else accounts.link)(issuer, subject, name)

@@ -104,7 +104,7 @@ def require_database(url: str) -> None:
             )
         raise Refused(
             f"there is no database at {url}",
-            ("Fix", f"to create it, run: ararat init --database {url}"),
+            ("Fix", f"check the name; to create a database, run: ararat init --database {url}"),
             exit_code=UNAVAILABLE,
         )
 

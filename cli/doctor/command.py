@@ -135,7 +135,9 @@ def _findings(
         except applications.NotLoaded as error:
             if error.usage:
                 raise click.BadParameter(str(error), param_hint="--app") from None
-            raise Refused(f"{place} cannot be imported: {error}", exit_code=UNAVAILABLE) from None
+            remedy = "run the command in the folder of the application, in its virtual environment"
+            fix = [("Fix", remedy)] if isinstance(error.__cause__, ImportError) else []
+            raise Refused(f"{place} cannot be imported: {error}", *fix, exit_code=UNAVAILABLE) from None
         yield from applications.examine(application)
         settings = applications.settings_of(application)
     if url is not None:

@@ -72,6 +72,8 @@ class SnapshotFile(SQLite):
         """Convert an error of SQLite or of the file system to the exception to raise."""
         if error_code(error) & 0xFF in _DAMAGED:
             return UnusableSnapshot("snapshot-damaged", f"{self}: {error}; {_AGAIN}")
+        if isinstance(error, FileNotFoundError):
+            return BindingsUnavailable(f"{self}: the file does not exist; {_AGAIN}")
         if self.is_missing_table(error) or "no such column" in str(error):
             return UnusableSnapshot("not-in-snapshot")
         return super().unavailable(error)

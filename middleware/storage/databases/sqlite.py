@@ -324,8 +324,15 @@ class SQLite:
         """Convert an error of SQLite or of the file system to the exception to raise."""
         if error_code(error) & 0xFF == sqlite3.SQLITE_BUSY:
             return self._locked()
+        if isinstance(error, FileNotFoundError):
+            return BindingsUnavailable(f"{self}: {self._what_is_missing()}")
         remedy = _REMEDIES.get(error_code(error) & 0xFF)
         return BindingsUnavailable(f"{self}: {error}; {remedy}" if remedy else f"{self}: {error}")
+
+    def _what_is_missing(self) -> str:
+        if not self.path.parent.is_dir():
+            return "the folder does not exist; create it, or name a file in another folder"
+        return f"the file does not exist; to create it, run: ararat init --database {self}"
 
     def _locked(self) -> BindingsUnavailable:
         message = f"another writer has locked the database for {BUSY_SECONDS:g} s; try again later"

@@ -140,6 +140,12 @@ def test_an_identity_is_linked_and_unlinked(run, accounts):
     assert run("link", "jane", *identity, "--remove").exit_code == 1
 
 
+def test_an_issuer_that_is_not_a_url_is_refused(run):
+    run("add", "jane", "--role", "reader")
+    refused = run("link", "jane", "--issuer", "idp.example", "--subject", "17")
+    assert (refused.exit_code, "the issuer is not a URL (identity-text)" in refused.stderr) == (2, True)
+
+
 def test_the_last_administrator_needs_force(run):
     run("add", "adam", "--role", "administrator")
     for change in (("disable", "adam"), ("role", "adam", "reader")):
@@ -155,7 +161,7 @@ def test_the_last_administrator_needs_force(run):
     [
         *(("grant", "jane", "12345"), ("revoke", "jane", "12345"), ("disable", "jane"), ("enable", "jane")),
         *(("role", "jane", "reader"), ("password", "jane", "--remove"), ("token", "jane"), ("tokens", "jane")),
-        *(("link", "jane", "--issuer", "x", "--subject", "y"), ("revoke-token", "7")),
+        *(("link", "jane", "--issuer", "https://x", "--subject", "y"), ("revoke-token", "7")),
     ],
 )
 def test_an_unknown_account_or_token_is_exit_code_1(run, command):

@@ -32,7 +32,7 @@ def test_init_creates_an_empty_database_once(ararat: Callable[..., Result], tmp_
     [
         pytest.param("names.csv", 2, "a text file can only be read", id="a table"),
         pytest.param("names", 2, "database-url", id="no database"),
-        pytest.param("missing/names.sqlite", 69, "missing", id="no folder"),
+        pytest.param("missing/names.sqlite", 69, "the folder does not exist; create it", id="no folder"),
     ],
 )
 def test_init_refuses_what_it_cannot_create(

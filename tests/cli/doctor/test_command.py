@@ -116,6 +116,7 @@ def test_a_usage_error_ends_with_64(ararat: Callable[..., Result], arguments: li
     [
         (["--url", "http://127.0.0.1:1"], "no server answers at http://127.0.0.1:1: no connection"),
         (["--app", "no_such_module:app"], "no_such_module:app cannot be imported: ModuleNotFoundError"),
+        (["--app", "no_such_module:app"], "Fix run the command in the folder of the application"),
         (["--app", "json:nothing"], "json:nothing cannot be imported: AttributeError"),
         (["--app", "json:__name__"], "it is not a WSGI or ASGI application but builtins.str"),
     ],

@@ -176,7 +176,10 @@ def test_a_file_is_read_again_when_it_changes(serve_ararat: Callable[..., Any], 
         pytest.param(["--bindings", "none.csv"], "No such file", id="no table", marks=pytest.mark.long),
         pytest.param(["--database", "none.sqlite"], "run: ararat init --database sqlite:", id="no database"),
         pytest.param(
-            ["--database", "none/b.sqlite", "--create"], "No such file", id="no folder", marks=pytest.mark.long
+            ["--database", "none/b.sqlite", "--create"],
+            "the folder does not exist",
+            id="no folder",
+            marks=pytest.mark.long,
         ),
     ],
 )

@@ -20,9 +20,12 @@ class Identities(AccountDatabase):
     def link(self, issuer: str, subject: str, name: str, *, by: Caller | None = None) -> Account:
         """Let an identity sign in to an account.
 
-        Raises AccountError with the code ``identity-taken`` if it is linked to another account.
+        Raises AccountError with the code ``identity-taken`` if it is linked to another account, and ``identity-text``
+        if ``issuer`` is not a URL.
         """
         issuer, subject = _read(issuer), _read(subject)
+        if not issuer.startswith(("https://", "http://")):
+            raise AccountError("identity-text", "the issuer is not a URL")
 
         def change(connection: Connection, account: Account) -> str:
             known = connection.execute(select(tables.identities.c.account).where(*_is(issuer, subject))).scalar()

@@ -565,5 +565,5 @@ def test_the_extension_selects_the_kind_of_store(
 
 
 def test_a_missing_folder_is_reported(tmp_path: Path, open_store: Callable[..., Bindings]) -> None:
-    with pytest.raises(BindingsUnavailable, match="No such file"):
+    with pytest.raises(BindingsUnavailable, match="the folder does not exist; create it"):
         open_store(tmp_path / "no" / "bindings.sqlite")
