@@ -34,12 +34,18 @@ vkey_option: Callable[..., Any] = click.option(
 def trusted(policy_file: str | None, vkey: str | None) -> Policy | None:
     """Return the policy of the options ``--policy`` and ``--vkey``, or None without both.
 
-    Raises :class:`Refused` if it is not valid or cannot be read, and click.UsageError with both options.
+    Raises :class:`Refused` if it is not valid or cannot be read, or if the package for signatures is not installed.
+    Raises click.UsageError with both options.
     """
     from ...middleware.log.errors import LogError
-    from ...middleware.log.keys import VerifierKey
+    from ...middleware.log.keys import VerifierKey, require_signatures
     from ...middleware.log.verification.policy import MAX_BYTES, Party, Policy
 
+    try:
+        # Without this check, a correct log would be reported as a wrong one.
+        require_signatures()
+    except LogError as error:
+        raise Refused(str(error)) from None
     if policy_file is not None and vkey is not None:
         raise click.UsageError("--policy contains the keys of logs; leave out --vkey")
     if policy_file is not None:

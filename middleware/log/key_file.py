@@ -19,14 +19,18 @@ _MAX_BYTES = 4096
 def create_key(path: Path, name: str, algorithm: Algorithm = ED25519) -> SignerKey:
     """Create a key at random and write it to a new file that only the owner can read.
 
-    Raises :class:`BindingError` with the code ``log-key`` if the file exists or cannot be written, and
-    ``log-origin`` if ``name`` cannot be the name of a log.
+    Raises :class:`BindingError` with the code ``log-key`` if the file exists or cannot be written or the package for
+    signatures is missing, and ``log-origin`` if ``name`` cannot be the name of a log.
     """
     try:
         key = SignerKey.create(name, algorithm)
     except LogError as error:
         raise BindingError("log-origin", str(error)) from None
-    content = f"{key.secret_text}\n".encode()
+    try:
+        content = f"{key.secret_text}\n".encode()
+    except LogError as error:
+        # The package for signatures is not installed.
+        raise BindingError("log-key", str(error)) from None
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(descriptor, "wb") as stream:

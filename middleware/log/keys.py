@@ -229,6 +229,14 @@ def _parts(text: str, kind: str) -> tuple[str, Algorithm, bytes, bytes]:
 _MISSING = "signatures need the package cryptography; run: pip install 'ararat[log]'"
 
 
+def require_signatures() -> None:
+    """Raise :class:`LogError` if the package for signatures is not installed."""
+    try:
+        from cryptography.hazmat.primitives.asymmetric import ed25519  # noqa: F401  # pyright: ignore[reportUnusedImport]
+    except ImportError:
+        raise LogError(_MISSING) from None
+
+
 def _private_key(secret: bytes) -> ed25519.Ed25519PrivateKey:
     try:
         from cryptography.hazmat.primitives.asymmetric import ed25519

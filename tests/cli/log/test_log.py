@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,24 @@ def test_init_prints_the_public_key_and_protects_the_secret_one(bound, folder):
     assert secret.stat().st_mode & 0o777 == 0o600
     assert secret.read_text("utf-8").strip() not in done.stdout
     assert read_checkpoint((folder / "checkpoint").read_bytes(), key)[0].size == 0
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        pytest.param("log init --origin example.org/log --dir {}", id="log init"),
+        pytest.param("witness init --name example.org/log --dir {}", id="witness init"),
+        pytest.param("log publish --dir {}", id="log publish"),
+        pytest.param("verify-name ark:12345/doc --proof none", id="verify-name"),
+        pytest.param("monitor {}", id="monitor"),
+    ],
+)
+def test_a_missing_package_for_signatures_is_named(bound, folder, monkeypatch, command):
+    monkeypatch.setitem(sys.modules, "cryptography.hazmat.primitives.asymmetric", None)
+    done = bound(*command.format(folder).split())
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "run: pip install 'ararat[log]'" in " ".join(done.stderr.split())
+    assert not folder.with_name("log.key").exists()
 
 
 def test_publish_and_status(run, bound):
