@@ -16,12 +16,11 @@ from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from flask import Response, request, stream_with_context
+from flask import Response, stream_with_context
 from sqlalchemy import Connection, bindparam, delete, insert, select
 
 from ...middleware.bindings.model import rfc3339
 from ...middleware.storage.tables.account_tables import jobs
-from ..accounts.model import Caller
 from . import download_formats, download_request, elements
 from .answers import Answer, Failed
 from .asked import Asked
@@ -33,6 +32,7 @@ from .sessions import require_caller
 if TYPE_CHECKING:
     from ...middleware.bindings.listing import Selection
     from ...middleware.bindings.model import Binding
+    from ..accounts.model import Caller
     from ..accounts.store import Accounts
 
 KIND = "ezid-download"
@@ -67,7 +67,7 @@ def download(asked: Asked) -> Response:
     """Return the file of a download. It is not found if the URL is unknown or expired, or the account is disabled."""
     found = _NAME.fullmatch(asked.subject)
     stored = _stored(int(found[1]), found[2]) if found else None
-    known = _caller(ezid().management.accounts, stored) if stored else None
+    known = ezid().management.accounts.current(stored["account"], stored["token"]) if stored else None
     if stored is None or known is None:
         raise Failed("bad request", "this download does not exist or has expired; request it again", status=404)
     wanted = Download.of_dict(stored)
@@ -116,16 +116,6 @@ def _stored(number: int, secret: str) -> dict[str, Any] | None:
     is_right = hmac.compare_digest(parameters["hash"], _hash(secret))
     is_fresh = accounts.bindings.now() - datetime.fromisoformat(created) < LIFETIME
     return parameters if is_right and is_fresh else None
-
-
-def _caller(accounts: Accounts, stored: dict[str, Any]) -> Caller | None:
-    """Return the caller that requested a download, or None if its account or token is not valid any longer."""
-    account = accounts.get(stored["account"])
-    if account is None or account.disabled:
-        return None
-    if stored["token"] is None:
-        return Caller(account=account, address=request.remote_addr)
-    return accounts.of_token_number(stored["token"])
 
 
 def _records(known: Caller, wanted: Download) -> Iterator[Described]:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ...middleware.bindings.model import Binding
     from ...middleware.bindings.policy import ChangeCheck, SettingStore
     from ..accounts.model import Caller
+    from ..accounts.store import Accounts
 
 
 def require_account(caller: Caller | None) -> Caller:
@@ -37,6 +38,14 @@ def require_administrator(caller: Caller | None) -> Caller:
     if not known.is_administrator:
         raise Forbidden("role-missing", f"only an administrator can do this, and the caller is a {known.role}")
     return known
+
+
+def require_unrevoked(accounts: Accounts, caller: Caller) -> None:
+    """Raise :class:`Forbidden` if the account, token, role or a prefix of a caller was revoked since it was read."""
+    now = accounts.current(caller.actor, caller.token and caller.token.number)
+    if now and now.account.role == caller.account.role and {*caller.account.prefixes} <= {*now.account.prefixes}:
+        return
+    raise Forbidden("role-missing", "the account, its token, role or a prefix was revoked before the change ended")
 
 
 def require_granted(caller: Caller | None, key: str) -> Caller:

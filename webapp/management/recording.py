@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ...middleware.bindings import validation
 from ...middleware.errors import BindingError, BindingsUnavailable
 from ..accounts import audit
-from .permissions import granted_only, require_curator
+from .permissions import granted_only, require_curator, require_unrevoked
 
 if TYPE_CHECKING:
     from ...middleware import Bindings
@@ -46,7 +46,8 @@ class Recorder:
         - ``require``: returns the caller, or raises Forbidden.
         - ``outcome``: the outcome of a change that is not one of names, such as a change of a prefix record.
 
-        A :class:`BindingError` in the block is written to the audit.
+        A change is refused at its end if a permission of the caller was revoked in the meantime. A
+        :class:`BindingError` in the block is written to the audit.
         """
         try:
             known = require(caller)
@@ -70,6 +71,8 @@ class Recorder:
 
     def _recorded(self, caller: Caller, operation: str, name: Name | None, outcome: str | None) -> Bindings:
         def record(transaction: Transaction) -> None:
+            # A change can wait for another writer for seconds, and an import can take minutes.
+            require_unrevoked(self.accounts, caller)
             rows: list[tuple[str | None, str]] = [
                 (change.after.identifier, change.outcome) for change in transaction.written
             ]

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
 
 import pytest
 from sqlalchemy import select
 
 from ararat.middleware.bindings.collection import Bindings
 from ararat.middleware.storage.tables.account_tables import audit
-from ararat.webapp.accounts.model import Caller, Token
+from ararat.webapp.accounts.model import Caller
 from ararat.webapp.accounts.store import Accounts
 from ararat.webapp.management import Management
 
@@ -24,18 +23,9 @@ def management(database: str, open_store: Callable[..., Bindings]) -> Management
     return Management(bindings, Accounts(bindings))
 
 
-def token_for(caller: Caller, *prefixes: str) -> Caller:
+def token_for(management: Management, caller: Caller, *prefixes: str) -> Caller:
     """Return a caller with a token for some prefixes."""
-    token = Token(
-        number=7,
-        account=caller.account.number,
-        label="repository",
-        prefixes=prefixes,
-        created=datetime(2026, 11, 23, tzinfo=UTC),
-        expires=None,
-        last_used=None,
-        revoked=None,
-    )
+    token, _ = management.accounts.create_token(caller.actor, "repository", prefixes=prefixes)
     return Caller(account=caller.account, token=token, address="192.0.2.7")
 
 
@@ -50,12 +40,12 @@ def callers(management: Management) -> Mapping[str, Caller | None]:
         "reader": reader,
         "curator": curator,
         "curator of other names": other,
-        "curator with a token for the names": token_for(curator, GRANTED),
-        "curator with a token for other names": token_for(curator, ELSEWHERE),
-        "curator with a token for too many names": token_for(curator, "ark:12345/"),
+        "curator with a token for the names": token_for(management, curator, GRANTED),
+        "curator with a token for other names": token_for(management, curator, ELSEWHERE),
+        "curator with a token for too many names": token_for(management, curator, "ark:12345/"),
         "administrator": administrator,
-        "administrator with a token for the names": token_for(administrator, GRANTED),
-        "administrator with a token for other names": token_for(administrator, ELSEWHERE),
+        "administrator with a token for the names": token_for(management, administrator, GRANTED),
+        "administrator with a token for other names": token_for(management, administrator, ELSEWHERE),
     }
 
 

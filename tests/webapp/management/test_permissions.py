@@ -10,6 +10,7 @@ import pytest
 
 from ararat.middleware import open_bindings
 from ararat.middleware.bindings.listing import select
+from ararat.middleware.branding.model import Branding
 from ararat.middleware.errors import BindingError
 from ararat.webapp.accounts.model import Caller
 from ararat.webapp.accounts.store import Accounts
@@ -201,7 +202,7 @@ def test_only_an_administrator_imports_rules_records_and_counters(
 ) -> None:
     table = f"identifier,kind,target,who\n{row}\n".encode()
     administrator = Caller(account=management.accounts.add("root", "administrator"))
-    for caller in (curator, token_for(administrator, GRANTED)):
+    for caller in (curator, token_for(management, administrator, GRANTED)):
         summary = management.import_names(caller, io.BytesIO(table))
         assert (summary.written, [each.code for each in summary.refused]) == (False, ["row-only-names"])
     assert (management.bindings.prefixes(), management.bindings.rules()) == ([], [])
@@ -247,6 +248,44 @@ def test_a_revoked_grant_is_effective_for_the_next_caller(management: Management
     management.accounts.revoke_token(token.number)
     with pytest.raises(Forbidden, match="needs an account"):
         management.withdraw(management.accounts.of_token(secret), NAME)
+
+
+REVOCATIONS: dict[str, Callable[[Accounts], object]] = {
+    "the account": lambda accounts: accounts.disable("jane"),
+    "the token": lambda accounts: accounts.revoke_token(accounts.tokens("jane")[0].number),
+    "the prefix": lambda accounts: accounts.revoke("jane", GRANTED),
+    "the role": lambda accounts: accounts.set_role("jane", "reader"),
+}
+
+
+@pytest.mark.parametrize("revoked", [*REVOCATIONS])
+def test_a_change_that_waited_while_its_permission_was_revoked_is_refused(
+    management: Management, curator: Caller, revoked: str
+) -> None:
+    """The caller of a request is read at its beginning. A change can wait for another writer for seconds after that."""
+    management.save(curator, NAME, Fields(target=HERE))
+    caller = management.accounts.of_token(management.accounts.create_token("jane", "repository")[1])
+    management.accounts.add("root", "administrator")
+    REVOCATIONS[revoked](management.accounts)
+    before = snapshot(management)
+    for name in ("save", "change", "create", "mint", "withdraw", "relocate a prefix", "import"):
+        with pytest.raises(Forbidden) as caught:
+            OF_CURATORS[name](management, caller)
+        assert caught.value.code == "role-missing"
+    assert snapshot(management) == before
+
+
+def test_a_change_of_a_former_administrator_that_waited_is_refused(management: Management) -> None:
+    management.accounts.add("first", "administrator")
+    former = Caller(account=management.accounts.add("second", "administrator"))
+    management.accounts.set_role("second", "curator")
+    for change in (
+        lambda: management.set_prefix(former, GRANTED, {"what": "Maps"}),
+        lambda: management.set_branding(former, Branding(institution="A library")),
+    ):
+        with pytest.raises(Forbidden):
+            change()
+    assert (management.bindings.prefixes(), management.bindings.branding_history()) == ([], [])
 
 
 @pytest.mark.parametrize(

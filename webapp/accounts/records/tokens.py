@@ -113,6 +113,16 @@ class Tokens(AccountDatabase):
         """Return the caller of a token by its number, as :meth:`of_token`, for what the token started before."""
         return self._caller(rows.found(self.read(rows.OF_TOKEN_NUMBER, number=number)))
 
+    def current(self, name: str, token: int | None) -> Caller | None:
+        """Return the caller with an account, and with the number of its token or None, as they are now.
+
+        Return None if one of them is not valid any more.
+        """
+        if token is not None:
+            return self.of_token_number(token)
+        account = self.get(name)
+        return None if account is None or account.disabled else Caller(account=account)
+
     def _caller(self, found: list[rows.Found]) -> Caller | None:
         """Return the caller of a found token if it is valid now."""
         if not found:
