@@ -115,5 +115,7 @@ def is_missing(url: str) -> bool:
     >>> is_missing("sqlite:////no/such/file.sqlite"), is_missing("postgresql://localhost/names")
     (True, False)
     """
+    from ...middleware.bindings.open_bindings import may_have_password
+
     scheme, mark, path = url.rpartition("sqlite:///") if "://" in url else ("", "file", url)
-    return bool(mark and not scheme and path and not Path(path).exists())
+    return bool(mark and not scheme and path and not Path(path).exists() and not may_have_password(url))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 DATABASE_SUFFIXES = (".sqlite", ".sqlite3", ".db")
 SNAPSHOT_SUFFIX = ".snapshot"
+_DRIVE = re.compile(r"\A[A-Za-z]:[/\\]")  # of Windows
+_SCHEME = re.compile(r"[\w+.-]+")
 
 
 def open_bindings(
@@ -117,6 +120,7 @@ def _file_at(
 ) -> Bindings:
     from ..storage.files.file import FileStore
 
+    _refuse_password(path)
     check_change = PolicyCheck(policy) if policy else no_policy
     store = lambda: FileStore(path, check_change, served=served, state=None if state is None else Path(state))  # noqa: E731
     where = validation.shown(str(path.absolute()), 200)
@@ -132,11 +136,29 @@ def table_file(url_or_path: str | Path) -> Path | None:
     if isinstance(url_or_path, str) and "://" in url_or_path:
         return None
     suffix = Path(url_or_path).suffix.lower()
-    if suffix in DATABASE_SUFFIXES:
+    if suffix in DATABASE_SUFFIXES or may_have_password(url_or_path):
         return None
     from ..tabular.formats import SUFFIXES
 
     return Path(url_or_path) if suffix in SUFFIXES else None
+
+
+def may_have_password(url_or_path: str | Path) -> bool:
+    """Return whether a text that is not a URL may be a mistyped URL with a password. The name of a file is not.
+
+    >>> may_have_password("postgresql:/user:secret@host/names"), may_have_password("names.csv")
+    (True, False)
+    """
+    text = str(url_or_path)
+    before_host = _DRIVE.sub("", text).rpartition("@")[0]
+    return "://" not in text and (":" in before_host or "password=" in text) and not Path(text).exists()
+
+
+def _refuse_password(url_or_path: str | Path) -> None:
+    """Raise :class:`BindingError` for a mistyped URL with a password, because messages name files."""
+    if may_have_password(url_or_path):
+        message = "the address may contain a password, so it is not shown; write a URL that begins with postgresql://"
+        raise BindingError("database-url", message)
 
 
 def database_at(url_or_path: str | Path) -> Database:
@@ -145,6 +167,7 @@ def database_at(url_or_path: str | Path) -> Database:
     Raises :class:`BindingError` like :func:`open_bindings`.
     """
     given = str(url_or_path)
+    _refuse_password(given)
     scheme, separator, rest = given.partition("://")
     if isinstance(url_or_path, Path) or not separator:
         if given == ":memory:":
@@ -156,7 +179,8 @@ def database_at(url_or_path: str | Path) -> Database:
 
         return PostgreSQL(f"postgresql://{rest}")
     if scheme != "sqlite":
-        raise BindingError("database-url", f"databases of the kind {validation.shown(scheme)} are not supported")
+        kind = f"the kind {validation.shown(scheme)}" if _SCHEME.fullmatch(scheme) else "this kind"
+        raise BindingError("database-url", f"databases of {kind} are not supported")
     if rest in ("", "/", "/:memory:"):
         raise BindingError("database-in-memory")
     if not rest.startswith("/"):

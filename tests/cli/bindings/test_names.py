@@ -248,6 +248,34 @@ def test_an_unusable_database_is_reported(url: str, code: int, words: str, arara
     assert "secret" not in result.output
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        pytest.param(["show", DOC, "--database"], id="show"),
+        pytest.param(["bind", DOC, "/a", "--database"], id="bind"),
+        pytest.param(["import", "-", "--database"], id="import"),
+        pytest.param(["import", "--dry-run", "-", "--database"], id="import without writing"),
+        pytest.param(["init", "--database"], id="init"),
+        pytest.param(["migrate", "--database"], id="migrate"),
+        pytest.param(["doctor", "--database"], id="doctor"),
+        pytest.param(["serve", "--database"], id="serve"),
+        pytest.param(["serve", "--database", "names.csv", "--statistics"], id="statistics"),
+        pytest.param(["log", "status", "--dir", "log", "--database"], id="the log"),
+        pytest.param(["copy", "names.csv"], id="copy"),
+    ],
+)
+def test_a_mistyped_url_is_refused_without_its_password(
+    arguments: list[str], ararat: Callable[..., Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "names.csv").write_text("identifier,target\nark:12345/a,/a\n")
+    for url in ("postgres//user:secret@host/db", "postgresql:/user:secret@host/names.csv"):
+        result = ararat(*arguments, url)
+        assert result.exit_code != 0
+        assert "may contain a password" in " ".join(result.output.split())
+        assert "secret" not in result.output
+
+
 def test_bind_suggests_import_for_a_table(ararat: Callable[..., Result], tmp_path: Path) -> None:
     (tmp_path / "names.csv").write_text("identifier,target\n")
     result = ararat("bind", DOC, "/a", "--database", str(tmp_path / "names.csv"))

@@ -7,6 +7,7 @@ import json
 import os
 import re
 import sys
+import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -63,6 +64,23 @@ def load(monkeypatch: pytest.MonkeyPatch, names: Path) -> Iterator[Load]:
         bindings.close()
     for module in ("wsgi", "asgi"):
         sys.modules.pop(f"ararat.{module}", None)
+
+
+@pytest.mark.parametrize("module", ["wsgi", "asgi"])
+@pytest.mark.parametrize(
+    "variables",
+    [
+        pytest.param({"DATABASE": "postgres//user:secret@host/db"}, id="the database"),
+        pytest.param({"DATABASE": None, "BINDINGS": "postgres//user:secret@host/db"}, id="the table"),
+        pytest.param({"STATISTICS": "postgres//user:secret@host/db"}, id="the statistics"),
+    ],
+)
+def test_a_mistyped_url_is_refused_without_its_password(
+    module: str, variables: dict[str, str | None], load: Load, caplog: pytest.LogCaptureFixture
+) -> None:
+    with pytest.raises(Exception, match="may contain a password") as refused:
+        load(module, **variables)
+    assert "secret" not in "".join(traceback.format_exception(refused.value)) + caplog.text
 
 
 def test_the_wsgi_application_is_the_resolver_and_the_inspector(load: Load) -> None:

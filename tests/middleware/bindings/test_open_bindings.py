@@ -65,6 +65,20 @@ def execute(database: str, statement: str, **parameters: str) -> None:
             "cannot be parsed",
             id="an option that libpq does not know",
         ),
+        *(
+            pytest.param(given, "database-url", "may contain a password", id=given)
+            for given in (
+                "postgres//u:secret@h/d",
+                "postgresql:/u:secret@h/d",
+                "postgresql:u:secret@h",
+                "postgresql:/u:secret@h/names.csv",
+                "postgresql:/u:secret@h/names.sqlite",
+                "postgresql:/h/d?password=secret",
+                "u:secret@h/d",
+                "host=h user=u password=secret",
+            )
+        ),
+        pytest.param("postgres:u:secret@h://d", "database-url", "databases of this kind", id="a late ://"),
     ],
 )
 def test_an_invalid_database_name_is_reported_without_its_password(given: Any, code: str, said: str) -> None:
@@ -77,6 +91,12 @@ def test_an_invalid_database_name_is_reported_without_its_password(given: Any, c
     while chain is not None:
         assert "secret" not in f"{chain!r} {chain}"
         chain = chain.__cause__ or (None if chain.__suppress_context__ else chain.__context__)
+
+
+@pytest.mark.parametrize("name", ["r@h.sqlite", "a:b@h.sqlite"])
+def test_a_file_whose_name_is_similar_to_a_url_is_opened(name: str, tmp_path: Path) -> None:
+    open_bindings(f"sqlite:///{tmp_path / name}", create=True).close()
+    assert open_bindings(tmp_path / name).lookup(NAME) is None
 
 
 def test_a_missing_database_is_created_only_on_request(database: str, tmp_path: Path) -> None:
