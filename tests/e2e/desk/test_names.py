@@ -80,5 +80,5 @@ def test_curator_mints_names_without_javascript(served: Server) -> None:
     page.get_by_role("button", name="Mint").click()
     expect(page.get_by_role("heading", name="10 new names")).to_be_visible()
     with page.expect_download() as download:
-        page.get_by_role("button", name="Download as CSV").click()
+        page.get_by_role("link", name="Download as CSV").click()
     assert len(download.value.path().read_text("utf-8").splitlines()) == 11

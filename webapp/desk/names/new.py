@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 from http import HTTPStatus
 
 from flask import Response, render_template, request
@@ -10,7 +11,8 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from ....middleware.bindings.changes import MAX_CHANGES
 from ....middleware.bindings.checks import personal_data
-from ....middleware.bindings.model import Status
+from ....middleware.bindings.listing import Selection, moment
+from ....middleware.bindings.model import Binding, Status, rfc3339
 from ....middleware.errors import BindingConflict, BindingError
 from ...accounts.model import Caller
 from ...errors import sentence
@@ -76,7 +78,7 @@ def record() -> AnyResponse:
 
 @blueprint.post("/new/mint", endpoint="mint")
 def mint() -> AnyResponse:
-    """Mint the names of the form, and show them. With ``as=csv`` they are a file."""
+    """Mint the names of the form, and redirect to their list. A reload of the list mints no more names."""
     problems: dict[str, Problem] = {}
     count = request.form.get("count", "1").strip()
     if not (count.isascii() and count.isdecimal() and len(count) < 6 and 1 <= int(count) <= MAX_CHANGES):
@@ -85,8 +87,8 @@ def mint() -> AnyResponse:
         try:
             state: Status = "live" if request.form.get("state") == "live" else "reserved"
             new = NewName(_template(request.form.get("template", "").strip(), state), shoulder=_chosen("shoulder"))
-            minted = management().create(caller(), [new] * int(count))
-            return Response(render_template("desk/minted.html", names=[each.binding for each in minted]))
+            made = management().create(caller(), [new] * int(count))
+            return see_other("desk.minted", created=rfc3339(made[0].binding.created))
         except Forbidden:
             raise
         except BindingError as error:
@@ -94,16 +96,33 @@ def mint() -> AnyResponse:
     return Response(_page(problems), HTTPStatus.UNPROCESSABLE_ENTITY)
 
 
-@blueprint.post("/new/csv", endpoint="minted_csv")
+@blueprint.get("/new/minted", endpoint="minted")
+def minted() -> str:
+    """Show the names that the caller minted at one time."""
+    require_curator(caller())
+    return render_template("desk/minted.html", names=_minted(), created=request.args.get("created", ""))
+
+
+@blueprint.get("/new/minted.csv", endpoint="minted_csv")
 def minted_csv() -> Response:
-    """Return minted names with their targets as CSV."""
-    operations = management()
-    found = [operations.show(caller(), name) for name in request.form.getlist("minted")[:MAX_CHANGES]]
-    rows = [("identifier", "target", "status"), *((each.identifier, each.target, each.status) for each in found)]
+    """Return the names that the caller minted at one time with their targets as CSV."""
+    require_curator(caller())
+    rows = [("identifier", "target", "status"), *((each.identifier, each.target, each.status) for each in _minted())]
     headers = {"Content-Disposition": 'attachment; filename="names.csv"'}
     return Response(
         "".join(map(spreadsheet.line, rows)), content_type="text/csv; charset=utf-8; header=present", headers=headers
     )
+
+
+def _minted() -> list[Binding]:
+    """Return the names that the caller created at the time of the parameter ``created``. A mint has one time."""
+    try:
+        created = moment(request.args.get("created", ""))
+        before = created + timedelta(microseconds=1)
+    except (ValueError, OverflowError):
+        return []
+    selection = Selection(owner=caller().actor, created_since=created, created_before=before)
+    return management().list_names(caller(), selection, limit=MAX_CHANGES).names
 
 
 def shoulders(operations: Management, asking: Caller) -> list[tuple[str, str]]:

@@ -16,21 +16,44 @@ def checked(browser: Browser, text: str) -> str:
     return " ".join(re.sub(r"<[^>]*>", "", page.text).split())
 
 
+def mint(browser: Browser, **form: str) -> tuple[str, list[str]]:
+    """Mint names below the shoulder of jane, and return the address of their list, and the names."""
+    minted = browser.post("/desk/new/mint", {"shoulder": "ark:12345/x5", "state": "reserved", **form})
+    assert minted.status_code == 303
+    return minted.location, re.findall(r"/desk/name\?name=(ark:[^\"]+)", browser.get(minted.location).text)
+
+
 def test_names_are_minted_below_a_granted_prefix(desk: Desk, jane: Browser) -> None:
-    form = {"shoulder": "ark:12345/x5", "count": "10", "state": "reserved", "template": ""}
-    page = jane.post("/desk/new/mint", form)
-    names = re.findall(r'name="minted" value="([^"]+)"', page.text)
-    assert page.status_code == 200
-    assert "10 new names" in page.text
+    address, names = mint(jane, count="10")
+    assert "10 new names" in jane.get(address).text
     assert (len(set(names)), {name[:12] for name in names}) == (10, {"ark:12345/x5"})
     assert {binding.status for binding in desk.bindings.fetch(names).values()} == {"reserved"}
-    table = jane.post("/desk/new/csv", {"minted": names[:2]})
-    assert table.text.splitlines() == ["identifier,target,status", *(f"{name},,reserved" for name in names[:2])]
+
+
+def test_a_reload_of_the_minted_names_mints_no_more(desk: Desk, jane: Browser) -> None:
+    address, names = mint(jane, count="2")
+    mint(jane, count="3")
+    assert "2 new names" in jane.get(address).text
+    assert desk.bindings.count().number == 5
+    table = jane.get(address.replace("/minted?", "/minted.csv?")).text.splitlines()
+    assert table == ["identifier,target,status", *(f"{name},,reserved" for name in names)]
+
+
+@pytest.mark.parametrize("created", ["", "soon", "2026-11-24", "9999-12-31T23:59:59.999999Z"])
+def test_a_time_without_minted_names_has_an_empty_list(jane: Browser, created: str) -> None:
+    page = jane.get("/desk/new/minted", query_string={"created": created})
+    assert page.status_code == 200
+    assert "Your account minted no names at this time." in page.text
+
+
+def test_minted_names_of_another_account_are_not_shown(desk: Desk, jane: Browser) -> None:
+    address, _ = mint(jane, count="1")
+    assert "minted no names" in desk.signed_in("ada").get(address).text
 
 
 def test_minted_names_can_have_a_target_with_the_name(desk: Desk, jane: Browser) -> None:
-    form = {"shoulder": "12345/x5", "count": "2", "state": "live", "template": "https://e.example/${identifier}"}
-    names = re.findall(r'name="minted" value="([^"]+)"', jane.post("/desk/new/mint", form).text)
+    _, names = mint(jane, count="2", state="live", template="https://e.example/${identifier}")
+    assert len(names) == 2
     for name, binding in desk.bindings.fetch(names).items():
         assert binding.target == f"https://e.example/{name}"
 
