@@ -67,6 +67,14 @@
     if (event.submitter && event.submitter.hasAttribute("formaction")) event.stopPropagation();
   }, true);
 
+  // A second click before the response would send a form of the desk twice, and mint twice as many names.
+  document.addEventListener("submit", (event) => {
+    const form = event.target;
+    if (form.method !== "post" || !form.closest(".desk")) return;
+    if (Date.now() - form.dataset.sent < 5000) event.preventDefault();
+    else form.dataset.sent = Date.now();
+  });
+
   // Pointing at a part, its row, its problem or its step highlights all of them.
   function light(event) {
     const card = event.target.closest(".card");

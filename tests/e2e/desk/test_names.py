@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from .conftest import Server
 
@@ -82,3 +82,19 @@ def test_curator_mints_names_without_javascript(served: Server) -> None:
     with page.expect_download() as download:
         page.get_by_role("link", name="Download as CSV").click()
     assert len(download.value.path().read_text("utf-8").splitlines()) == 11
+
+
+def test_a_second_click_does_not_mint_twice(served: Server) -> None:
+    page = served.open_page("jane")
+    held: list[Route] = []
+    page.route("**/desk/new/mint", lambda route: held.append(route))
+    page.goto("/desk/new")
+    page.get_by_label("Number of names").fill("3")
+    box = page.get_by_role("button", name="Mint").bounding_box()
+    assert box
+    with page.expect_request("**/desk/new/mint"):
+        page.mouse.click(box["x"] + 9, box["y"] + 9)
+    page.mouse.click(box["x"] + 9, box["y"] + 9)
+    held[0].continue_()
+    expect(page.get_by_role("heading", name="3 new names")).to_be_visible()
+    assert len(held) == 1
