@@ -55,17 +55,17 @@ def read_password() -> str:
     Raises :class:`~ararat.cli.errors.Refused`.
     """
     stream = streams.standard_input()
-    if stream.isatty():
-        return click.prompt("Password", hide_input=True, confirmation_prompt=True, err=True)
-    text = stream.read(_MAX_BYTES + 1)
-    line = text.removesuffix(b"\n").removesuffix(b"\r")
-    if not line or b"\n" in line or len(text) > _MAX_BYTES:
-        raise Refused(
-            "standard input does not contain one password",
-            ("Expected", "one line of at most 8,192 bytes"),
-            exit_code=NO_INPUT,
-        )
     try:
+        if stream.isatty():
+            return click.prompt("Password", hide_input=True, confirmation_prompt=True, err=True)
+        text = stream.read(_MAX_BYTES + 1)
+        line = text.removesuffix(b"\n").removesuffix(b"\r")
+        if not line or b"\n" in line or len(text) > _MAX_BYTES:
+            raise Refused(
+                "standard input does not contain one password",
+                ("Expected", "one line of at most 8,192 bytes"),
+                exit_code=NO_INPUT,
+            )
         return line.decode()
     except UnicodeDecodeError as error:
         what = f"cannot read the password: byte {error.start} of standard input is not UTF-8"

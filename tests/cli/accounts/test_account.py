@@ -72,26 +72,43 @@ def test_a_wrong_password_is_refused_with_a_reason(run, accounts, given, code, w
     assert accounts.list() == []
 
 
-def test_a_password_on_a_terminal_is_not_shown(run, database):
+def typed(database, *answers):
+    """Add an account on a terminal with the typed answers to its prompts. Return the exit code and what is shown."""
     script = Path(sys.executable).with_name("ararat")
     leader, follower = pty.openpty()
     command = [script, "account", "add", "jane", "--role", "reader", "--password-stdin", "--database", str(database)]
-    with subprocess.Popen(command, stdin=follower, stdout=follower, stderr=follower, start_new_session=True) as process:
+    environ = os.environ | {"PYTHONIOENCODING": "utf-8", "LC_ALL": "C.UTF-8"}
+    with subprocess.Popen(
+        command, stdin=follower, stdout=follower, stderr=follower, env=environ, start_new_session=True
+    ) as process:
         os.close(follower)
         shown = b""
-        for prompt in (b"Password: ", b"Repeat for confirmation: "):
+        for prompt, answer in zip((b"Password: ", b"Repeat for confirmation: "), answers, strict=False):
             while prompt not in shown:
                 shown += os.read(leader, 1000)
-            os.write(leader, f"{PASSWORD}\n".encode())
+            os.write(leader, answer + b"\n")
         try:
             while more := os.read(leader, 1000):
                 shown += more
         except OSError:
             pass  # the process has ended
-        assert process.wait(30) == 0
+        code = process.wait(30)
     os.close(leader)
+    return code, shown
+
+
+def test_a_password_on_a_terminal_is_not_shown(run, database):
+    code, shown = typed(database, PASSWORD.encode(), PASSWORD.encode())
+    assert code == 0
     assert PASSWORD.encode() not in shown
     assert b"added jane" in shown
+
+
+def test_a_password_on_a_terminal_with_another_encoding_is_refused(run, accounts, database):
+    code, shown = typed(database, b"correct h\xf6rse battery")
+    assert code == 66
+    assert b"is not UTF-8" in shown
+    assert accounts.list() == []
 
 
 def test_a_password_is_not_an_option(run):
