@@ -22,9 +22,11 @@ from sqlalchemy import Connection, bindparam, delete, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 from ...middleware.bindings.model import rfc3339
+from ...middleware.errors import BindingError
 from ...middleware.http import request_target
 from ...middleware.storage.tables.account_tables import idempotency as table
 from ..errors import Refused
+from .problems import OperationRefused
 
 if TYPE_CHECKING:
     from ...middleware.storage.writing.transaction import Transaction
@@ -69,14 +71,18 @@ class KeyUsed(Exception):
     """Another request with the same key was carried out in the meantime. This one must not be written."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class OneRequest:
-    """A request with a key. ``request`` is the hash of its method, URL and body."""
+    """A request with a key.
+
+    ``request`` is the hash of its method, URL and body. ``is_stored`` is whether a reply was passed to :meth:`store`.
+    """
 
     accounts: Accounts
     account: int
     key: str
     request: str
+    is_stored: bool = False
 
     def earlier_reply(self) -> Reply | None:
         """Return the reply to an earlier request with the key, or None.
@@ -94,6 +100,7 @@ class OneRequest:
 
     def store(self, connection: Connection, reply: Reply) -> None:
         """Write the reply in the transaction of the change. Raises :class:`KeyUsed` if the key was used meanwhile."""
+        self.is_stored = True
         now = self.accounts.bindings.now()
         old = table.c.account == self.account, table.c.created < self._since()
         connection.execute(delete(table).where(*old))
@@ -143,10 +150,17 @@ def answer(accounts: Accounts, caller: Caller, act: Callable[[OneRequest | None]
     if one is None:
         return act(None).response()
     if (earlier := one.earlier_reply()) is None:
+        # The same request can be carried out at this moment. Then this one fails, or changes nothing.
         try:
-            return act(one).response()
+            reply = act(one)
         except KeyUsed:
             earlier = one.earlier_reply()
+        except (BindingError, OperationRefused, Refused):
+            if (earlier := one.earlier_reply()) is None:
+                raise
+        else:
+            if one.is_stored or (earlier := one.earlier_reply()) is None:
+                return reply.response()
     if earlier is None:
         raise Refused(409, "idempotency-key-busy", "Another request with this Idempotency-Key is running. Try again.")
     return earlier.response(is_repeated=True)

@@ -9,6 +9,7 @@ import pytest
 
 from ararat.middleware.errors import BindingsUnavailable
 from ararat.webapp.api import idempotency
+from tests.waiting import until
 from tests.webapp.api.conftest import BASE, Client, accounts_of, assert_problem
 
 MINT = {"names": [{"shoulder": "ark:12345/x5", "target": "https://example.org/1"}]}
@@ -162,6 +163,37 @@ def test_nothing_is_written_if_the_key_was_used_during_the_change(curator, bindi
     assert idempotency.OneRequest.earlier_reply is earlier
     assert (answer.status_code, answer.headers["Idempotency-Replayed"]) == (201, "true")
     assert bindings.count().number == 1
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        pytest.param("/names/ark:12345/x51/withdraw", {}, id="a precondition that does not hold any more"),
+        pytest.param("/imports/1/undo", None, id="an operation that is undone"),
+        pytest.param("/relocations", {"from": "https://example.org/", "to": "https://example.com/"}, id="no change"),
+    ],
+)
+def test_a_request_that_was_carried_out_during_its_repetition_gets_its_response(
+    administrator, bindings, monkeypatch, path, body
+):
+    """The first request commits between the first check of the key and the change of the second one."""
+    tag = administrator("PUT", "/names/ark:12345/x51", {"target": "https://example.org/1"}).headers["ETag"]
+    if path.startswith("/imports"):
+        table = b"identifier,target\nark:12345/x52,https://example.org/2\n"
+        administrator.ok("POST", "/imports", table, status=202, Content_Type="text/csv")
+        until(lambda: administrator.ok("GET", "/imports/1")["state"] == "done")
+    fields = {"Idempotency_Key": KEY} | ({"If_Match": tag} if path.endswith("withdraw") else {})
+    first = []
+
+    def late(self):
+        monkeypatch.undo()
+        first.append(administrator("POST", path, body, **fields))
+
+    monkeypatch.setattr(idempotency.OneRequest, "earlier_reply", late)
+    second = administrator("POST", path, body, **fields)
+    assert (first[0].status_code, "Idempotency-Replayed" in first[0].headers) == (200, False)
+    assert (second.status_code, second.data) == (200, first[0].data)
+    assert second.headers["Idempotency-Replayed"] == "true"
 
 
 def test_a_change_that_fails_at_the_end_leaves_no_key(curator, rows, monkeypatch):
