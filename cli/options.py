@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from ..identifiers.iri_policy import Profile
 
-POLICY_VARIABLE = "ARARAT_POLICY"
 DEFAULT_RESOLVER = "https://n2t.net"
 
 # The names in iri_policy.SHIPPED. Most commands do not need that package, which takes long to load.
@@ -124,7 +123,7 @@ def policy_option(use: str, **attributes: Any) -> Callable[..., Any]:
         "--policy",
         "profiles" if attributes.get("multiple") else "profile",
         metavar="NAME|FILE",
-        envvar=POLICY_VARIABLE,
+        envvar="ARARAT_POLICY",
         show_envvar=True,
         callback=_load_each,
         help=f"{use} Give {_POLICIES}, or a TOML or JSON file."

@@ -170,7 +170,7 @@ def relocate_command(
     With --from and --to, change the beginning of all targets that begin with PREFIX, in one transaction. This includes
     the targets of media types and languages. PREFIX is the beginning of a URL, a path of this site, or a host such as
     old.example, which means http and https. The rest of each target stays. Withdrawn names are left alone. Reserved
-    names are changed too. If one name is refused, nothing is written.
+    names are changed too. If one name is refused, nothing is written. --dry-run and --json need --from and --to.
     """
     if source is None and destination is None:
         if identifier is None or target is None:
@@ -230,7 +230,8 @@ def withdraw_command(
     A reserved identifier cannot be withdrawn; delete it.
 
     With --below, withdraw ID and all names below it in one transaction: those that continue ID with a slash or a dot.
-    ID need not be bound. Names that are withdrawn already and reserved names are left alone.
+    ID need not be bound. Names that are withdrawn already and reserved names are left alone. --dry-run and --json need
+    --below.
     """
     name = read_name(identifier)
     if below:
@@ -274,7 +275,8 @@ def restore_command(
     """Restore the withdrawn identifier ID for the same resource.
 
     With --below, restore ID and all names below it in one transaction, for the recorded resources. With --operation,
-    restore the names that an operation withdrew; the numbers are those of `ararat operations`.
+    restore the names that an operation withdrew; the numbers are those of `ararat operations`. --dry-run and --json
+    need one of both.
     """
     if (identifier is None) == (operation is None):
         raise click.UsageError("give either ID or --operation")

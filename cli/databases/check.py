@@ -12,7 +12,7 @@ from .. import streams
 from ..bindings.stores import open_store
 from ..errors import DONE, NO, write
 from ..numbers import Number
-from ..options import check_file, json_option, network_option, optional_database_option, policy_option
+from ..options import check_file, json_option, naans_option, network_option, optional_database_option, policy_option
 from ..output import Sheet, identifier
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ _WIDTH = 18
 @click.argument("file", metavar="[FILE|-]", required=False)
 @json_option
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV with column names in the first line.")
-@click.option("--naan", "naans", metavar="NAAN", multiple=True, help="Treat this NAAN as registered. Can be repeated.")
+@naans_option
 @click.option(
     "--prefix", "prefixes", metavar="URL", multiple=True, help="A resolver prefix of this site. Can be repeated."
 )

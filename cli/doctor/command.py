@@ -38,7 +38,7 @@ class LogOptions(NamedTuple):
     metavar="URL",
     help="The expected resolver prefix of links.  [default: the URL, or the prefix of the application]",
 )
-@click.option("--naan", "naans", metavar="NAAN", multiple=True, help="Your NAAN. Can be repeated.")
+@click.option("--naans", metavar="NAAN", multiple=True, help="Your NAAN. Can be repeated.")
 @click.option("--name", metavar="NAME", help="The name of the holder of the NAANs, to compare with the registry.")
 @optional_database_option
 @click.option("--edge", metavar="FILE", help="Compare this file of `ararat export --edge` with the database.")
@@ -70,7 +70,7 @@ def doctor_command(
 
     --url sends about thirty requests for names of NAAN 99999, which cannot be bound. It reports how the reverse proxy
     and the server change them: %2F, //, dot-segments, a bare ?, capitals, HEAD and long names. --app imports a WSGI
-    or ASGI application (Flask, Django, FastAPI or another one) and reports its routes under reserved paths. --naan and
+    or ASGI application (Flask, Django, FastAPI or another one) and reports its routes under reserved paths. --naans and
     --prefix are compared with the registry; the default is the settings of the application. --database reports whether
     each server of a store can be read and written. With --url, it also requests a served name. --log-folder compares
     the log with its database, counts unpublished changes and cosignatures, and checks the file of the key. With --url,
@@ -80,16 +80,16 @@ def doctor_command(
     application cannot be imported.
 
     \b
-      ararat doctor --url https://example.org --naan 12148
+      ararat doctor --url https://example.org --naans 12148
     """
     if name is not None and not (naans or place):
-        raise click.UsageError("--name is compared with the registry entry of a NAAN: pass --naan too")
+        raise click.UsageError("--name is compared with the registry entry of a NAAN: pass --naans too")
     if (log_folder or log_key or log_path) and not database:
         raise click.UsageError("the log is compared with its database: pass --database too")
     if edge is not None and not database:
         raise click.UsageError("the export is compared with its database: pass --database too")
     if not (url or place or naans or database):
-        raise click.UsageError("nothing to check: pass --url, --app, --naan or --database")
+        raise click.UsageError("nothing to check: pass --url, --app, --naans or --database")
     if log_path is not None and not log_path.startswith("/"):
         raise click.BadParameter("the path must begin with /, for example /log", param_hint="--log")
     options = LogOptions(log_folder, log_key, log_path, policy_file)
@@ -210,7 +210,7 @@ def _registered(
     try:
         yield from registered.examine(own, prefixes, name)
     except ValueError as error:
-        raise click.BadParameter(str(error), param_hint="--naan") from None
+        raise click.BadParameter(str(error), param_hint="--naans") from None
 
 
 def _prefix(given: str, option: str) -> str:

@@ -111,9 +111,9 @@ def _print(monitor: Monitor, count: int) -> None:
         return
     origin = words(monitor.seen.key.name)
     if count:
-        write(sheet.prose(f"{problems} in the log {origin}: {entries} of {names} were read.", style="error"))
+        write(sheet.prose(f"{problems} in the log {origin}: read {entries} of {names}.", style="error"))
     else:
-        write(sheet.prose(f"No problem in the log {origin}: {entries} of {names} were read.", style="good"))
+        write(sheet.prose(f"No problem in the log {origin}: read {entries} of {names}.", style="good"))
 
 
 def _summary(monitor: Monitor, count: int) -> dict[str, object]:

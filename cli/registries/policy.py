@@ -12,7 +12,7 @@ from ...identifiers import iri_policy
 from ...identifiers.iri_policy import Profile, Verdict
 from .. import streams
 from ..errors import DONE, NO, UNREADABLE, write
-from ..options import POLICY_VARIABLE, input_option, load_policy
+from ..options import input_option, policy_option
 from ..output import Sheet, Style, identifier
 from ..render.reports import problem_lines
 
@@ -25,24 +25,16 @@ def policy_command() -> None:
     """Check URLs, ARKs and UUIDs against an IRI policy, and show the settings of a policy."""
 
 
-_profile_option = click.option(
-    "--profile",
-    metavar="NAME|FILE",
-    default="17beta",
-    show_default=True,
-    envvar=POLICY_VARIABLE,
-    show_envvar=True,
-    help="The name of a built-in policy, or a TOML or JSON file.",
-)
+_policy_option = policy_option("The policy.", default="17beta", show_default=True)
 
 
 @policy_command.command("lint", short_help="Check IRIs against an IRI policy.")
-@_profile_option
+@_policy_option
 @click.option("--complete", is_flag=True, help="Treat the IRIs as all IRIs of the site, and report missing parents.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON Lines.")
 @input_option
 @click.argument("iris", metavar="IRI...|-", nargs=-1, required=True)
-def lint_command(iris: tuple[str, ...], profile: str, complete: bool, as_json: bool, form: str) -> int:
+def lint_command(iris: tuple[str, ...], profile: Profile, complete: bool, as_json: bool, form: str) -> int:
     """Report whether a policy permits each IRI, its namespace, and the rules that it breaks.
 
     With -, read IRIs from standard input, one a line. IRIs of other hosts are not checked.
@@ -52,11 +44,10 @@ def lint_command(iris: tuple[str, ...], profile: str, complete: bool, as_json: b
 
     \b
       ararat policy lint https://17beta.top/en/
-      ararat policy lint --profile ours.toml --complete - < sitemap.txt
+      ararat policy lint --policy ours.toml --complete - < sitemap.txt
     """
-    policy = load_policy(profile)
     worst = DONE
-    for number, verdict in enumerate(_verdicts(iris, form, policy, complete)):
+    for number, verdict in enumerate(_verdicts(iris, form, profile, complete)):
         if verdict is None:
             worst = UNREADABLE
             continue
@@ -70,14 +61,14 @@ def lint_command(iris: tuple[str, ...], profile: str, complete: bool, as_json: b
 
 
 @policy_command.command("show", short_help="Show the settings of a policy.")
-@_profile_option
+@_policy_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, which is a valid policy file.")
-def show_command(profile: str, as_json: bool) -> int:
+def show_command(profile: Profile, as_json: bool) -> int:
     """Show the settings of a policy as TOML.
 
     To write your own policy, set some of the same keys. The keys name and hosts are required.
     """
-    settings = load_policy(profile).as_dict()
+    settings = profile.as_dict()
     if as_json:
         streams.dump(settings)
         return DONE

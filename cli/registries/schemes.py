@@ -34,7 +34,7 @@ def schemes_command() -> None:
 @click.option("--questions", is_flag=True, help="Also print the questions for a reviewer.")
 @click.option("--json", "as_json", is_flag=True, help="Print a line of JSON for each finding.")
 def lint_command(record: str, profile: str, update: bool, questions: bool, as_json: bool) -> int:
-    """Find missing and wrong fields in the registration of a URI scheme (RFC 7595).
+    """Find missing and wrong fields in the registration of a URI scheme.
 
     Guidelines are errors for a permanent scheme and warnings for others.
 

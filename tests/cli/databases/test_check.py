@@ -46,7 +46,7 @@ def test_check_prints_the_same_findings_as_csv_and_json(ararat: Callable[..., Re
 
 
 def test_check_uses_the_naan_and_the_prefix_of_the_site(ararat: Callable[..., Result]) -> None:
-    result = ararat("check", "--naan", "54321", "--prefix", "https://example.org/", "--json")
+    result = ararat("check", "--naans", "54321", "--prefix", "https://example.org/", "--json")
     assert [json.loads(line)["code"] for line in result.stdout.splitlines()] == ["not-opaque", "reserved-target"]
 
 

@@ -23,7 +23,7 @@ def unwrapped(text: str) -> str:
 def test_a_right_log_has_no_problem(ararat, published):
     done = ararat("monitor", str(published.folder), "--vkey", published.vkey)
     assert done.exit_code == 0
-    assert unwrapped(done.stdout) == "No problem in the log example.org/log: 1 entry of 1 name were read. "
+    assert unwrapped(done.stdout) == "No problem in the log example.org/log: read 1 entry of 1 name. "
     summary = json.loads(ararat("monitor", str(published.folder), "--vkey", published.vkey, "--json").stdout)
     assert (summary["entries"], summary["problems"], summary["consistent"]) == (1, 0, True)
     assert summary["checkpoint"].startswith("example.org/log\n1\n")
@@ -44,7 +44,7 @@ def test_a_name_that_was_given_to_another_thing_in_the_database_is_reported(arar
     assert done.exit_code == 1
     assert unwrapped(done.stdout) == (
         "entry 1: ark:12345/doc was given to another thing; entry 0 has another resource (second-thing) "
-        "1 problem in the log example.org/log: 2 entries of 1 name were read. "
+        "1 problem in the log example.org/log: read 2 entries of 1 name. "
     )
     lines = ararat("monitor", str(published.folder), "--vkey", published.vkey, "--json").stdout.splitlines()
     assert json.loads(lines[0])["finding"] == {

@@ -87,7 +87,7 @@ def test_show_prints_a_valid_profile(ararat, tmp_path):
         file = tmp_path / name
         file.write_text(ararat("policy", "show", *arguments).stdout, "utf-8")
         assert iri_policy.read(file.read_text("utf-8")) == iri_policy.known("17beta")
-        assert ararat("policy", "lint", "--profile", str(file), "https://17beta.top/en").exit_code == 0
+        assert ararat("policy", "lint", "--policy", str(file), "https://17beta.top/en").exit_code == 0
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_an_unreadable_profile_is_refused(ararat, tmp_path, content, code, said)
     file = tmp_path / "p"
     if content is not None:
         file.write_bytes(content)
-    result = ararat("policy", "lint", "--profile", str(file), "https://17beta.top/en")
+    result = ararat("policy", "lint", "--policy", str(file), "https://17beta.top/en")
     assert result.exit_code == code
     assert said in " ".join(result.stderr.split())
 
