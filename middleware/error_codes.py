@@ -193,7 +193,7 @@ ERROR_CODES: dict[str, ErrorCode] = _catalogue(
         "the operation is for too many names for one request",
         "the beginning of fewer names or targets; or ararat relocate or ararat undo on the server",
     ),
-    ("operation-unknown", "the operation does not exist", "a number that the command operations lists"),
+    ("operation-unknown", "the operation does not exist", "a number in the list of operations"),
     (
         "operation-undone",
         "the operation was undone already",
@@ -202,7 +202,7 @@ ERROR_CODES: dict[str, ErrorCode] = _catalogue(
     (
         "undo-changed",
         "the name was changed after this operation",
-        "a name that has not changed since then; or the option --skip-changed, which leaves changed names alone",
+        "a name that has not changed since then; or an undo that leaves changed names alone",
     ),
     (
         "undo-resource",
@@ -233,7 +233,7 @@ ERROR_CODES: dict[str, ErrorCode] = _catalogue(
         "betanumeric, digits, or a list of characters and ranges like 0-9a-f",
         f"{_ARK}, section 8.1",
     ),
-    ("prefix-empty", "the prefix record has no text", "at least one text; delete a record with ararat prefix remove"),
+    ("prefix-empty", "the prefix record has no text", "at least one text, or the removal of the record"),
     ("prefix-unknown", "this prefix has no record", "a prefix that has a record"),
     (
         "prefix-otherwise",
@@ -243,7 +243,7 @@ ERROR_CODES: dict[str, ErrorCode] = _catalogue(
     (
         "name-characters",
         "the prefix of the name does not permit one of its characters",
-        "another name, or a larger character set: ararat prefix set PREFIX --characters SET",
+        "another name, or a larger character set in the record of the prefix",
         f"{_ARK}, section 8.1",
     ),
     ("row-columns", "this column has no meaning for a row of this kind", "an empty cell in this column"),
@@ -287,7 +287,7 @@ ERROR_CODES: dict[str, ErrorCode] = _catalogue(
         "the database differs from an entry of the log",
         "the rows as they were published; run ararat verify, or restore a backup",
     ),
-    ("revision-unknown", "the name does not have this change", "the number of a change that ararat history shows"),
+    ("revision-unknown", "the name does not have this change", "the number of a change in the history of the name"),
     (
         "log-quorum",
         "not enough witnesses have cosigned the new checkpoint, so it is not published",

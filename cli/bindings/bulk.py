@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -32,12 +32,14 @@ def run_bulk(
     dry_run: bool,
     as_json: bool,
     profile: Profile | None = None,
+    advice: Mapping[str, str] | None = None,
     **options: Any,
 ) -> int:
     """Open the store, change many names with ``run``, print the result, and return the exit code.
 
     ``run`` is called as ``run(bindings, dry_run=..., progress=..., **options)``. If standard error is a terminal, the
     number of processed names is printed there. ``profile`` is the IRI policy that changes must follow.
+    ``advice`` has the remedies of the command for refused names, by error code.
     """
     from ..render import operations as records
 
@@ -46,7 +48,7 @@ def run_bulk(
     if as_json:
         streams.dump(result.as_dict())
     else:
-        write(records.refused_lines(result, Sheet.of(sys.stderr)), to=sys.stderr)
+        write(records.refused_lines(result, Sheet.of(sys.stderr), advice), to=sys.stderr)
         write(records.result_lines(result, Sheet.of(sys.stdout), dry_run=dry_run))
     return NO if result.refusals or not result.names else DONE
 
@@ -100,7 +102,9 @@ def undo_command(what: str, revision: int | None, skip_changed: bool, **options:
             raise click.UsageError("--revision needs an ID")
         number = int(what)
         return run_bulk(
-            run=lambda bindings, **rest: undo_operation(bindings, number, skip_changed=skip_changed, **rest), **options
+            run=lambda bindings, **rest: undo_operation(bindings, number, skip_changed=skip_changed, **rest),
+            advice={"undo-changed": "use --skip-changed to leave it alone"},
+            **options,
         )
     if skip_changed:
         raise click.UsageError("--skip-changed needs an OPERATION")

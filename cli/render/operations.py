@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from ..output import Sheet, Style, identifier, words
@@ -53,9 +53,12 @@ def undo_line(operation: int | None, sheet: Sheet) -> Iterator[str]:
         yield from sheet.prose(f"Operation {operation}. To undo it, run: ararat undo {operation}")
 
 
-def refused_lines(result: BulkResult, sheet: Sheet) -> Iterator[str]:
-    """Yield the lines about the names whose change is refused, each with its reason."""
-    yield from _noted("refused", result.refused, result.refusals, sheet)
+def refused_lines(result: BulkResult, sheet: Sheet, advice: Mapping[str, str] | None = None) -> Iterator[str]:
+    """Yield the lines about the names whose change is refused, each with its reason.
+
+    ``advice`` has the remedies of the command, by error code.
+    """
+    yield from _noted("refused", result.refused, result.refusals, sheet, advice)
 
 
 def operation_lines(operation: Operation, sheet: Sheet) -> Iterator[str]:
@@ -89,11 +92,14 @@ def _effect(effect: Effect, sheet: Sheet) -> Iterator[str]:
             yield from sheet.prose(f"{name}: {words(new, most=200)} (was {words(old, most=200)})", indent=_WORD)
 
 
-def _noted(word: str, names: list[NotedName], number: int, sheet: Sheet) -> Iterator[str]:
+def _noted(
+    word: str, names: list[NotedName], number: int, sheet: Sheet, advice: Mapping[str, str] | None = None
+) -> Iterator[str]:
     style: Style = "error" if word == "refused" else "warning"
     for noted in names:
         yield f"{sheet.paint(word.ljust(_WORD), style)}{sheet.paint(identifier(noted.identifier))}"
-        yield from sheet.prose(f"{noted.message} ({noted.code})", indent=_WORD)
+        remedy = f"; {advice[noted.code]}" if advice and noted.code in advice else ""
+        yield from sheet.prose(f"{noted.message}{remedy} ({noted.code})", indent=_WORD)
     if more := number - len(names):
         yield f"... and {more:,} more {word}"
 

@@ -122,3 +122,10 @@ def test_a_conflict_without_a_resource_advises_to_relocate(binding: Callable[...
     assert BindingConflict("bound-otherwise", without, replace(without, target="/b")).expected == advice
     assert BindingConflict("bound-otherwise", known, replace(known, target="/b")).expected != advice
     assert BindingConflict("other-resource", without, known).expected != advice
+
+
+@pytest.mark.parametrize(
+    "code", ["name-characters", "operation-unknown", "prefix-empty", "revision-unknown", "undo-changed"]
+)
+def test_the_remedy_of_an_error_of_the_desk_and_the_api_names_no_command(code: str) -> None:
+    assert not re.search(r"--|\bararat\b|\bcommand\b", ERROR_CODES[code].expected)

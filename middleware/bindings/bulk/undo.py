@@ -125,8 +125,7 @@ def _decide(
                 if is_other or not _is_same(event.after, current):
                     if skip_changed:
                         return NotedName(identifier, "undo-changed", _CHANGED)
-                    remedy = "" if number is None else "; use --skip-changed to leave it alone"
-                    raise BindingError("undo-changed", f"{_CHANGED}{remedy}", identifier=identifier)
+                    raise BindingError("undo-changed", _CHANGED, identifier=identifier)
                 return _reversed(event.before, current, now)
 
             yield Decision(identifier, now_recorded, decide)

@@ -235,6 +235,7 @@ def test_an_undo_of_changed_names_is_refused_and_changes_nothing(curator, admini
     before = rows()
     problem = assert_problem(administrator("POST", "/imports/1/undo"), 409, "operation-refused")
     assert [each["code"] for each in problem["result"]["refused"]] == ["undo-changed"]
+    assert "--" not in json.dumps(problem)
     assert rows() == before
 
 
