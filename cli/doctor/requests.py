@@ -55,11 +55,11 @@ def raw_request(
     fields: Mapping[str, str] | None = None,
     seconds: float = SECONDS,
 ) -> RawResponse:
-    """Request ``target``, which is visible ASCII, from the host of ``url``, and return the response.
+    """Request ``target`` from the host of ``url``, and return the response.
 
     The target is sent unchanged: no segment is removed, nothing is decoded, and a bare ``?`` is kept. ``accept`` is the
-    header field Accept, and ``fields`` are further ones. Raises :class:`~ararat.webapp.tracing.hop.HopFailed` if no
-    response arrives within ``seconds``.
+    header field Accept, and ``fields`` are further ones. Raises :class:`~ararat.webapp.tracing.hop.HopFailed` if
+    ``target`` is not visible ASCII, or if no response arrives within ``seconds``.
     """
     client = GuardedClient(networks=_ALL_NETWORKS)
     deadline = Deadline(time.monotonic() + seconds, what="this request")

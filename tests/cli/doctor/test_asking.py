@@ -80,6 +80,15 @@ def test_a_body_is_read_completely_for_any_kind_of_length(serve: Serve, octets: 
     assert raw_request(serve(octets)[0], "/").body == body
 
 
+@pytest.mark.parametrize("target", ["/a b", "/a\x1b", "/a\r\nX: y", "/caf\xe9", "/\ud800"], ids=ascii)
+def test_a_target_that_is_not_visible_ascii_is_not_sent(serve: Serve, target: str) -> None:
+    url, got = serve(b"")
+    with pytest.raises(HopFailed) as failed:
+        raw_request(url, target)
+    assert failed.value.code == "bad-url"
+    assert not any(got)
+
+
 def test_proxy_variables_of_the_environment_are_ignored(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("http_proxy", "HTTP_PROXY", "ALL_PROXY"):
         monkeypatch.setenv(name, "http://127.0.0.1:1/")

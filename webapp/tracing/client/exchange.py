@@ -25,7 +25,8 @@ class Exchange:
     The target of ``url`` is sent unchanged. ``fields`` are header fields besides Host, Accept-Encoding and Connection.
     ``content`` is the body of the request, or None for a request without a body. With ``keeps``, the server can keep
     the connection for another request: ``is_reusable`` is then true after :meth:`body`.
-    All methods raise :class:`~.hop.HopFailed`: "protocol" if the response is not HTTP, and the codes of the connection.
+    All methods raise :class:`~.hop.HopFailed`: "protocol" if the response is not HTTP, "bad-url" if the target contains
+    other characters than visible ASCII, and the codes of the connection.
     """
 
     def __init__(
@@ -51,7 +52,11 @@ class Exchange:
         if content is not None:
             fields.append(("Content-Length", str(len(content))))
             events.insert(0, h11.Data(data=content))
-        request = h11.Request(method=method, target=url.target, headers=fields)
+        try:
+            request = h11.Request(method=method, target=url.target, headers=fields)
+        except (h11.LocalProtocolError, UnicodeError):
+            # The caller of this class can replace the target of a parsed URL by an unknown text.
+            raise HopFailed("bad-url") from None
         connection.write(b"".join([self._http.send(event) or b"" for event in (request, *events)]))
 
     def header(self) -> HopResponse:
