@@ -19,7 +19,7 @@ from ..errors import Refused, drain
 from ..jobs.imports import current_imports
 from ..management import Management
 from ..responses import wants_json
-from . import messages
+from . import messages, unsent
 from .navigation import desk_navigation
 
 blueprint = Blueprint("desk", __name__, url_prefix="/desk")
@@ -46,7 +46,11 @@ def require_session() -> AnyResponse | None:
         drain()
         raise Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "body-too-long", sentence) from None
     except Refused as error:
-        if error.code != HTTPStatus.UNAUTHORIZED or "Authorization" in request.headers or wants_json():
+        if "Authorization" in request.headers or wants_json():
+            raise
+        if limit is None and unsent.is_kept(error):
+            return unsent.page(error, _target())
+        if error.code != HTTPStatus.UNAUTHORIZED:
             raise
         return _to_sign_in()
     setattr(g, _G, found)
@@ -122,7 +126,7 @@ def see_other(endpoint: str, **values: object) -> AnyResponse:
 
 
 def _to_sign_in() -> AnyResponse:
-    # After signing in, a browser cannot repeat a form or the request of a fragment.
+    # After signing in, a browser cannot repeat an upload or the request of a fragment.
     is_page = request.method in ("GET", "HEAD") and not htmx_request.htmx
     address = url("sign_in.page", next=_target() if is_page else url("desk.overview"))
     if htmx_request.htmx:

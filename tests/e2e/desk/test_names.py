@@ -6,6 +6,8 @@ from typing import Any
 
 from playwright.sync_api import Route, expect
 
+from ararat.webapp.accounts.store import Accounts
+
 from .conftest import Server
 
 NAME = "ark:12345/x5n01"
@@ -98,3 +100,24 @@ def test_a_second_click_does_not_mint_twice(served: Server) -> None:
     held[0].continue_()
     expect(page.get_by_role("heading", name="3 new names")).to_be_visible()
     assert len(held) == 1
+
+
+def test_a_form_is_kept_when_the_session_ends(served: Server, page_watch: Any) -> None:
+    page_watch.expect("403")
+    page = served.open_page("jane")
+    page.goto(f"/desk/name/metadata?name={NAME}")
+    page.get_by_label("What: title").fill("Plan of Meghri")
+    page.context.clear_cookies()
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Your session has ended")
+    expect(page.get_by_role("link", name="Sign in in a new tab")).to_have_attribute("target", "_blank")
+    accounts = Accounts(served.bindings)
+    account = accounts.get("jane")
+    assert account
+    session = {"name": "ararat", "value": accounts.start_session(account), "url": served.origin}
+    page.context.add_cookies([session])  # type: ignore[list-item]
+    page.get_by_role("button", name="Continue").click()
+    expect(page.get_by_text("Plan of Meghri")).to_be_visible()
+    page.get_by_role("button", name="Send the form").click()
+    expect(page.get_by_role("status")).to_contain_text("The name is updated.")
+    expect(page.get_by_text("Plan of Meghri").first).to_be_visible()

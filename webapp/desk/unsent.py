@@ -1,0 +1,53 @@
+"""The page that keeps the values of a form whose session has ended.
+
+The token of a form belongs to a session, so the form cannot be sent unchanged after the user signs in again. The page
+asks the user to sign in, and sends the same values with the token of the new session.
+"""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+
+from flask import Response, render_template, request
+from htmx_flask import request as htmx_request
+
+from .. import cross_site
+from ..accounts import csrf
+from ..errors import Refused
+
+_NOT_SHOWN = (csrf.FIELD, "revision", "etag", "kept")
+
+
+def is_kept(error: Refused) -> bool:
+    """Return whether the page can keep the form of the current request, which was refused with ``error``.
+
+    A form of another site is not kept. A password is not repeated in a page, and files cannot be.
+    """
+    # A client that sends neither field can be an old browser with a form of another site.
+    is_marked = "Sec-Fetch-Site" in request.headers or "Origin" in request.headers
+    return (
+        (error.code == HTTPStatus.UNAUTHORIZED or error.kind == "csrf")
+        and request.method == "POST"
+        and not htmx_request.htmx
+        and is_marked
+        and not cross_site.from_another_site()
+        and "password" not in request.form
+        and not any(file.filename for file in request.files.values())
+    )
+
+
+def page(error: Refused, action: str) -> Response:
+    """Return the page with the values of the form. ``action`` is the address that the form is sent to."""
+    sent = list(request.form.items(multi=True))
+    shown = render_template(
+        "desk/unsent.html",
+        is_signed_in=error.code != HTTPStatus.UNAUTHORIZED,
+        action=action,
+        form=[(field, text) for field, text in sent if field != csrf.FIELD],
+        shown=[
+            (field.removeprefix("m.erc.").removeprefix("m.").removeprefix("erc."), text)
+            for field, text in sent
+            if text and field not in _NOT_SHOWN
+        ],
+    )
+    return Response(shown, HTTPStatus.FORBIDDEN)
