@@ -49,6 +49,10 @@ class BindingsUnavailable(RuntimeError):
     """
 
 
+class BindingsLocked(BindingsUnavailable):
+    """Raised if another writer has locked the bindings for some seconds. Nothing was written."""
+
+
 class BindingError(Refused):
     """Raised for a change of bindings, a table or a database that is not valid.
 

@@ -124,6 +124,12 @@ class Jobs:
             self.end(claimed, "failed", {"problem": problem})
         return None
 
+    def release(self, claim: Claim) -> None:
+        """Let a job wait again that could not begin. The claim does not count for :data:`MAX_CLAIMS`."""
+        parameters = {**claim.job.parameters, "claims": claim.job.parameters["claims"] - 1}
+        values = {"state": "waiting", "parameters": json.dumps(parameters)}
+        self.accounts.write(lambda connection: _update(connection, claim, **values))
+
     def report(self, claim: Claim, progress: int) -> None:
         """Record that the worker still runs, and its progress. Raises :class:`ClaimLost`."""
         values = {"progress": progress, "changed": rfc3339(self.accounts.bindings.now())}

@@ -11,7 +11,7 @@ import os
 import threading
 from collections.abc import Callable, Mapping
 
-from ...middleware.errors import BindingsUnavailable, Refused
+from ...middleware.errors import BindingsLocked, BindingsUnavailable, Refused
 from ...middleware.fork_safety import ForkSafeLock
 from .queue import Claim, ClaimLost, Jobs
 
@@ -87,6 +87,9 @@ class Worker:
             self._kinds[job.kind](claim, lambda progress: self._progress.__setitem__(job.number, progress))
         except ClaimLost:
             _log.warning("job %d was taken over by another worker", job.number)
+        except BindingsLocked as error:
+            _log.warning("job %d waits for another writer: %s", job.number, error)
+            self._release(claim)
         except BindingsUnavailable as error:
             # The claim expires, and then the job starts again.
             _log.warning("job %d was interrupted: %s", job.number, error)
@@ -99,6 +102,13 @@ class Worker:
             alive.set()
             reporting.join()
             self._progress.pop(job.number, None)
+
+    def _release(self, claim: Claim) -> None:
+        try:
+            self._jobs.release(claim)
+        except BindingsUnavailable as error:
+            # The claim expires, and then the job starts again.
+            _log.warning("job %d was interrupted: %s", claim.job.number, error)
 
     def _fail(self, claim: Claim, code: str, detail: str) -> None:
         try:

@@ -12,7 +12,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
 from typing import TYPE_CHECKING, Any, LiteralString
 
-from ...errors import BindingError, BindingsUnavailable
+from ...errors import BindingError, BindingsLocked, BindingsUnavailable
 from ..statements import Statements
 from ..tables.triggers import PROTECTED
 from .connections import LIFETIME_SECONDS
@@ -260,8 +260,9 @@ class PostgreSQL:
         first = (str(error).strip().splitlines() or [type(error).__name__])[0]
         first = _NAMED_USER.sub(r'\1 "***"', first)
         if isinstance(error, self._psycopg.errors.LockNotAvailable):
-            first = f"another writer has locked the bindings for {LOCK_SECONDS} s{self._holder()}; try again later"
-        elif isinstance(error, self._psycopg.errors.InsufficientPrivilege):
+            locked = f"another writer has locked the bindings for {LOCK_SECONDS} s{self._holder()}; try again later"
+            return BindingsLocked(f"{self}: {locked}")
+        if isinstance(error, self._psycopg.errors.InsufficientPrivilege):
             first = f"{first}; grant the user SELECT on this table"
         return BindingsUnavailable(f"{self}: {first}")
 

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from ...errors import BindingsUnavailable, ReadOnlyBindings
+from ...errors import BindingsLocked, BindingsUnavailable, ReadOnlyBindings
 from ...fork_safety import ForkSafeLock
 from ..tables.triggers import ROW_EXISTS
 from . import wal
@@ -336,7 +336,7 @@ class SQLite:
 
     def _locked(self) -> BindingsUnavailable:
         message = f"another writer has locked the database for {BUSY_SECONDS:g} s; try again later"
-        return BindingsUnavailable(f"{self}: {message}")
+        return BindingsLocked(f"{self}: {message}")
 
     def is_read_only(self, error: Exception) -> bool:
         """Return whether a change failed because this process cannot write the file."""

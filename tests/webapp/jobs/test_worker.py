@@ -8,9 +8,9 @@ import time
 
 import pytest
 
-from ararat.middleware.errors import BindingError, BindingsUnavailable
+from ararat.middleware.errors import BindingError, BindingsLocked, BindingsUnavailable
 from ararat.webapp.jobs.model import Job
-from ararat.webapp.jobs.queue import Jobs
+from ararat.webapp.jobs.queue import MAX_CLAIMS, Jobs
 from ararat.webapp.jobs.worker import Worker
 from tests.forking import fork
 
@@ -112,6 +112,20 @@ def test_a_job_is_carried_out_again_after_the_database_was_away(run, clock):
     jobs, _, number = run(work)
     assert finished(jobs, number).state == "done"
     assert len(tries) == 2
+
+
+def test_a_job_waits_for_other_writers_without_a_limit(run):
+    tries = []
+
+    def work(jobs, claim, progress):
+        tries.append(claim)
+        if len(tries) <= MAX_CLAIMS:
+            raise BindingsLocked("another writer has locked the bindings")
+        jobs.end(claim, "done", {})
+
+    jobs, _, number = run(work)
+    assert finished(jobs, number).state == "done"
+    assert len(tries) == MAX_CLAIMS + 1
 
 
 def test_a_process_begins_with_the_jobs_of_an_earlier_one_once(accounts, add, monkeypatch):
