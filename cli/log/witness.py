@@ -83,7 +83,7 @@ def add_command(vkey: str, folder: Path) -> int:
         raise Refused(str(error), ("Fix", "copy the key from the web site of the log")) from None
     with store_errors():
         is_new = _witness(folder).add_log(key)
-    added = "The witness cosigns the log" if is_new else "The witness cosigns already the log"
+    added = "The witness cosigns the log" if is_new else "The witness already cosigns the log"
     write(Sheet.of(sys.stdout).prose(f"{added} {words(key.name)}."))
     return DONE
 

@@ -1,8 +1,8 @@
 """Parse and normalize Archival Resource Keys (ARK draft, sections 4 and 6), in time linear in the length of the text.
 
 :func:`parse` returns an :class:`Ark` or raises :class:`~ararat.identifiers.problems.IdentifierError` with the first
-problem. Text that matches the productions of the grammar is refused if its normal form does not match them, because by
-Theorem 2 it is not an ARK (A-04, A-06).
+problem. Text that matches the productions of the grammar is refused if its normal form does not match them. By Theorem
+2 it is not an ARK (A-04, A-06).
 """
 
 from __future__ import annotations

@@ -80,8 +80,9 @@ def of_ark(ark: Ark) -> dict[str, Any]:
 def of_naan(naan: str) -> dict[str, Any]:
     """Describe the registration of a NAAN (in normal form) in JSON values: holder, resolver and shoulders.
 
-    The result is like that of :func:`of_ark`, but ``resolver`` contains the resolver prefix of the template (or None)
-    instead of an address, and ``shoulders`` lists all registered shoulders of the NAAN, each with its resolver.
+    The result is like that of :func:`of_ark` with two differences. ``resolver`` contains the resolver prefix of the
+    template, or None, instead of an address. ``shoulders`` lists all registered shoulders of the NAAN with their
+    resolvers.
 
     >>> known = of_naan("99152")
     >>> known["registered"], known["shoulders"][0]["shoulder"], known["shoulders"][0]["resolver"]["prefix"]

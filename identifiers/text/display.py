@@ -2,8 +2,8 @@ r"""Make text of unknown origin safe to show.
 
 Untrusted text can contain terminal escape sequences, line breaks that forge log lines, right-to-left overrides and
 invisible characters. :func:`escape` and :func:`percent` return printable ASCII for terminals, logs, headers and
-attributes. :func:`atoms` splits a text for a page into visible runs and labeled chips for hidden characters, so that a
-page never contains a hidden character itself (ARK draft, sections 8.1 and 8.1.1).
+attributes. :func:`atoms` splits a text for a page into visible runs and labels of hidden characters. A page then
+never contains a hidden character itself (ARK draft, sections 8.1 and 8.1.1).
 """
 
 from __future__ import annotations

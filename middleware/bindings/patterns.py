@@ -47,8 +47,8 @@ class Form(NamedTuple):
 def read_form(text: str) -> Form | None:
     """Parse the text of a form, such as ``29^8+check``. Return None for another text.
 
-    The text is the number of different characters, 29 or 10, a circumflex, the number of characters, and ``+check`` or
-    ``+name`` for a check character that covers the NAAN and the Name, or only the Name.
+    The text is the number of different characters (29 or 10), a circumflex and the number of characters. ``+check``
+    adds a check character that covers the NAAN and the Name, and ``+name`` one that covers only the Name.
 
     >>> read_form("29^8+check"), read_form("10^6"), read_form("8")
     (Form(length=8, check='noid', digits=False), Form(length=6, check=None, digits=True), None)

@@ -1,8 +1,8 @@
 """Append the rest of an identifier to the path of its container's target (passthrough).
 
 Only the path of the target changes; its scheme, authority, query and fragment stay. A target without a path cannot be
-extended, because ``https://example.org`` and ``.evil.example`` would make another host. The rest begins at a boundary
-of the normal form, with "/" or ".", and is taken from the normal form, so that all spellings get the same answer.
+extended, because ``https://example.org`` and ``.evil.example`` would make another host. The rest is a part of the
+normal form, so that all spellings get the same answer. It begins with "/" or ".".
 """
 
 from __future__ import annotations

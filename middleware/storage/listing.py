@@ -308,7 +308,7 @@ def _continue_behind(
     """Add the condition that continues a list by time behind ``reached``, a time and a key.
 
     It replaces the bound at which the list begins, as in :func:`_begin_at`. The comparison of both columns is a range
-    of the index, so a page is fast also if many names have the same time, such as those of an import.
+    of the index. So a page is fast also if many names have the same time, such as those of an import.
     """
     bound, sign = (f"{column} < ?", "<") if descends else (f"{column} >= ?", ">")
     place = len(conditions)

@@ -9,6 +9,8 @@ from typing import Any, Literal, get_args
 
 State = Literal["waiting", "running", "done", "failed", "cancelled"]
 STATES: tuple[State, ...] = get_args(State)
+FINISHED: tuple[State, ...] = ("done", "failed", "cancelled")
+"""The states of a job that has ended."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -36,5 +38,4 @@ class Job:
 
     @property
     def is_finished(self) -> bool:
-        """Whether the job has ended."""
-        return self.state in ("done", "failed", "cancelled")
+        return self.state in FINISHED

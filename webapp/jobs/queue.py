@@ -23,7 +23,7 @@ from sqlalchemy import Connection, bindparam, func, insert, literal_column, sele
 
 from ...middleware.bindings.model import rfc3339
 from ...middleware.storage.tables.account_tables import jobs as table
-from .model import Job, State
+from .model import FINISHED, Job, State
 
 if TYPE_CHECKING:
     from ..accounts.store import Accounts
@@ -37,7 +37,6 @@ MAX_CLAIMS = 5
 MAX_UNFINISHED = 10
 """The maximum number of jobs of one account that wait or run."""
 
-_FINISHED = ("done", "failed", "cancelled")
 # The queries have no parameters except those that a call passes.
 _IS_OPEN = text("state IN ('waiting', 'running')")
 _COLUMNS = (
@@ -154,7 +153,7 @@ def _update(connection: Connection, claim: Claim, **values: str | int) -> bool:
     """Change the row of a job that has the claim, and return whether it still has it."""
     of_claim = (
         table.c.id == claim.job.number,
-        table.c.state.not_in(_FINISHED),
+        table.c.state.not_in(FINISHED),
         table.c.parameters == claim.parameters,
     )
     return bool(connection.execute(update(table).where(*of_claim).values(values)).rowcount)

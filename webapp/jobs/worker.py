@@ -44,7 +44,7 @@ class Worker:
     def wake(self) -> None:
         """Start the thread if it does not run, and let it look for jobs now."""
         if self._pid != os.getpid():
-            # A forked process has no thread of its parent, and the locks can be held by one.
+            # A forked process has no threads of its parent. A thread of the parent can have held the locks at the fork.
             self._lock, self._woken = ForkSafeLock(), threading.Event()
             self._pid, self._thread, self._progress = os.getpid(), None, {}
         self._woken.set()

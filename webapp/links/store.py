@@ -92,9 +92,9 @@ class Links:
             connection.execute(insert(links), rows)
 
     def of_state(self, state: State, after: str = "", limit: int = 100) -> list[Link]:
-        """Return the traces with a state in the order of the names, behind the key ``after``.
+        """Return the traces with a state in the order of the names, after the key ``after``.
 
-        The trace of a name that has another target since, or that is withdrawn, is left out.
+        The trace is left out if the name was withdrawn or got another target.
         """
         return [_link(row) for row in self._rows(_OF_STATE, state=state, after=after, most=limit)]
 

@@ -1,7 +1,7 @@
 """Run the few statements of lookups in PostgreSQL with less work of the client.
 
-A cursor of the driver chooses the adaptation and the preparation for each statement again, which takes more time of the
-processor than sending the statement and reading its answer.
+A cursor of the driver chooses the adaptation and the preparation for each statement again. This takes more time of
+the processor than sending the statement and reading its answer.
 """
 
 from __future__ import annotations

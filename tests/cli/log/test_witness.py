@@ -64,7 +64,7 @@ def test_add_and_list(ararat, folder):
     key = SignerKey.create("example.org/log").verifier
     done = ararat("witness", "add", str(key), "--dir", str(folder))
     assert (done.exit_code, done.stdout) == (0, "The witness cosigns the log example.org/log.\n")
-    assert "cosigns already" in ararat("witness", "add", str(key), "--dir", str(folder)).stdout
+    assert "already cosigns" in ararat("witness", "add", str(key), "--dir", str(folder)).stdout
     other = ararat("witness", "add", str(SignerKey.create("example.org/log").verifier), "--dir", str(folder))
     assert (other.exit_code, "(witness-log)" in unwrapped(other.stderr)) == (2, True)
     assert ararat("witness", "list", "--dir", str(folder)).stdout == "example.org/log: 0 entries\n"
