@@ -39,9 +39,15 @@ class AtFork(Generic[T]):
         self._references.add(weakref.ref(added, self._references.discard))
 
     def _call(self, function: Callable[[T], object]) -> None:
+        failures: list[Exception] = []
         for reference in list(self._references):
             if (added := reference()) is not None:
-                function(added)
+                try:
+                    function(added)
+                except Exception as error:  # noqa: BLE001 - the other objects need their call
+                    failures.append(error)
+        if failures:
+            raise failures[0]  # Python prints it, and continues the fork
 
 
 class ForkSafeLock:

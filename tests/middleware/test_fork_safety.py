@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from collections.abc import Callable
 from functools import wraps
@@ -53,6 +54,25 @@ def test_the_functions_are_called_for_each_object() -> None:
 
     assert exit_code(check) == 0
     assert [(thing.before, thing.after) for thing in things] == [(1, 0), (1, 0)]
+
+
+@in_a_forked_process
+def test_a_function_that_raises_does_not_prevent_the_other_calls() -> None:
+    calls: list[Thing] = []
+    reported: list[str] = []
+    sys.unraisablehook = lambda unraisable: reported.append(str(unraisable.exc_value))
+
+    def fail(thing: Thing) -> None:
+        calls.append(thing)
+        raise OSError(f"call {len(calls)}")
+
+    at_fork = AtFork(before=fail, after_in_child=Thing.count_after)
+    things = [Thing(), Thing(), Thing()]
+    for thing in things:
+        at_fork.add(thing)
+    assert exit_code(lambda: None) == 0
+    assert set(calls) == set(things)
+    assert reported == ["call 1"]
 
 
 @in_a_forked_process
