@@ -300,6 +300,9 @@ class _Run:
         with bindings.transaction(exclusive=True) as transaction:
             # A record in the table applies after the transaction: an export has names that are older than a record.
             self.records = PrefixRecords(transaction.prefixes())
+            if self.summary.operation is not None:
+                # Later batches of an undone operation could not be undone.
+                transaction.operations.require_in_effect(self.summary.operation)
             while some := list(islice(read, _CHUNK)):
                 self._apply(transaction, some, keep=keep)
                 self.last = some[-1]

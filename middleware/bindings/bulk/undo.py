@@ -62,10 +62,7 @@ def undo_operation(
     """
 
     def find(transaction: Transaction) -> Iterator[str]:
-        operation = transaction.operations.get(number)
-        if operation.undone_by is not None:
-            message = f"the operation {number} was undone by the operation {operation.undone_by}"
-            raise BindingError("operation-undone", message)
+        transaction.operations.require_in_effect(number)
         return transaction.operations.keys_of(number)
 
     plan = Plan("undo", {"operation": number}, find, _decide(number, None, skip_changed=skip_changed), undoes=number)

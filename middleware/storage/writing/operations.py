@@ -97,6 +97,11 @@ class Operations:
             raise BindingError("operation-unknown", f"the operation {number} does not exist")
         return found[0]
 
+    def require_in_effect(self, number: int) -> None:
+        """Raise :class:`BindingError` with the code ``operation-unknown`` or ``operation-undone``."""
+        if (undo := self.get(number).undone_by) is not None:
+            raise BindingError("operation-undone", f"the operation {number} was undone by the operation {undo}")
+
     def keys_with_targets(self, sources: Sequence[str], keys: KeyRange | None) -> Iterator[str]:
         """Yield the keys of the names that have a target or an alternate target with one of these beginnings.
 

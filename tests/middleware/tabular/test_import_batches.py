@@ -8,12 +8,14 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from io import BytesIO, RawIOBase
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 import pytest
 
+from ararat.middleware.bindings.bulk.undo import undo_operation
 from ararat.middleware.bindings.collection import Bindings
-from ararat.middleware.errors import TableError
+from ararat.middleware.errors import BindingError, TableError
+from ararat.middleware.tabular import importing
 from ararat.middleware.tabular.importing import SeenNames, Summary, import_table
 from tests.forking import ForkedCode
 
@@ -168,3 +170,21 @@ def test_seen_names_are_returned_in_the_order_of_their_addition(text: str) -> No
         seen.add({f"ark:12345/{text}": f"{text}.csv, line 2", "ark:12345/x": "names.csv, line 3"})
         seen.add({})
         assert seen.lookup([f"ark:12345/{text}", "ark:12345/y"]) == {f"ark:12345/{text}": f"{text}.csv, line 2"}
+
+
+def test_an_import_ends_if_its_operation_is_undone_between_two_batches(
+    bindings: Bindings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import_batch = importing._Run.import_batch
+
+    def after_undo(self: importing._Run, *arguments: Any) -> bool:
+        if self.summary.kept == 2:
+            undo_operation(bindings, 1)
+        return import_batch(self, *arguments)
+
+    monkeypatch.setattr(importing._Run, "import_batch", after_undo)
+    with pytest.raises(BindingError) as caught:
+        run(bindings, "identifier,target", *names(6), batch=2)
+    assert caught.value.code == "operation-undone"
+    found = {key[-2:]: binding.status for key, binding in bindings.fetch(f"ark:12345/x{n}" for n in range(6)).items()}
+    assert found == {"x0": "withdrawn", "x1": "withdrawn"}
