@@ -168,3 +168,24 @@ def test_short_names_and_headings_are_not_divided_on_a_tablet(served: Server) ->
     page.get_by_role("button", name="Upload").click()
     page.goto("/desk/tables")
     assert {heading.evaluate(LINES) for heading in page.locator("thead th").all()} == {1}
+
+
+def test_long_names_and_values_leave_room_for_others(served: Server) -> None:
+    served.bindings.bind("ark:12345/x5title", "https://old.example/title", metadata={"what": "long" * 100})
+    page = served.open_page("ada", viewport={"width": 1280, "height": 800})
+    page.goto("/desk/changes?prefix=ark:12345/x5title")
+    assert page.get_by_role("link", name="ark:12345/x5title").evaluate(LINES) == 1
+    page.goto("/desk/links?state=dead")
+    target = page.get_by_role("row").filter(has_text="verylongname").locator("[data-label=Target]")
+    assert target.evaluate("one => one.clientWidth") > 300
+    assert page.get_by_role("link", name="Edit target").first.evaluate(LINES) == 1
+
+
+def test_print_shows_no_menu_and_no_exports(served: Server) -> None:
+    page = served.open_page("ada")
+    page.goto("/desk/changes/1")
+    expect(page.locator(".account")).to_be_visible()
+    expect(page.get_by_text("Export these changes")).to_be_visible()
+    page.emulate_media(media="print")
+    expect(page.locator(".account")).to_be_hidden()
+    expect(page.get_by_text("Export these changes")).to_be_hidden()
