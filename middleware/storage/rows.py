@@ -129,8 +129,14 @@ def row_of(binding: Binding) -> Row:
 
 
 def selectors_of(alternates: str) -> list[str]:
-    """Return the selectors of the alternate targets in the column ``alternates``, which is JSON."""
-    return list(json.loads(alternates))
+    """Return the selectors of the alternate targets in the column ``alternates``, which is JSON.
+
+    Values that Ararat does not write have none: :func:`binding_of` reports them.
+    """
+    try:
+        return list(_mapping(alternates))
+    except (TypeError, ValueError, AttributeError):
+        return []
 
 
 def rule_of(row: Row) -> Rule:
@@ -164,7 +170,10 @@ def _time(stored: str) -> datetime:
 def _mapping(stored: str | None) -> Mapping[str, str]:
     if stored is None:
         return NOTHING
-    read = json.loads(stored)
+    try:
+        read = json.loads(stored)
+    except RecursionError:
+        raise ValueError("its JSON is nested too deeply") from None
     for value in read.values():
         if type(value) is not str:
             raise ValueError("a value in its JSON is not a text")

@@ -114,7 +114,7 @@ def _record(kind: str, values: Mapping[str, Any]) -> dict[str, Any] | None:
         record |= {
             name: json.loads(value) if name in _JSON else value for name, value in values.items() if value is not None
         }
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UnreadableBinding(record.get("identifier", kind), f"its JSON is wrong: {error}") from None
     return record
 

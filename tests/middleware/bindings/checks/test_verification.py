@@ -23,6 +23,7 @@ from ararat.middleware.errors import UnreadableBinding
 from ararat.middleware.storage.store import DatabaseStore
 from ararat.middleware.storage.tables import triggers
 from ararat.middleware.tabular.exporting import export_table
+from ararat.middleware.tabular.history import export_history
 
 NAME = "ark:12345/x5"
 LONG = "ark:12345/" + 200 * "%E2%82%AC"
@@ -172,7 +173,10 @@ UNREADABLE = [
     pytest.param("metadata = '[1,2]'", id="metadata that is a list"),
     pytest.param("""metadata = '{"what": 5}'""", id="metadata that is a number"),
     pytest.param("""metadata = '{"what": {"a": "b"}}'""", id="metadata that is nested"),
+    pytest.param(f"metadata = '{'[' * 100_000}'", id="metadata that are nested too deeply"),
     pytest.param("""alternates = '["a"]'""", id="alternates that are a list"),
+    pytest.param("alternates = '[[1]]'", id="alternates that are a list of lists"),
+    pytest.param("alternates = '{'", id="alternates that are no JSON"),
     pytest.param("changed = 'yesterday'", id="no date"),
     pytest.param("changed = '2026-01-01'", id="a date without a time zone"),
     pytest.param("long_identifier = 'ark:12345/x5'", id="the key of another name"),
@@ -194,6 +198,14 @@ def test_a_row_that_cannot_be_read_is_reported_with_its_key(bindings: Bindings, 
     with pytest.raises(UnreadableBinding, match="ark:12345/x6"):
         export_table(bindings, BytesIO())
     assert bindings.lookup(names[2]) is not None
+
+
+@pytest.mark.parametrize("value", ["{", "[" * 100_000], ids=["no JSON", "nested too deeply"])
+def test_a_history_with_an_unreadable_change_is_not_exported(bindings: Bindings, value: str) -> None:
+    bindings.bind("ark:12345/x6", "/x")
+    execute(bindings, f"UPDATE events SET metadata = '{value}'")
+    with pytest.raises(UnreadableBinding, match="ark:12345/x6"):
+        export_history(bindings, BytesIO())
 
 
 def test_verify_compares_a_file_with_the_served_version(tmp_path: Path, open_store: Callable[..., Bindings]) -> None:
