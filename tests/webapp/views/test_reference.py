@@ -65,6 +65,11 @@ def test_every_footer_links_to_every_page(page):
     assert page("/registries/naan").all("a", href="/registries")
 
 
+def test_the_page_of_the_api_shows_no_markup_of_its_description(client):
+    assert "`registry`" in client.get("/api/openapi.json").text
+    assert "`" not in client.get("/api").text
+
+
 def test_every_problem_code_has_an_anchor_and_an_example(page):
     shown = page("/problems")
     assert {section.attributes["id"] for section in shown.all("section")} == set(PROBLEMS)
