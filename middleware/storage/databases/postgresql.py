@@ -41,15 +41,19 @@ LOCK_SECONDS = 5
 # A number that other programs are unlikely to lock: "ararat" in ASCII.
 SCHEMA_LOCK = 0x617261726174
 
+# PostgreSQL expects thousands of names with each word. So it would start processes and compile code for a search that
+# finds one, which takes longer than the search, and longer than the time limit among 30 million names.
+_SETTINGS = {"statement_timeout": READ_MILLISECONDS, "jit": "off", "max_parallel_workers_per_gather": 0}
+
 # Options set a session up when it begins. A pooler such as PgBouncer refuses or ignores options, and each transaction
 # can get another session. Behind a pooler, each statement runs in a transaction that has its own settings.
-_READING = f"-c default_transaction_read_only=on -c statement_timeout={READ_MILLISECONDS}"
+_READING = " ".join(["-c default_transaction_read_only=on", *(f"-c {name}={_SETTINGS[name]}" for name in _SETTINGS)])
 _IS_READING = (
     "SELECT current_setting('default_transaction_read_only'), pg_postmaster_start_time()::text, "
     "(SELECT relkind = 'p' FROM pg_class WHERE oid = to_regclass('bindings'))"
 )
 _REFUSED_BY_POOLER = "unsupported startup parameter"
-_BEGIN_READING = f"BEGIN READ ONLY; SET LOCAL statement_timeout = {READ_MILLISECONDS}"
+_BEGIN_READING = "; ".join(["BEGIN READ ONLY", *(f"SET LOCAL {name} = {_SETTINGS[name]}" for name in _SETTINGS)])
 _SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = 0"
 _LOCK_TIMEOUT = f"{LOCK_SECONDS}s"
 # A commit changes the snapshot on a primary server. A standby does not list transactions in its snapshots.

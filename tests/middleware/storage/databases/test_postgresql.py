@@ -131,6 +131,16 @@ def connections(cluster) -> int:
     return count
 
 
+@pytest.mark.parametrize("behind_pooler", [pytest.param(False, id="direct"), pytest.param(True, id="behind a pooler")])
+def test_a_reader_starts_no_processes_and_compiles_nothing(bindings: Bindings, behind_pooler: bool) -> None:
+    database = cast(PostgreSQL, cast(DatabaseStore, bindings.store)._database)
+    database._is_behind_pooler = behind_pooler
+    connection = database.connect_to_read()
+    settings = "SELECT current_setting('jit'), current_setting('max_parallel_workers_per_gather')"
+    assert connection.execute(settings).fetchall() == [("off", "0")]
+    connection.close()
+
+
 def test_few_connections_are_left_after_a_burst_on_a_locked_table(cluster, open_store) -> None:
     bindings = open_store(f"{cluster.new_database()}?application_name=ararat-test")
     bindings.bind(NAME, "/x")
