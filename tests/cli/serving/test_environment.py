@@ -193,7 +193,7 @@ def test_the_asgi_application_accepts_the_events_of_a_server(load: Load) -> None
         ({"PREFIX": None}, "ARARAT_PREFIX is missing"),
         ({"BINDINGS": "names.csv"}, "ARARAT_DATABASE and ARARAT_BINDINGS exclude each other"),
         ({"ROUNDS": "7"}, "ARARAT_ROUNDS is only for `ararat serve`"),
-        ({"CACHE": "long"}, r"ARARAT_CACHE.*'long' is not a valid integer"),
+        ({"CACHE": "long"}, r"ARARAT_CACHE.*'long' is not a valid whole number"),
         ({"CACHE": "-1"}, "cache: -1 is out of range"),
         ({"PREFIX": "ftp://x"}, "prefix"),
         ({"DATABASE": "mysql://x"}, "mysql"),
