@@ -4,9 +4,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..bindings import metadata
 from ..bindings.model import Binding, rfc3339
@@ -47,6 +47,10 @@ class DatabaseSnapshot:
                 unreadable(error)
             else:
                 yield binding
+
+    def read(self, query: str, parameters: Sequence[Any]) -> list[Row]:
+        """Run a query and return its rows."""
+        return self._connection.execute(query, parameters).fetchall()
 
     def rows(self, table: Table, since: datetime | None = None) -> Iterator[Row]:
         """Yield the rows of a database table in the order of its key.

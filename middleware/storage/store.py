@@ -151,7 +151,11 @@ class DatabaseStore:
 
     def count_names(self, selection: Selection, by: Group | None) -> dict[str, int]:
         """Return the number of names in each group. If ``by`` is None, the number of all names has the key ""."""
-        return self.lists.count(self._readers.rows, selection, by)
+        if self.count().exact:
+            return self.lists.count(self._readers.rows, selection, by)
+        # To count millions of names takes longer than the time limit of a lookup.
+        with self.snapshot() as snapshot:
+            return self.lists.count(snapshot.read, selection, by)
 
     def ranges(self) -> DatabaseRanges:
         """Return an object that divides the names into ranges of their keys."""

@@ -20,6 +20,8 @@ from ararat.middleware.bindings.model import rfc3339
 from ararat.middleware.bindings.open_bindings import bindings_at, open_bindings
 from ararat.middleware.errors import BindingError
 from ararat.middleware.storage import listing as storage_listing
+from ararat.middleware.storage import store
+from ararat.middleware.storage.databases.connections import Readers
 from ararat.middleware.storage.store import DatabaseStore
 from ararat.middleware.tabular.exporting import export_table
 
@@ -145,6 +147,22 @@ def test_a_list_of_changes_begins_with_the_oldest(filled: Bindings) -> None:
         "ark:12345/b1",
         "ark:12345/r1",
     ]
+
+
+def test_many_names_are_counted_without_the_time_limit_of_a_lookup(
+    filled: Bindings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    groups: list[listing.Group | None] = [None, "state", "shoulder", "month"]
+    expected = [filled.count_names(by=group) for group in groups]
+    monkeypatch.setattr(store, "MAX_COUNTED", 7)
+    read = Readers.rows
+
+    def rows(readers: Readers, query: str, parameters: Sequence[Any]) -> Any:
+        assert "GROUP BY" not in query
+        return read(readers, query, parameters)
+
+    monkeypatch.setattr(Readers, "rows", rows)
+    assert [filled.count_names(by=group) for group in groups] == expected
 
 
 def test_names_are_counted_by_group(filled: Bindings) -> None:
