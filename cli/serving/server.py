@@ -295,7 +295,7 @@ class _Channel(HTTPChannel):
     def writable(self) -> bool:
         """Return whether the channel has output. Close it if its client has read nothing for some time.
 
-        waitress would wait for such a client without an end, and so would a thread whose answer is not complete.
+        waitress would wait for such a client forever, and so would a thread whose answer is not complete.
         """
         now = time.monotonic()
         if not self.total_outbufs_len:

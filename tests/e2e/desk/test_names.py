@@ -110,7 +110,7 @@ def test_a_form_is_kept_when_the_session_ends(served: Server, page_watch: Any) -
     page.context.clear_cookies()
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Your session has ended")
-    expect(page.get_by_role("link", name="Sign in in a new tab")).to_have_attribute("target", "_blank")
+    expect(page.get_by_role("link", name="Open the sign-in page in a new tab")).to_have_attribute("target", "_blank")
     accounts = Accounts(served.bindings)
     account = accounts.get("jane")
     assert account
