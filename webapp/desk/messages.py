@@ -29,20 +29,24 @@ _END = "\n"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Message:
-    """A sentence, and an optional link: its label, and its path on this site. Both are empty without a link."""
+    """A sentence, an optional link, and the secret of a new token or "".
+
+    The link has a label, and a path on this site. Both are empty without a link.
+    """
 
     text: str
     status: Status = "good"
     label: str = ""
     path: str = ""
+    secret: str = ""
 
 
-def put(text: str, status: Status = "good", *, label: str = "", path: str = "") -> None:
+def put(text: str, status: Status = "good", *, label: str = "", path: str = "", secret: str = "") -> None:
     """Show a message on the next page. The text is shortened to 1,500 bytes of UTF-8; a long path is omitted."""
     if len(label) + len(path) > _MAX_LINK or _END in label or safe_path(path) is None:
         label = path = ""
     shortened = text.encode("utf-8", "replace")[:_MAX_BYTES].decode("utf-8", "ignore")
-    content = base64.urlsafe_b64encode(_END.join((status, label, path, shortened)).encode()).decode()
+    content = base64.urlsafe_b64encode(_END.join((status, label, path, secret, shortened)).encode()).decode()
     after_this_request(lambda response: _set(response, f"{content}.{_authentication(content)}"))
 
 
@@ -55,11 +59,13 @@ def take() -> Message | None:
     if not hmac.compare_digest(_authentication(content).encode(), authentication.encode("utf-8", "replace")):
         return None
     try:
-        status, label, path, text = base64.urlsafe_b64decode(content).decode().split(_END, 3)
+        status, label, path, secret, text = base64.urlsafe_b64decode(content).decode().split(_END, 4)
     except (binascii.Error, ValueError):
         return None
     found: dict[str, Status] = {each: each for each in get_args(Status)}
-    return Message(text=text, status=found[status], label=label, path=path) if status in found else None
+    if status not in found:
+        return None
+    return Message(text=text, status=found[status], label=label, path=path, secret=secret)
 
 
 def _authentication(content: str) -> str:

@@ -209,7 +209,7 @@ def token(hand: Hand) -> None:
     hand.link("Your tokens")
     hand.write("Label", "Repository")
     hand.button("Create")
-    hand.sees("Store the token now.")
+    hand.sees("Store it now.")
     # The picture has no secret that works.
     hand.page.evaluate("document.querySelector('.secret code').textContent = 'ararat_' + 'x'.repeat(43)")
     hand.look()

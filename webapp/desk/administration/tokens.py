@@ -30,7 +30,7 @@ def page() -> str:
 
 @blueprint.post("/tokens", endpoint="create_token")
 def create() -> AnyResponse:
-    """Create the token of the form, and show its secret. The secret cannot be shown again."""
+    """Create the token of the form, and redirect to the list, which shows its secret once. A reload creates no more."""
     asking, form = require_person(), request.form
     prefixes, wrong_prefix = read_prefixes(form.get("prefixes", ""))
     expires, wrong_day = _read_day(form.get("expires", ""))
@@ -42,7 +42,9 @@ def create() -> AnyResponse:
             token, secret = identify.accounts().create_token(
                 asking.account.name, form.get("label", ""), expires, prefixes or None, by=asking
             )
-            return Response(render_template("desk/token.html", token=token, secret=secret))
+            said = f"The token {token.label} is created. Store it now. It cannot be shown again."
+            messages.put(said, "warn", secret=secret)
+            return see_other("desk.tokens")
         except AccountError as error:
             problems["label" if error.code == "token-label" else "expires"] = account_problem(error)
     return Response(_page(problems), HTTPStatus.UNPROCESSABLE_ENTITY)

@@ -14,9 +14,10 @@ FORM = {"label": "repository", "expires": "2099-12-31", "prefixes": "12345/x5ab"
 
 def create(browser: Browser, **form: str) -> str:
     """Create a token and return its secret."""
-    page = browser.post("/desk/tokens", {**FORM, **form})
-    assert page.status_code == 200
-    secret = re.search(r"<code>(ararat_[\w-]+)</code>", page.text)
+    created = browser.post("/desk/tokens", {**FORM, **form})
+    # A reload of the page after a redirect creates no other token.
+    assert (created.status_code, created.location) == (303, "/desk/tokens")
+    secret = re.search(r"<code>(ararat_[\w-]+)</code>", browser.get(created.location).text)
     assert secret
     return secret[1]
 
