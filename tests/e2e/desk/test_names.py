@@ -29,6 +29,19 @@ def test_curator_edits_a_title_with_the_keyboard(served: Server) -> None:
     assert found.metadata["erc.what"] == "Plan of Gyumri"
 
 
+def test_all_profiles_are_saved_together(served: Server) -> None:
+    page = served.open_page("jane")
+    page.goto(f"/desk/name/metadata?name={NAME}")
+    page.get_by_label("What: title").fill("Plan of Gyumri")
+    page.get_by_text("Dublin Core").click()
+    page.get_by_label("dc.creator").fill("A. Petrosyan")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("status")).to_contain_text("The name is updated.")
+    found = served.bindings.lookup(NAME)
+    assert found
+    assert {"erc.what": "Plan of Gyumri", "dc.creator": "A. Petrosyan"}.items() <= found.metadata.items()
+
+
 def test_curator_withdraws_and_restores_without_javascript(served: Server) -> None:
     page = served.open_page("jane", java_script_enabled=False, viewport={"width": 320, "height": 640})
     page.goto(f"/desk/name?name={NAME}")

@@ -19,7 +19,7 @@ OWN = {"Sec-Fetch-Site": "same-origin"}
 def form(desk: Desk) -> dict[str, Any]:
     """A form with the title of a name."""
     desk.bindings.bind(NAME, "https://example.org/a")
-    return {"name": NAME, "profile": "erc", "revision": "1", "m.erc.what": 'A "<b>new</b>" title'}
+    return {"name": NAME, "revision": "1", "m.erc.what": 'A "<b>new</b>" title'}
 
 
 def fields(page: str) -> dict[str, str]:

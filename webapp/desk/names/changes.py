@@ -46,16 +46,16 @@ Make = Callable[[Management, Caller, str, int], Saved]
 
 @blueprint.get("/name/metadata", endpoint="describe")
 def describe() -> str:
-    """Show the form of the metadata, for the profile in the parameter ``profile``."""
+    """Show the form of the metadata, with a group of fields for each profile."""
     return _metadata_form(_changeable(requested_name()), {})
 
 
 @blueprint.post("/name/metadata")
 def save_metadata() -> AnyResponse:
     """Save the metadata of a form."""
-    fields, problems = forms.read_metadata(request.form)
+    binding = _recorded(requested_name(request.form))
+    fields, problems = forms.read_metadata(request.form, binding.metadata)
     if problems:
-        binding = _recorded(requested_name(request.form))
         return Response(_metadata_form(binding, problems), HTTPStatus.UNPROCESSABLE_ENTITY)
     return _changed(lambda operations, by, name, revision: operations.change(by, name, fields, revision=revision))
 
@@ -175,7 +175,7 @@ def _conflict(error: Stale) -> AnyResponse:
         yours=[
             (field.removeprefix("m.erc.").removeprefix("m."), text)
             for field, text in form
-            if field not in ("name", "profile") and text != error.existing.metadata.get(field.removeprefix("m."), "")
+            if field != "name" and not forms.is_recorded(field, text, error.existing.metadata)
         ],
         action=url(str(request.endpoint)),
     )
@@ -184,9 +184,8 @@ def _conflict(error: Stale) -> AnyResponse:
 
 def _merged(field: str, text: str, earlier: Binding | None, existing: Binding) -> str:
     """Return the recorded text of a metadata field that the user did not edit, so that saving keeps it."""
-    element = field.removeprefix("m.")
-    is_edited = earlier is None or element == field or text.strip() != earlier.metadata.get(element, "")
-    return text if is_edited else existing.metadata.get(element, "")
+    is_edited = earlier is None or not field.startswith("m.") or not forms.is_recorded(field, text, earlier.metadata)
+    return text if is_edited else existing.metadata.get(field.removeprefix("m."), "")
 
 
 def _at_revision(name: str, revision: int) -> Binding | None:
@@ -211,15 +210,13 @@ def _changeable(name: str) -> Binding:
 
 
 def _metadata_form(binding: Binding, problems: dict[str, Problem]) -> str:
-    profile = request.values.get("profile", "")
-    if profile not in forms.TITLES:
-        profile = forms.profile_of(binding)
     return render_template(
         "desk/metadata.html",
         binding=binding,
-        fields=forms.element_fields(profile, binding.metadata, request.form),
-        profile=profile,
-        profiles=forms.TITLES,
+        profiles=[
+            (profile, title, forms.element_fields(profile, binding.metadata, request.form))
+            for profile, title in forms.TITLES.items()
+        ],
         codes=metadata.VALUE_CODES,
         errors=problems,
         form=request.form,

@@ -71,14 +71,6 @@ class ElementField:
         return f"{_PREFIX}{self.element}"
 
 
-def profile_of(binding: Binding) -> str:
-    """Return the profile whose elements the name has, or "erc"."""
-    for profile, elements in PROFILES.items():
-        if any(element in binding.metadata for element in elements):
-            return profile
-    return "erc"
-
-
 def element_fields(profile: str, recorded: Mapping[str, str], given: Mapping[str, str]) -> list[ElementField]:
     """Return the fields for a profile. ``given`` has the values of a refused form by the names of its fields.
 
@@ -97,21 +89,32 @@ def element_fields(profile: str, recorded: Mapping[str, str], given: Mapping[str
     ]
 
 
-def read_metadata(form: MultiDict[str, str]) -> tuple[Fields, dict[str, Problem]]:
-    """Return the metadata of a form, and the problems of its fields. An empty value deletes an element."""
+def read_metadata(form: MultiDict[str, str], recorded: Mapping[str, str]) -> tuple[Fields, dict[str, Problem]]:
+    """Return the changed metadata of a form, and the problems of its fields. An empty value deletes an element."""
     given = {name[len(_PREFIX) :]: text for name, text in form.items() if name.startswith(_PREFIX)}
     if form.get(_NEW_NAME, "").strip():
         given[form[_NEW_NAME].strip()] = form.get(_NEW_TEXT, "")
     problems: dict[str, Problem] = {}
     texts: dict[str, str] = {}
     for element, text in given.items():
-        # A browser sends line ends as CRLF. A field of one line has no line ends.
-        texts[element] = text.replace("\r\n", "\n").strip()
+        if is_recorded(element, text, recorded):
+            continue
+        texts[element] = _read(text)
         try:
             metadata.check({element: texts[element]}, deletions=True)
         except BindingError as error:
             problems[f"{_PREFIX}{element}" if f"{_PREFIX}{element}" in form else _NEW_NAME] = Problem.of(error)
     return Fields(metadata=texts), problems
+
+
+def is_recorded(field: str, text: str, recorded: Mapping[str, str]) -> bool:
+    """Return whether a form field has the recorded value, except for spaces around it, so the user did not edit it."""
+    return _read(text) == recorded.get(field.removeprefix(_PREFIX), "").strip()
+
+
+def _read(text: str) -> str:
+    # A browser sends line ends as CRLF. A field of one line has no line ends.
+    return text.replace("\r\n", "\n").strip()
 
 
 def alternates_text(binding: Binding) -> str:
