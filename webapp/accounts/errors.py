@@ -28,7 +28,7 @@ FIXES = MappingProxyType(
 
 
 class SignInOutdated(Exception):
-    """The account was disabled, or its password was changed, after it was read for a sign-in."""
+    """The account was disabled, its password changed, or its identity unlinked, after it was read for a sign-in."""
 
 
 class AccountError(ValueError):

@@ -79,10 +79,11 @@ def finish() -> AnyResponse:
         raise _unavailable(error) from None
     except NotConfirmed as error:
         raise _not_confirmed(display.escape(str(error)[:1000])) from None
-    account = identify.accounts().of_identity(provider.issuer, subject)
+    identity = provider.issuer, subject
+    account = identify.accounts().of_identity(*identity)
     if account is None:
         return _unknown(provider, subject)
-    return sign_in.begin(account, destination)
+    return sign_in.begin(account, destination, identity)
 
 
 def redirect_uri() -> str:
@@ -96,10 +97,6 @@ def _provider() -> OpenID:
 
 def _state(cookie: str, destination: str) -> str:
     return f"{derived(cookie, f'state {destination}')}.{destination}"
-
-
-def _is_equal(known: str, given: str) -> bool:
-    return hmac.compare_digest(known.encode("utf-8", "replace"), given.encode("utf-8", "replace"))
 
 
 def _unknown(provider: OpenID, subject: str) -> Response:

@@ -69,13 +69,16 @@ def leave() -> AnyResponse:
     return cookies.delete_session(_see_other(url("sign_in.page")))
 
 
-def begin(account: Account, destination: str | None) -> AnyResponse:
-    """Start a session with a new id, and redirect to a path of this site, or to the desk. Raises :class:`Refused`."""
+def begin(account: Account, destination: str | None, identity: tuple[str, str] | None = None) -> AnyResponse:
+    """Start a session with a new id, and redirect to a path of this site, or to the desk. Raises :class:`Refused`.
+
+    ``identity`` is the issuer and the subject with which the user signed in, if any.
+    """
     known = identify.accounts()
     if old := cookies.session_id():
         known.end_session(old)
     try:
-        session = known.start_session(account, address=request.remote_addr, idle=site().session_idle)
+        session = known.start_session(account, identity=identity, address=request.remote_addr, idle=site().session_idle)
     except SignInOutdated:
         raise Refused(403, "sign-in-outdated", "The account was changed during the sign-in. Sign in again.") from None
     response = _see_other(safe_path(destination) or url("desk.overview"))

@@ -12,11 +12,13 @@ from ararat.middleware import ReadOnlyBindings
 from ararat.middleware.bindings.open_bindings import open_file
 from ararat.middleware.errors import BindingsUnavailable
 from ararat.middleware.storage.tables import account_tables
-from ararat.webapp.accounts.errors import AccountError
+from ararat.webapp.accounts.errors import AccountError, SignInOutdated
 from ararat.webapp.accounts.model import Caller
 from ararat.webapp.accounts.store import Accounts
 
 from .conftest import PASSWORD
+
+IDENTITY = "https://idp.example", "17"
 
 
 def test_accounts_exist_after_the_first_one_is_added(accounts):
@@ -321,6 +323,29 @@ def test_expired_sessions_are_deleted(accounts, clock):
     clock.move(hours=13)
     accounts.start_session(jane)
     assert len(accounts.write(lambda each: each.execute(select(account_tables.sessions)).all())) == 1
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param(lambda accounts: accounts.disable("jane"), id="disabled"),
+        pytest.param(lambda accounts: accounts.set_password("jane", PASSWORD), id="password"),
+        pytest.param(lambda accounts: accounts.unlink(*IDENTITY, "jane"), id="unlinked"),
+        pytest.param(
+            lambda accounts: (accounts.unlink(*IDENTITY, "jane"), accounts.link(*IDENTITY, "joan")),
+            id="linked-to-another",
+        ),
+    ],
+)
+def test_no_session_starts_if_the_account_is_changed_during_the_sign_in(accounts, change):
+    accounts.add("jane", "curator")
+    accounts.add("joan", "curator")
+    accounts.link(*IDENTITY, "jane")
+    jane = accounts.of_identity(*IDENTITY)
+    change(accounts)
+    with pytest.raises(SignInOutdated):
+        accounts.start_session(jane, identity=IDENTITY)
+    assert accounts.open_sessions(jane) == 0
 
 
 # Identities -----------------------------------------------------------------------------------------------------------

@@ -179,6 +179,23 @@ def test_a_disabled_account_is_refused(client, accounts, issuer):
     assert "not linked to an enabled account" in response.text
 
 
+def test_an_identity_that_is_unlinked_during_the_sign_in_is_refused(client, accounts, issuer, monkeypatch):
+    accounts.link(issuer, "1", "jane")
+    known = Accounts.of_identity
+
+    def of_identity(self, *identity):
+        account = known(self, *identity)
+        accounts.unlink(*identity, "jane")
+        return account
+
+    address = at_provider(start(client))
+    monkeypatch.setattr(Accounts, "of_identity", of_identity)
+    response = finish(client, address)
+    assert response.status_code == 403
+    assert "changed during the sign-in" in response.text
+    assert accounts.open_sessions(accounts.get("jane")) == 0
+
+
 def test_a_wrong_secret_of_the_client_is_refused(accounts, issuer):
     provider = OpenID(issuer=issuer, client_id=openid_provider.CLIENT, client_secret="wrong")
     client = create_app(accounts.bindings, prefix=SITE, openid=provider).test_client()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from datetime import datetime, timedelta
 
-from sqlalchemy import Connection, delete, insert, update
+from sqlalchemy import Connection, delete, insert, select, update
 
 from ....middleware.bindings.model import rfc3339
 from ....middleware.storage.tables import account_tables as tables
@@ -35,22 +35,25 @@ class Sessions(Tokens):
         account: Account,
         *,
         token: Token | None = None,
+        identity: tuple[str, str] | None = None,
         address: str | None = None,
         idle: timedelta | None = None,
     ) -> str:
         """Start a session of :data:`SESSION_HOURS` and return its id.
 
-        ``address`` is that of the client. With ``idle``, the session ends earlier if it is not used for this time.
+        ``identity`` is the issuer and the subject with which the user signed in, if any. ``address`` is that of the
+        client. With ``idle``, the session ends earlier if it is not used for this time.
 
-        Raises :class:`SignInOutdated` if the account was disabled, or its password changed, since ``account`` was read.
+        Raises :class:`SignInOutdated` if the account was disabled, its password changed, or its identity unlinked,
+        since ``account`` was read.
         """
         session = secrets.token_urlsafe(32) + (f".{token.number}" if token else "")
 
         def write(connection: Connection) -> None:
             now = self.bindings.now()
-            # The check of a password takes time. A change in this time ends only the sessions that it finds.
+            # A sign-in takes time. A change in this time ends only the sessions that it finds.
             known = locked(connection, account.name)
-            if known.disabled or known.hash != account.hash:
+            if known.disabled or known.hash != account.hash or not _is_linked(connection, account, identity):
                 raise SignInOutdated(account.name)
             connection.execute(delete(tables.sessions).where(tables.sessions.c.expires < rfc3339(now)))
             row = {"id": secret_hash(session), "account": account.number, "created": rfc3339(now)}
@@ -104,6 +107,17 @@ class Sessions(Tokens):
         """Return the number of sessions of an account that have not ended."""
         times = (map(datetime.fromisoformat, row) for row in self.read(rows.SESSIONS, account=account.number))
         return sum(self._is_valid(*each) for each in times)
+
+
+def _is_linked(connection: Connection, account: Account, identity: tuple[str, str] | None) -> bool:
+    if identity is None:
+        return True
+    issuer, subject = identity
+    known = tables.identities.c
+    return (
+        connection.execute(select(known.account).where(known.issuer == issuer, known.subject == subject)).scalar()
+        == account.number
+    )
 
 
 def _end(created: datetime, used: datetime, idle: timedelta | None) -> datetime:
