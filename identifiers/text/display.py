@@ -236,10 +236,6 @@ def _restored(found: re.Match[str]) -> str:
     return found[0] if moved or characters.is_hidden(char) else char
 
 
-def _each_escaped(found: re.Match[str]) -> str:
-    return f"\\u{{{ord(found[1]):x}}}" * len(found[0])
-
-
 @functools.lru_cache(4096)
 def _columns_of(char: str) -> int:
     if unicodedata.category(char) in ("Mn", "Me"):

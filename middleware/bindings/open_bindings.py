@@ -65,7 +65,6 @@ def open_bindings(
 def open_file(
     path: Path,
     *,
-    clock: Callable[[], datetime] = utc_now,
     policy: Profile | None = None,
     state: str | Path | None = None,
     served: bool = True,
@@ -76,7 +75,7 @@ def open_file(
     kept. Then this function raises :class:`TableError` for a file that is not a table of bindings, and
     :class:`BindingsUnavailable` for a file that cannot be read.
     """
-    bindings = _file_at(path, clock, policy, state, served=served)
+    bindings = _file_at(path, utc_now, policy, state, served=served)
     if not served:
         return bindings.open()
     bindings._opening.try_to_open()

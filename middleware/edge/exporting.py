@@ -9,7 +9,6 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from datetime import datetime
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -54,7 +53,6 @@ def export_redirects(
     settings: Settings,
     *,
     omit: bool = False,
-    clock: Callable[[], datetime] = utc_now,
     progress: Callable[[int], object] | None = None,
 ) -> tuple[Marker, Omitted]:
     """Write the redirects of all names to a binary file, and return its marker and the omitted names.
@@ -69,7 +67,7 @@ def export_redirects(
     redirects = EdgeRedirects(settings)
     format = edge_format(name, redirects.prefix, redirects.fields)
     omitted = Omitted()
-    exported = clock()
+    exported = utc_now()
     seen = 0
 
     def selected(counted: Counted) -> Iterator[EdgeRedirect]:

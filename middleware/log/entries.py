@@ -20,7 +20,6 @@ a reader cannot guess the values. If the operator deletes a salt and the values,
 from __future__ import annotations
 
 import re
-import secrets
 from binascii import b2a_base64
 from dataclasses import dataclass
 from datetime import datetime
@@ -122,11 +121,6 @@ def entry_bytes(
     if not _ENTRY.fullmatch(content):
         raise LogError(f"the change {revision} of {display.escape(key[:100])} cannot be an entry: a value is not valid")
     return content
-
-
-def new_salt() -> bytes:
-    """Return a random salt."""
-    return secrets.token_bytes(SALT_BYTES)
 
 
 def thing_hash(salt: bytes, resource: str) -> bytes:

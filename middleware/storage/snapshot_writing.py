@@ -12,7 +12,6 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,13 +36,7 @@ _OF_LOG = {schema.events: ("id", "key", "changed"), log_tables.log_entries: ("en
 _LOG_INDEXES = ("CREATE INDEX events_key ON events (key)", "CREATE INDEX log_entries_event ON log_entries (event)")
 
 
-def write_snapshot(
-    bindings: Bindings,
-    file: Path,
-    *,
-    clock: Callable[[], datetime] = utc_now,
-    progress: Callable[[int], object] | None = None,
-) -> int:
+def write_snapshot(bindings: Bindings, file: Path, *, progress: Callable[[int], object] | None = None) -> int:
     """Write a snapshot of a store to a file, and return the number of names, also of reserved ones.
 
     The file is replaced after it is completely on the disk. ``progress`` is called with the number of names after each
@@ -62,7 +55,7 @@ def write_snapshot(
         names = _write(connection, snapshot, progress)
         _write_log(connection, snapshot)
         # The version of the rules must differ from that of another snapshot in the same place.
-        exported = rfc3339(clock())
+        exported = rfc3339(utc_now())
         connection.execute("UPDATE ararat SET value = value || ' of ' || ? WHERE name = 'rules'", (exported,))
         connection.executemany("INSERT INTO ararat VALUES (?, ?)", [(NAMES, str(names)), (EXPORTED, exported)])
         connection.execute("COMMIT")

@@ -1,18 +1,17 @@
-"""The operations on many names: relocation, withdrawal, imports, and undo."""
+"""The operations on many names: relocation, imports, and undo."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, BinaryIO, TypeVar
 
-from ...middleware.bindings.bulk import relocation, undo, withdrawal
+from ...middleware.bindings.bulk import relocation, undo
 from ...middleware.bindings.bulk.operations import Operation, list_operations
 from ...middleware.bindings.bulk.plan import BulkResult
-from ...middleware.bindings.model import NOTHING
 from ...middleware.tabular.exporting import table_lines
 from ...middleware.tabular.importing import Effect, Report, Summary, import_rows, import_table
-from .permissions import require_account, require_administrator, require_curator, require_granted
+from .permissions import require_account, require_administrator, require_curator
 from .recording import Recorder
 
 if TYPE_CHECKING:
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from ..accounts.model import Caller
 
 MAX_NAMES = 20_000
-"""The maximum number of names of a relocation, withdrawal or undo. It takes about two seconds, in which other writers
+"""The maximum number of names of a relocation or undo. It takes about two seconds, in which other writers
 wait. An import is a job and has no maximum."""
 
 Progress = Callable[[int], object]
@@ -49,57 +48,15 @@ class BulkOperations(Recorder):
         destination: str,
         *,
         prefix: str | None = None,
-        below: Name | None = None,
         dry_run: bool = False,
-        progress: Progress | None = None,
     ) -> BulkResult:
         """Replace the beginning of targets; see :func:`~.relocation.relocate_prefix`."""
         with self._bulk(caller, "relocate-prefix", dry_run=dry_run) as (bindings, known, done):
             return done(
                 relocation.relocate_prefix(
-                    bindings,
-                    source,
-                    destination,
-                    prefix=prefix,
-                    below=below,
-                    dry_run=dry_run,
-                    actor=known.actor,
-                    progress=progress,
+                    bindings, source, destination, prefix=prefix, dry_run=dry_run, actor=known.actor
                 )
             )
-
-    def withdraw_below(
-        self,
-        caller: Caller | None,
-        name: Name,
-        *,
-        reason: str | None = None,
-        successor: str | None = None,
-        dry_run: bool = False,
-        progress: Progress | None = None,
-    ) -> BulkResult:
-        """Withdraw an ARK and all ARKs below it; see :func:`~.withdrawal.withdraw_below`."""
-        with self._bulk(caller, "withdraw-below", name, dry_run=dry_run) as (bindings, known, done):
-            require_granted(known, relocation.container(name))
-            return done(
-                withdrawal.withdraw_below(
-                    bindings,
-                    name,
-                    reason=reason,
-                    successor=successor,
-                    dry_run=dry_run,
-                    actor=known.actor,
-                    progress=progress,
-                )
-            )
-
-    def restore_below(
-        self, caller: Caller | None, name: Name, *, dry_run: bool = False, progress: Progress | None = None
-    ) -> BulkResult:
-        """Restore an ARK and all ARKs below it; see :func:`~.withdrawal.restore_below`."""
-        with self._bulk(caller, "restore-below", name, dry_run=dry_run) as (bindings, known, done):
-            require_granted(known, relocation.container(name))
-            return done(withdrawal.restore_below(bindings, name, dry_run=dry_run, actor=known.actor, progress=progress))
 
     def import_names(
         self,
@@ -108,14 +65,9 @@ class BulkOperations(Recorder):
         *,
         format: str | None = None,
         encoding: str | None = None,
-        delimiter: str | None = None,
-        columns: Mapping[str, str] = NOTHING,
-        ignore_unknown: bool = False,
         relocate: bool = False,
         dry_run: bool = False,
-        batch: int | None = None,
         progress: Progress | None = None,
-        report: Report | None = None,
     ) -> Summary:
         """Import a table; see :func:`~ararat.middleware.tabular.importing.import_table`.
 
@@ -128,16 +80,11 @@ class BulkOperations(Recorder):
                     file,
                     format=format,
                     encoding=encoding,
-                    delimiter=delimiter,
-                    columns=columns,
-                    ignore_unknown=ignore_unknown,
                     relocate=relocate,
                     only_names=not known.is_administrator,
                     dry_run=dry_run,
-                    batch=batch,
                     actor=known.actor,
                     progress=progress,
-                    report=report,
                 )
             )
 
@@ -176,25 +123,12 @@ class BulkOperations(Recorder):
             )
 
     def undo(
-        self,
-        caller: Caller | None,
-        operation: int,
-        *,
-        skip_changed: bool = False,
-        dry_run: bool = False,
-        progress: Progress | None = None,
+        self, caller: Caller | None, operation: int, *, skip_changed: bool = False, dry_run: bool = False
     ) -> BulkResult:
         """Undo an operation, such as an import; see :func:`~.undo.undo_operation`. Only for administrators."""
         with self._bulk(caller, "undo", require=require_administrator, dry_run=dry_run) as (bindings, known, done):
             return done(
-                undo.undo_operation(
-                    bindings,
-                    operation,
-                    skip_changed=skip_changed,
-                    dry_run=dry_run,
-                    actor=known.actor,
-                    progress=progress,
-                )
+                undo.undo_operation(bindings, operation, skip_changed=skip_changed, dry_run=dry_run, actor=known.actor)
             )
 
     def undo_change(

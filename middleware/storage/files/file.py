@@ -113,11 +113,6 @@ class FileStore:
         """
         return self._copy.failure if self._copy else None
 
-    @property
-    def is_read(self) -> bool:
-        """True if a version of the file is in memory, so that lookups can be answered."""
-        return self._table is not None
-
     def fetch(self, identifiers: Iterable[str]) -> dict[str, Binding]:
         """Return the bindings of these keys, by key, from one version of the file.
 
@@ -395,12 +390,12 @@ class FileStore:
         return fingerprint(self.path), self._copy.fingerprint() if self._copy else None
 
 
-def require_succession(path: Path, state: Path | None = None) -> None:
+def require_succession(path: Path) -> None:
     """Check whether a table file can replace the version that a resolver serves.
 
-    ``state`` is the folder of the copy of that version. Raises :class:`TableError` if it cannot, and OSError.
+    The copy of that version is in the folder of the file. Raises :class:`TableError` if it cannot, and OSError.
     """
-    copy = ServedCopy(path.absolute(), state)
+    copy = ServedCopy(path.absolute(), None)
     version, previous = read(path.absolute()), copy.read()
     if previous is not None and previous.digest != version.digest:
         require_kept(read_table(previous), read_table(version), lines.name_of(path))

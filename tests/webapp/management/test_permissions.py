@@ -50,8 +50,6 @@ OF_CURATORS: dict[str, Operation] = {
     "restore": lambda m, c: m.restore(c, WITHDRAWN),
     "relocate": lambda m, c: m.relocate(c, NAME, THERE),
     "relocate a prefix": lambda m, c: m.relocate_prefix(c, "old.example", "new.example"),
-    "withdraw all below": lambda m, c: m.withdraw_below(c, NAME),
-    "restore all below": lambda m, c: m.restore_below(c, WITHDRAWN),
     "import": lambda m, c: m.import_names(c, io.BytesIO(f"identifier,target\n{NEW},{HERE}\n".encode())),
 }
 OF_ADMINISTRATORS: dict[str, Operation] = {

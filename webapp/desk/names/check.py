@@ -55,11 +55,6 @@ class Check:
     recorded: Binding | None = None
     remarks: Sequence[Remark] = ()
 
-    @property
-    def is_free(self) -> bool:
-        """Whether the name can be recorded."""
-        return self.key is not None and not any(remark.weight == "bad" for remark in self.remarks)
-
 
 def check(operations: Management, asking: Caller, text: str) -> Check:
     """Check a pasted text for an account.
