@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import getpass
 import os
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -182,12 +181,3 @@ def read_moment(ctx: click.Context, param: click.Parameter, value: str | None) -
     except (ValueError, OverflowError):
         message = f"{value!r} is not a date or time; write 2026-11-22 or 2026-11-22T15:00:00Z"
         raise click.BadParameter(message, ctx, param) from None
-
-
-def show_progress(number: int, what: str = "lines") -> None:
-    """Print the number of processed lines or names to standard error. It replaces the number on the same line.
-
-    ``what`` is the noun after the number.
-    """
-    sys.stderr.write(f"\r{number:,} {what}")
-    sys.stderr.flush()

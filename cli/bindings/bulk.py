@@ -11,8 +11,9 @@ import click
 from .. import streams
 from ..errors import DONE, NO, read_name, write
 from ..numbers import WholeNumber
-from ..options import actor_option, database_option, json_option, policy_option, show_progress
+from ..options import actor_option, database_option, json_option, policy_option
 from ..output import Sheet
+from ..progress import Progress
 from .stores import open_store
 
 if TYPE_CHECKING:
@@ -43,26 +44,18 @@ def run_bulk(
     """
     from ..render import operations as records
 
-    with open_store(database, profile=profile) as bindings:
-        result = _with_progress(bindings, run, dry_run=dry_run, **options)
+    with open_store(database, profile=profile) as bindings, Progress("names") as progress:
+        try:
+            result = run(bindings, progress=progress.count, dry_run=dry_run, **options)
+        except KeyboardInterrupt:
+            sys.stderr.write("\nararat: interrupted; nothing was written\n")
+            raise
     if as_json:
         streams.dump(result.as_dict())
     else:
         write(records.refused_lines(result, Sheet.of(sys.stderr), advice), to=sys.stderr)
         write(records.result_lines(result, Sheet.of(sys.stdout), dry_run=dry_run))
     return NO if result.refusals or not result.names else DONE
-
-
-def _with_progress(bindings: Bindings, run: Callable[..., BulkResult], **options: Any) -> BulkResult:
-    if not sys.stderr.isatty():
-        return run(bindings, **options)
-    try:
-        return run(bindings, progress=lambda names: show_progress(names, "names"), **options)
-    except KeyboardInterrupt:
-        sys.stderr.write("\nararat: interrupted; nothing was written\n")
-        raise
-    finally:
-        sys.stderr.write("\r\x1b[K")
 
 
 @click.command("undo", short_help="Undo an operation, or the last change of a name.")

@@ -21,6 +21,7 @@ from .. import streams
 from ..bindings.stores import open_store
 from ..errors import DONE, NO, NO_INPUT, Refused, write
 from ..output import Sheet, Style, identifier
+from ..progress import Progress
 
 if TYPE_CHECKING:
     from ...middleware import Bindings
@@ -126,7 +127,7 @@ class _Result:
         self.failed = 0
         self.sheet = Sheet.of(sys.stdout)
         # If the rows are printed to the same terminal, they show the progress.
-        self.progress = sys.stderr.isatty() and not sys.stdout.isatty()
+        self.progress = Progress("traced", shown=not sys.stdout.isatty())
         if form == "csv":
             sys.stdout.write(CSV_HEADER)
 
@@ -144,14 +145,11 @@ class _Result:
         else:
             write(_lines(each, self.sheet))
         sys.stdout.flush()
-        if self.progress:
-            sys.stderr.write(f"\r{self._traced():,} of {self.total:,} traced")
-            sys.stderr.flush()
+        self.progress.show(f"{self._traced():,} of {self.total:,} traced")
 
     def end(self) -> None:
         """Clear the progress, and print the count of each verdict and resolver."""
-        if self.progress:
-            sys.stderr.write("\r\x1b[K")
+        self.progress.clear()
         if self.form == "text":
             listed = [f"{self.counts[word]:,} {word}" for word in (*VERDICTS, "downgraded") if self.counts[word]]
             write(self.sheet.prose(f"{self._traced():,} traced{': ' if listed else ''}{', '.join(listed)}."))

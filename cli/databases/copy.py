@@ -11,6 +11,7 @@ import click
 from ..bindings.stores import is_missing, open_store
 from ..errors import DONE, Refused, store_errors, write
 from ..output import Sheet
+from ..progress import Progress
 
 if TYPE_CHECKING:
     from ...middleware.storage.copying import Copied
@@ -41,17 +42,17 @@ def copy_command(old: str, new: str, dry_run: bool) -> int:
             f"cannot copy to {new}: a file of text has no history",
             ("Expected", "postgresql://HOST/NAME, sqlite:///FILE, or a file that ends in .sqlite or .db"),
         )
-    progress = _show if sys.stderr.isatty() else None
     with ExitStack() as stack:
         source = stack.enter_context(open_store(old))
         target = None if dry_run and _has_no_tables(new) else stack.enter_context(open_store(new, create=not dry_run))
         if dry_run and target is not None:
             require_empty(target)
-        try:
-            copied = copy_store(source, None if dry_run else target, progress=progress)
-        finally:
-            if progress is not None:
-                sys.stderr.write("\r\x1b[K")
+        progress = stack.enter_context(Progress())
+        copied = copy_store(
+            source,
+            None if dry_run else target,
+            progress=lambda table, rows: progress.show(f"{table}: {rows:,} rows"),
+        )
     sheet = Sheet.of(sys.stdout)
     write(map(_line, copied))
     done = "Nothing was written." if dry_run else "Both checksums are equal."
@@ -71,8 +72,3 @@ def _has_no_tables(database: str) -> bool:
 
 def _line(copied: Copied) -> str:
     return f"{copied.table:<16}{copied.rows:>12,} row{'s' if copied.rows != 1 else ' '}  checksum {copied.checksum}"
-
-
-def _show(table: str, rows: int) -> None:
-    sys.stderr.write(f"\r\x1b[K{table}: {rows:,} rows")
-    sys.stderr.flush()

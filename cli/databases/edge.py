@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
 from ..errors import Refused
-from ..options import show_progress
+from ..progress import Progress
 
 if TYPE_CHECKING:
     from ...middleware import Bindings
@@ -50,9 +49,9 @@ def write_redirects(bindings: Bindings, stream: BinaryIO, name: EdgeName, settin
     """
     from ...middleware.edge.exporting import NotRepresentable, export_redirects
 
-    progress = show_progress if sys.stderr.isatty() else None
     try:
-        marker, _ = export_redirects(bindings, stream, name, settings, omit=omit, progress=progress)
+        with Progress("redirects") as progress:
+            marker, _ = export_redirects(bindings, stream, name, settings, omit=omit, progress=progress.count)
     except NotRepresentable as error:
         omitted = error.omitted
         more = omitted.number - len(omitted.first)
@@ -62,9 +61,6 @@ def write_redirects(bindings: Bindings, stream: BinaryIO, name: EdgeName, settin
             *([("Name", f"{more:,} more")] if more else []),
             ("Fix", "pass --omit to leave these names out, so that Ararat answers for them"),
         ) from None
-    finally:
-        if progress is not None:
-            sys.stderr.write("\r\x1b[K")
     return f"redirects of {marker.redirects:,} of {_names(marker.state.names)}"
 
 

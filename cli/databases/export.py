@@ -15,7 +15,8 @@ from ...identifiers.text import display
 from .. import streams
 from ..bindings.stores import open_store
 from ..errors import DONE, NO_INPUT, Refused
-from ..options import database_option, format_option, read_moment, show_progress
+from ..options import database_option, format_option, read_moment
+from ..progress import Progress
 from .edge import EDGES, edge_settings, write_redirects
 
 if TYPE_CHECKING:
@@ -141,14 +142,11 @@ def _export(
     from ...middleware.tabular.formats import format_of
     from ...middleware.tabular.history import export_history
 
-    progress = show_progress if sys.stderr.isatty() and not (file == "-" and sys.stdout.isatty()) else None
-    try:
+    with Progress(shown=not (file == "-" and sys.stdout.isatty())) as progress:
         if history:
-            return counted_records(export_history(bindings, stream, since=since, progress=progress))
-        return _counted(export_table(bindings, stream, format=format_of(file, format), since=since, progress=progress))
-    finally:
-        if progress is not None:
-            sys.stderr.write("\r\x1b[K")
+            return counted_records(export_history(bindings, stream, since=since, progress=progress.count))
+        table = format_of(file, format)
+        return _counted(export_table(bindings, stream, format=table, since=since, progress=progress.count))
 
 
 def _standard_output() -> BinaryIO:

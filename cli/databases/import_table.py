@@ -25,10 +25,10 @@ from ..options import (
     json_option,
     naans_option,
     policy_option,
-    show_progress,
     strict_option,
 )
 from ..output import Sheet, Style, identifier, words
+from ..progress import Progress
 from ..render.bindings import differences
 from ..render.operations import undo_line
 from . import import_dump
@@ -206,8 +206,8 @@ def _restore_history(file: str, database: str, *, dry_run: bool) -> bool:
         return False
     if dry_run:
         raise Refused(f"{file} is a history, and --dry-run is for tables", ("Fix", "import it into a new database"))
-    with open_store(database, create=True) as bindings:
-        restored = import_history(bindings, file, progress=show_progress if sys.stderr.isatty() else None)
+    with open_store(database, create=True) as bindings, Progress() as progress:
+        restored = import_history(bindings, file, progress=progress.count)
     write(Sheet.of(sys.stdout).prose(f"Restored {counted_records(restored)}."))
     return True
 
@@ -271,25 +271,22 @@ def run_dump(
 
 
 @contextmanager
-def _with_progress(file: str, report_file: str | None, *, keeps: bool) -> Iterator[Callable[[int], object] | None]:
+def _with_progress(file: str, report_file: str | None, *, keeps: bool) -> Iterator[Callable[[int], object]]:
     """Yield the function that shows the progress. Turn errors of the file into :class:`Refused`.
 
     ``keeps`` is true if an interrupted import keeps what it has written.
     """
     if report_file is not None and Path(report_file).exists() and file != "-" and Path(report_file).samefile(file):
         raise Refused("--report names the file of the table", ("Fix", "give another file with --report"))
-    progress = show_progress if sys.stderr.isatty() else None
-    try:
-        yield progress
-    except OSError as error:
-        raise Refused(f"cannot read {file}: {error.strerror or error}", exit_code=NO_INPUT) from None
-    except KeyboardInterrupt:
-        result = "run the command again to continue" if keeps else "nothing was written"
-        sys.stderr.write(f"\nararat: interrupted; {result}\n")
-        raise
-    finally:
-        if progress is not None:
-            sys.stderr.write("\r\x1b[K")
+    with Progress() as progress:
+        try:
+            yield progress.count
+        except OSError as error:
+            raise Refused(f"cannot read {file}: {error.strerror or error}", exit_code=NO_INPUT) from None
+        except KeyboardInterrupt:
+            result = "run the command again to continue" if keeps else "nothing was written"
+            sys.stderr.write(f"\nararat: interrupted; {result}\n")
+            raise
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from ..bindings.stores import require_database
 from ..errors import DONE, store_errors, write
 from ..options import database_option
 from ..output import Sheet
+from ..progress import Progress
 
 
 @click.command("migrate", short_help="Upgrade the database of an older version.")
@@ -25,13 +26,8 @@ def migrate_command(database: str) -> int:
     from ...middleware.storage.migration.migrations import migrate
 
     require_database(database)
-    shows = sys.stderr.isatty()
-    with store_errors():
-        try:
-            done = migrate(database, _show_progress if shows else None)
-        finally:
-            if shows:
-                sys.stderr.write("\r\x1b[K")
+    with store_errors(), Progress() as progress:
+        done = migrate(database, lambda table, rows, total: progress.show(f"{table}: {rows:,} of {total:,} rows"))
     result = f"Migrated the schema from version {done.before} to {done.after}."
     if done.before == done.after:
         result = f"The schema is up to date, version {done.after}."
@@ -48,8 +44,3 @@ def migrate_command(database: str) -> int:
         result += f" Rewrote the keys of {done.keys} URNs by the rules of their namespaces."
     write(Sheet.of(sys.stdout).prose(result))
     return DONE
-
-
-def _show_progress(table: str, rows: int, total: int) -> None:
-    sys.stderr.write(f"\r\x1b[K{table}: {rows:,} of {total:,} rows")
-    sys.stderr.flush()

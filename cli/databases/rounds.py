@@ -15,6 +15,7 @@ from ..errors import DONE, NO, write
 from ..numbers import Number, WholeNumber
 from ..options import database_option, json_option, network_option
 from ..output import Sheet, Style, identifier
+from ..progress import Progress
 
 if TYPE_CHECKING:
     from ...webapp.links.model import Link, State
@@ -112,7 +113,7 @@ class _Report:
     def __init__(self, *, as_json: bool) -> None:
         self._as_json = as_json
         self._sheet = Sheet.of(sys.stdout)
-        self._progress = sys.stderr.isatty()
+        self._progress = Progress("traced")
         self._traced = 0
 
     def add(self, link: Link) -> None:
@@ -127,13 +128,10 @@ class _Report:
             since = f" Since {link.since:%Y-%m-%d}." if link.since < link.traced else ""
             write(self._sheet.prose(f"{link.sentence}{since}", indent=_WIDTH, style="soft"))
         sys.stdout.flush()
-        if self._progress:
-            sys.stderr.write(f"\r{self._traced:,} traced")
-            sys.stderr.flush()
+        self._progress.count(self._traced)
 
     def clear(self) -> None:
-        if self._progress:
-            sys.stderr.write("\r\x1b[K")
+        self._progress.clear()
 
     def end(self, counts: Counter[State], done: str) -> None:
         self.clear()

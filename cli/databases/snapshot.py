@@ -11,7 +11,8 @@ import click
 from ...identifiers.text import display
 from ..bindings.stores import open_store
 from ..errors import DONE, NO_INPUT, Refused
-from ..options import database_option, show_progress
+from ..options import database_option
+from ..progress import Progress
 
 _SUFFIX = ".snapshot"
 
@@ -39,17 +40,14 @@ def snapshot_command(file: str, database: str) -> int:
 
     if Path(file).suffix != _SUFFIX:
         raise click.BadParameter(f"the name must end in {_SUFFIX}", param_hint="FILE")
-    progress = show_progress if sys.stderr.isatty() else None
     with open_store(database) as bindings:
         if bindings.is_snapshot:
             raise click.BadParameter(f"{database} is a snapshot already; copy the file", param_hint="--database")
         try:
-            names = write_snapshot(bindings, Path(file).absolute(), progress=progress)
+            with Progress("names") as progress:
+                names = write_snapshot(bindings, Path(file).absolute(), progress=progress.count)
         except (OSError, sqlite3.Error) as error:
             why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
             raise Refused(f"cannot write {file}: {why}", exit_code=NO_INPUT) from None
-        finally:
-            if progress is not None:
-                sys.stderr.write("\r\x1b[K")
     sys.stderr.write(f"{names:,} name{'' if names == 1 else 's'} written to {display.escape(file)}\n")
     return DONE

@@ -11,8 +11,9 @@ import click
 
 from .. import streams
 from ..errors import DONE, NO, NO_INPUT, Refused, write
-from ..options import check_file, network_option, show_progress
+from ..options import check_file, network_option
 from ..output import Sheet, words
+from ..progress import Progress
 from .remote import Client, RemoteLog, is_url, read_file
 from .trust import policy_file_option, trusted, vkey_option
 
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
 
 _MOST = 1_000
 """The number of problems that are printed."""
-
-_STEP = 2_560
 
 
 @click.command("monitor", short_help="Check all entries of a log, and report problems.")
@@ -71,20 +70,16 @@ def monitor_command(
             "give the trusted log with --policy or --vkey, or the file of an earlier run with --state"
         )
     policy = policy or Policy(logs=[Party(key=last.key)] if last else [])
-    has_progress = sys.stderr.isatty()
     count = 0
-    with closing(Client(networks)) as client:
-        monitor = Monitor(_source(place, client), policy, last, _progress if has_progress else lambda number: None)
+    with closing(Client(networks)) as client, Progress("entries") as progress:
+        monitor = Monitor(_source(place, client), policy, last, progress.count)
         for found in monitor.findings():
             count += 1
-            if has_progress:
-                sys.stderr.write("\r\x1b[K")
+            progress.clear()
             if as_json:
                 streams.dump({"finding": found.as_dict()})
             elif count <= _MOST:
                 write(Sheet.of(sys.stdout).prose(f"{found.place}: {found.message} ({found.code})", style="error"))
-    if has_progress:
-        sys.stderr.write("\r\x1b[K")
     if state_file is not None and monitor.is_consistent and monitor.seen is not None:
         try:
             with streams.replaced(state_file) as stream:
@@ -126,11 +121,6 @@ def _summary(monitor: Monitor, count: int) -> dict[str, object]:
         "consistent": monitor.is_consistent,
         "checkpoint": seen.note.decode() if seen else None,
     }
-
-
-def _progress(number: int) -> None:
-    if number % _STEP == 0:
-        show_progress(number, "entries")
 
 
 def _last_seen(state_file: str | None) -> LastSeen | None:
