@@ -31,7 +31,7 @@ def test_curator_creates_and_revokes_a_token_with_the_keyboard(served):
     page.reload()
     expect(page.locator(".secret code")).to_have_count(0)
     expect(page.locator("tbody tr")).to_have_count(1)
-    expect(page.get_by_role("button", name="Revoke the token Repository")).to_be_hidden()
+    expect(page.get_by_role("button", name="Revoke the token Repository", exact=True)).to_be_hidden()
     page.locator("summary", has_text="Revoke the token Repository").press("Enter")
     expect(page.get_by_text("This cannot be undone.")).to_be_visible()
     page.keyboard.press("Tab")
