@@ -1,8 +1,8 @@
 """Read the first visible sheet of a workbook (.xlsx) as lines.
 
-A workbook is a ZIP archive of XML documents, and each can be hostile. The number of unpacked bytes, rows and columns is
-limited. openpyxl reads the documents with defusedxml, which refuses entities. Formulas are never computed: a cell has
-the value that the spreadsheet program saved.
+A workbook is a ZIP archive of XML documents, and each can be hostile. The number of unpacked bytes, elements, rows and
+columns is limited. openpyxl reads the documents with defusedxml, which refuses entities. Formulas are never computed: a
+cell has the value that the spreadsheet program saved.
 """
 
 from __future__ import annotations
@@ -22,6 +22,15 @@ from .limits import MAX_COLUMNS, MAX_ROWS
 MAX_UNPACKED = 50_000_000
 """The maximum size of all documents of a workbook, in bytes."""
 
+MAX_TAGS = 200_000
+"""The maximum number of tags of a document, and of the part of a sheet before, between and after its rows.
+
+An element of four bytes can take a kilobyte of memory when it is read.
+"""
+
+MAX_TEXT_TAGS = 2_000_000
+"""The maximum number of tags of the document with the different texts of all cells. Each text has four or more."""
+
 _MAX_MEMBERS = 2000
 _COST_OF_OPENING = 10_000
 _LAST_ROW = 1_048_576
@@ -30,22 +39,47 @@ _MAX_CELLS = MAX_ROWS * 16_384
 _ESCAPE = re.compile(r"_x([0-9A-Fa-f]{4})_")
 _ERRORS = frozenset({"#REF!", "#N/A", "#NAME?", "#VALUE!", "#DIV/0!", "#NUM!", "#NULL!"})
 
+_TOO_LARGE = f"more than {MAX_UNPACKED:,} bytes when it is unpacked"
+_TOO_MANY = "too many elements, such as formats; copy the table to a new workbook, or save it as CSV UTF-8"
+
 
 class _TooMuch(Exception):
-    """The documents are too large, or are read again and again."""
+    """The documents are too large, have too many elements, or are read again and again. The text is the reason."""
+
+
+class _Document(io.BufferedIOBase):
+    """A document of an archive of which at most ``most`` tags are read. ``tags`` is the number that was read."""
+
+    def __init__(self, member: Any, most: int) -> None:
+        self._member = member
+        self._most = most
+        self.tags = 0
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        content = self._member.read(size)
+        # XML has no tag without this byte, in all encodings that the parser of Python accepts.
+        self.tags += content.count(b"<")
+        if self.tags > self._most:
+            raise _TooMuch(_TOO_MANY)
+        return content
+
+    def close(self) -> None:
+        self._member.close()
+        super().close()
 
 
 class _Archive(zipfile.ZipFile):
     """An archive with a limit for all bytes that are read. Python reads no more bytes than a member declares."""
 
     _left = 3 * MAX_UNPACKED
+    max_tags = MAX_TAGS
 
     def open(self, name: Any, mode: Any = "r", pwd: bytes | None = None, *, force_zip64: bool = False) -> Any:
         info = name if isinstance(name, zipfile.ZipInfo) else self.getinfo(name)
         self._left -= info.file_size + _COST_OF_OPENING
         if self._left < 0:
-            raise _TooMuch
-        return super().open(info, mode, pwd, force_zip64=force_zip64)
+            raise _TooMuch(_TOO_LARGE)
+        return _Document(super().open(info, mode, pwd, force_zip64=force_zip64), self.max_tags)
 
 
 def read(content: bytes, file: str) -> list[Line]:
@@ -59,9 +93,8 @@ def read(content: bytes, file: str) -> list[Line]:
         return list(_rows(_first_sheet(content), file))
     except TableError:
         raise
-    except _TooMuch:
-        message = f"the workbook has more than {MAX_UNPACKED:,} bytes when it is unpacked"
-        raise TableError("table-workbook", message, file, 1) from None
+    except _TooMuch as error:
+        raise TableError("table-workbook", f"the workbook has {error}", file, 1) from None
     except Exception as error:
         message = "the workbook is damaged, has a password, or is not an .xlsx file"
         raise TableError("table-workbook", message, file, 1) from error
@@ -71,12 +104,20 @@ def _first_sheet(content: bytes) -> Any:
     with _Archive(io.BytesIO(content)) as checked:
         members = checked.infolist()
         if len(members) > _MAX_MEMBERS or sum(each.file_size for each in members) > MAX_UNPACKED:
-            raise _TooMuch
+            raise _TooMuch(_TOO_LARGE)
     # Importing it takes a tenth of a second, and only an upload of a workbook needs it.
     from openpyxl.reader.excel import ExcelReader
 
-    reader = ExcelReader(io.BytesIO(content), read_only=True, data_only=True, keep_links=False)
-    reader.archive = _Archive(io.BytesIO(content))
+    archive = _Archive(io.BytesIO(content))
+
+    class Reader(ExcelReader):
+        def read_strings(self) -> None:
+            archive.max_tags = MAX_TEXT_TAGS
+            super().read_strings()
+            archive.max_tags = MAX_TAGS
+
+    reader = Reader(io.BytesIO(content), read_only=True, data_only=True, keep_links=False)
+    reader.archive = archive
     reader.read()
     sheets = reader.wb.worksheets
     # A user does not see a hidden sheet, which often has old values.
@@ -87,7 +128,7 @@ def _first_sheet(content: bytes) -> Any:
 
 
 def _rows(sheet: Any, file: str) -> Iterator[Line]:
-    width = filled = cells = 0
+    width = filled = cells = length = 0
     for number, row in _numbered(sheet, file):
         # Empty rows do not count: one formatted cell can make a million of them.
         cells += len(row)
@@ -102,6 +143,11 @@ def _rows(sheet: Any, file: str) -> Iterator[Line]:
         if not fields:
             continue
         filled += 1
+        # Many cells can refer to one long text.
+        length += sum(map(len, fields))
+        if length > MAX_UNPACKED:
+            message = f"the cells have more than {MAX_UNPACKED:,} characters"
+            raise TableError("table-size", message, file, number)
         if filled > MAX_ROWS + 1:
             raise TableError("table-size", f"the sheet has more than {MAX_ROWS:,} rows", file, number)
         # Rows are as wide as the header, unless a cell is outside of it.
@@ -141,7 +187,7 @@ def _numbered(sheet: Any, file: str) -> Iterator[tuple[int, tuple[object, ...]]]
         for number, row in parser.parse():
             # Skip a row that is repeated or out of order, as openpyxl does.
             if number > last:
-                last = number
+                last, source.tags = number, 0
                 yield number, sheet._get_row(row, values_only=True)
 
 

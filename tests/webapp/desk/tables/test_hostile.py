@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import zipfile
 from collections.abc import Callable
 from datetime import date
@@ -152,6 +153,70 @@ def test_an_archive_that_is_read_again_and_again_is_refused(jane: Browser, monke
     monkeypatch.setattr(workbook._Archive, "_left", 20_000)
     refused = jane.post("/desk/tables", {"file": (io.BytesIO(GOOD), "names.xlsx")})
     assert "when it is unpacked" in refused.text
+
+
+FONTS = b"<fonts>" + b"<font/>" * 400_000 + b"</fonts>"
+STRINGS_BEGIN = b'<sst xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">'
+STRINGS_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sharedStrings+xml"
+OVERRIDE = f'<Override PartName="/xl/s.xml" ContentType="{STRINGS_TYPE}"/></Types>'.encode()
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        pytest.param(
+            "xl/styles.xml", lambda text: re.sub(b"<fonts.*</fonts>", FONTS, text, flags=re.DOTALL), id="styles"
+        ),
+        pytest.param(
+            "xl/workbook.xml", lambda text: text.replace(b"<sheets>", b"<x/>" * 400_000 + b"<sheets>"), id="book"
+        ),
+        pytest.param(SHEET, lambda text: text.replace(b"<sheetData>", b"<x/>" * 400_000 + b"<sheetData>"), id="sheet"),
+        pytest.param(
+            SHEET,
+            lambda text: text.replace(b"</sheetData>", b"<row>" + b"<x/>" * 400_000 + b"</row></sheetData>"),
+            id="row",
+        ),
+    ],
+)
+def test_a_small_document_with_too_many_elements_is_refused(
+    jane: Browser, name: str, change: Callable[[bytes], bytes]
+) -> None:
+    refused = jane.post("/desk/tables", {"file": (io.BytesIO(with_member(GOOD, name, change)), "names.xlsx")})
+    assert refused.status_code == 422
+    assert "too many elements" in refused.text
+
+
+def test_too_many_texts_are_refused(jane: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
+    content = with_member(GOOD, "[Content_Types].xml", lambda text: text.replace(b"</Types>", OVERRIDE))
+    texts = b"<si><t>x</t></si>" * 60_000
+    monkeypatch.setattr(workbook, "MAX_TEXT_TAGS", 250_000)
+    assert jane.post("/desk/tables", {"file": (io.BytesIO(with_strings(content, texts)), "a.xlsx")}).status_code == 303
+    refused = jane.post("/desk/tables", {"file": (io.BytesIO(with_strings(content, texts * 2)), "b.xlsx")})
+    assert "too many elements" in refused.text
+
+
+def test_cells_that_repeat_a_long_text_are_refused(jane: Browser) -> None:
+    content = with_member(GOOD, "[Content_Types].xml", lambda text: text.replace(b"</Types>", OVERRIDE))
+    rows = b"".join(b'<row r="%d"><c r="A%d" t="s"><v>0</v></c></row>' % (n, n) for n in range(3, 203))
+    content = with_member(content, SHEET, lambda text: text.replace(b"</sheetData>", rows + b"</sheetData>"))
+    content = with_strings(content, b"<si><t>" + b"x" * 1_000_000 + b"</t></si>")
+    refused = jane.post("/desk/tables", {"file": (io.BytesIO(content), "names.xlsx")})
+    assert refused.status_code == 422
+    assert "50,000,000 characters" in refused.text
+
+
+def with_strings(content: bytes, texts: bytes) -> bytes:
+    """Return a workbook with a document of texts."""
+    saved = io.BytesIO(content)
+    with zipfile.ZipFile(saved, "a", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        archive.writestr("xl/s.xml", STRINGS_BEGIN + texts + b"</sst>")
+    return saved.getvalue()
+
+
+def test_a_long_sheet_has_no_limit_of_elements(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workbook, "MAX_TAGS", 20_000)
+    rows = [("ARK", "URL"), *[(f"ark:12345/x{number}", "/a") for number in range(5_000)]]
+    assert len(workbook.read(xlsx(*rows), "names.xlsx")) == 5_001
 
 
 @pytest.mark.parametrize(
