@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
 
 import pytest
 from werkzeug.test import Client
 
 from ararat.middleware import ResolverMiddleware
+from ararat.middleware.views import log_page
 from ararat.middleware.views.languages import LANGUAGES, preferred_language
 
 PATHS = (
@@ -68,6 +70,18 @@ def test_identifiers_and_technical_details_stay_left_to_right(client, language):
     assert '<div lang="en" dir="ltr">' in details
     assert "bad-char" in details
     assert "bad-char" not in page.replace(details, "")
+
+
+def test_lists_and_numbers_have_no_english_separators(client):
+    page = client.get("/ark:12345/doc?info", headers={"Accept-Language": "ar"}).text
+    shown = page[page.index('<p class="dated">') :].partition("</p>")[0]
+    formats = " ".join(re.sub("<[^>]*>", "", shown).split())
+    assert " \u00b7 ERC \u00b7 " in formats
+    assert "," not in formats
+    view = log_page.LogPage(
+        origin="x", key=None, size=1234567, published=datetime.now(UTC), witnesses=0, root="", path="/log"
+    )
+    assert "1\u202f234\u202f567" in view.as_html().decode()
 
 
 def test_values_in_a_translation_are_escaped_once(held, binding):
