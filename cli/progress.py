@@ -33,7 +33,7 @@ class Progress:
     def show(self, text: str) -> None:
         """Replace the line with ``text``, which is printable."""
         if self._shown:
-            sys.stderr.write(f"\r\x1b[K{text}")
+            sys.stderr.write(f"\r{text}\x1b[K")
             sys.stderr.flush()
 
     def clear(self) -> None:

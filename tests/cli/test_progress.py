@@ -18,7 +18,7 @@ def test_a_line_replaces_the_line_before_and_is_cleared_at_the_end(monkeypatch: 
     with Progress("names") as progress:
         progress.count(1000)
         progress.show("events: 1 row")
-    assert screen.getvalue() == "\r\x1b[K1,000 names\r\x1b[Kevents: 1 row\r\x1b[K"
+    assert screen.getvalue() == "\r1,000 names\x1b[K\revents: 1 row\x1b[K\r\x1b[K"
 
 
 @pytest.mark.parametrize(
