@@ -12,7 +12,7 @@ from .. import streams
 from ..errors import DONE, read_name, store_errors, write
 from ..numbers import WholeNumber
 from ..options import json_option
-from ..output import Sheet, identifier
+from ..output import Sheet, counted, identifier
 
 if TYPE_CHECKING:
     from ...middleware.statistics.counts import CountStore, Total, Unit
@@ -90,7 +90,7 @@ def stats_command(
         counts = CountStore.at(place)
         if end is not None:
             number = counts.delete_before(end.date())
-            write([f"Deleted {number:,} {'count' if number == 1 else 'counts'} of the days before {end:%Y-%m-%d}."])
+            write([f"Deleted {counted(number, 'count')} of the days before {end:%Y-%m-%d}."])
             return DONE
         requested = Requested(name=_key(name), prefix=_beginning(prefix), first=_day(first), last=_day(last))
         unit: Unit = by or ("name" if name is None else "day")

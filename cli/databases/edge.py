@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, BinaryIO
 import click
 
 from ..errors import Refused
+from ..output import counted
 from ..progress import Progress
 
 if TYPE_CHECKING:
@@ -56,13 +57,9 @@ def write_redirects(bindings: Bindings, stream: BinaryIO, name: EdgeName, settin
         omitted = error.omitted
         more = omitted.number - len(omitted.first)
         raise Refused(
-            f"the format {name} cannot represent {_names(omitted.number)}",
+            f"the format {name} cannot represent {counted(omitted.number, 'name')}",
             *(("Name", f"{key}: {reason}") for key, reason in omitted.first),
             *([("Name", f"{more:,} more")] if more else []),
             ("Fix", "pass --omit to leave these names out, so that Ararat answers for them"),
         ) from None
-    return f"redirects of {marker.redirects:,} of {_names(marker.state.names)}"
-
-
-def _names(number: int) -> str:
-    return f"{number:,} name{'' if number == 1 else 's'}"
+    return f"redirects of {marker.redirects:,} of {counted(marker.state.names, 'name')}"

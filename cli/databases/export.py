@@ -16,6 +16,7 @@ from .. import streams
 from ..bindings.stores import open_store
 from ..errors import DONE, NO_INPUT, Refused
 from ..options import database_option, format_option, read_moment
+from ..output import counted
 from ..progress import Progress
 from .edge import EDGES, edge_settings, write_redirects
 
@@ -116,7 +117,7 @@ def counted_records(counts: Mapping[str, int]) -> str:
     """
     return (
         ", ".join(
-            f"{number:,} {kind.replace('-', ' ')}{'' if number == 1 else 's'}".replace("prefixs", "prefixes")
+            counted(number, kind.replace("-", " "), "prefixes" if kind == "prefix" else None)
             for kind, number in counts.items()
             if kind != "setting"
         )
@@ -126,12 +127,9 @@ def counted_records(counts: Mapping[str, int]) -> str:
 
 def _counted(written: Exported) -> str:
     words = ("binding", "reserved name", "rule", "counter", "prefix record")
-    counted = [
-        f"{number:,} {word}{'' if number == 1 else 's'}"
-        for word, number in zip(words, written, strict=True)
-        if number or word == "binding"
-    ]
-    return ", ".join(counted)
+    return ", ".join(
+        counted(number, word) for word, number in zip(words, written, strict=True) if number or word == "binding"
+    )
 
 
 def _export(

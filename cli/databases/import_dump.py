@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from .. import streams
 from ..errors import NO_INPUT, Refused
-from ..output import Sheet, words
+from ..output import Sheet, counted, words
 
 if TYPE_CHECKING:
     from ...middleware import Bindings
@@ -98,9 +98,7 @@ def lines(migration: Migration, sheet: Sheet, report: str | None) -> Iterator[st
     """
     states = ", ".join(f"{migration.states[state]:,} {state}" for state in sorted(migration.states))
     number = sum(migration.states.values())
-    yield from sheet.prose(
-        f"Read {number:,} name{'' if number == 1 else 's'} of {migration.source}: {states or 'none'}."
-    )
+    yield from sheet.prose(f"Read {counted(number, 'name')} of {migration.source}: {states or 'none'}.")
     if migration.minted:
         yield from sheet.prose(f"Minted and never bound, so reserved: {migration.minted:,}.")
     if migration.skipped:

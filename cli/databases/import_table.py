@@ -27,7 +27,7 @@ from ..options import (
     policy_option,
     strict_option,
 )
-from ..output import Sheet, Style, identifier, words
+from ..output import Sheet, Style, counted, identifier, words
 from ..progress import Progress
 from ..render.bindings import differences
 from ..render.operations import undo_line
@@ -415,20 +415,20 @@ def _reading(summary: Summary, sheet: Sheet) -> Iterator[str]:
 
 
 def _counts(summary: Summary) -> str:
-    counted = [
+    changes = [
         f"{number:,} {_numbered(_DONE.get(name, name) if summary.kept or summary.written else dry, number)}"
         for name, dry in (*_CHANGES.items(), ("unchanged", "unchanged"))
         if (number := getattr(summary, name))
     ]
     if summary.refusals:
-        counted.append(f"{summary.refusals:,} refused")
+        changes.append(f"{summary.refusals:,} refused")
     if summary.warnings:
-        counted.append(f"{summary.warnings:,} warning{'' if summary.warnings == 1 else 's'}")
+        changes.append(counted(summary.warnings, "warning"))
     opening = "Written." if summary.written else "Nothing was written."
     if summary.kept and not summary.written:
         opening = f"Written: the first {summary.kept:,} lines. Correct the refused lines and run the command again."
-    lines = f"{summary.lines:,} line{'' if summary.lines == 1 else 's'}"
-    return f"{opening} {': '.join(filter(None, [lines, ', '.join(counted)]))}."
+    lines = counted(summary.lines, "line")
+    return f"{opening} {': '.join(filter(None, [lines, ', '.join(changes)]))}."
 
 
 def _numbered(word: str, number: int) -> str:

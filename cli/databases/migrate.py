@@ -9,7 +9,7 @@ import click
 from ..bindings.stores import require_database
 from ..errors import DONE, store_errors, write
 from ..options import database_option
-from ..output import Sheet
+from ..output import Sheet, counted
 from ..progress import Progress
 
 
@@ -32,14 +32,11 @@ def migrate_command(database: str) -> int:
     if done.before == done.after:
         result = f"The schema is up to date, version {done.after}."
         if done.indexes:
-            result = (
-                f"Added {done.indexes} {'index' if done.indexes == 1 else 'indexes'} for lists and search. {result}"
-            )
+            result = f"Added {counted(done.indexes, 'index', 'indexes')} for lists and search. {result}"
         if done.triggers:
             result = f"Added {done.triggers} triggers that protect the tables. {result}"
         if done.constraints:
-            lists = "list" if done.constraints == 1 else "lists"
-            result = f"Replaced {done.constraints} {lists} of permitted values. {result}"
+            result = f"Replaced {counted(done.constraints, 'list')} of permitted values. {result}"
     if done.keys:
         result += f" Rewrote the keys of {done.keys} URNs by the rules of their namespaces."
     write(Sheet.of(sys.stdout).prose(result))

@@ -12,6 +12,7 @@ from ...identifiers.text import display
 from ..bindings.stores import open_store
 from ..errors import DONE, NO_INPUT, Refused
 from ..options import database_option
+from ..output import counted
 from ..progress import Progress
 
 _SUFFIX = ".snapshot"
@@ -49,5 +50,5 @@ def snapshot_command(file: str, database: str) -> int:
         except (OSError, sqlite3.Error) as error:
             why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
             raise Refused(f"cannot write {file}: {why}", exit_code=NO_INPUT) from None
-    sys.stderr.write(f"{names:,} name{'' if names == 1 else 's'} written to {display.escape(file)}\n")
+    sys.stderr.write(f"{counted(names, 'name')} written to {display.escape(file)}\n")
     return DONE

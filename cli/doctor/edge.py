@@ -12,6 +12,7 @@ from ...middleware.bindings.listing import LAST, Selection
 from ...middleware.bindings.model import rfc3339
 from ...middleware.bindings.open_bindings import bindings_at
 from ...middleware.edge.marker import Marker, read_marker
+from ..output import counted
 from .finding import Finding
 
 _SHOWN = "export"
@@ -51,7 +52,7 @@ def examine(file: Path, database: str) -> Iterator[Finding]:
 def _compared(bindings: Bindings, marker: Marker, where: str) -> Finding:
     state, exported = bindings.store.ranges().state("", LAST), rfc3339(marker.exported)
     before = marker.state
-    counts = f"It has the redirects of {_names(marker.redirects)} of {marker.state.names:,}."
+    counts = f"It has the redirects of {counted(marker.redirects, 'name')} of {marker.state.names:,}."
     if state == before:
         message = f"{where} is current: no public name has changed since {exported}. {counts}"
         return Finding("edge", "export-current", "ok", _SHOWN, message)
@@ -66,16 +67,8 @@ def _compared(bindings: Bindings, marker: Marker, where: str) -> Finding:
     first = [binding.identifier for binding in bindings.list_names(selection, limit=_NAMED).names]
     changed = ", ".join(f"{number:,} {status}" for status, number in by_state.items() if number)
     message = (
-        f"{where} is outdated: {_changes(state.revisions - before.revisions)} since {exported}. "
+        f"{where} is outdated: {counted(state.revisions - before.revisions, 'change')} since {exported}. "
         f"Changed names: {changed or 'unknown'}{': ' if first else ''}{', '.join(map(display.escape, first))}"
         f"{' …' if sum(by_state.values()) > len(first) else ''}."
     )
     return Finding("edge", "export-outdated", "error", _SHOWN, message, change)
-
-
-def _names(number: int) -> str:
-    return f"{number:,} name{'' if number == 1 else 's'}"
-
-
-def _changes(number: int) -> str:
-    return f"{number:,} change{'' if number == 1 else 's'}"

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from ...identifiers.text import display
 from ...webapp.tracing.client.url import WebURL
 from ...webapp.tracing.hop import HopFailed
+from ..output import counted
 from .finding import Finding
 from .fixes import ReverseProxy, remedy
 from .requests import Ask, RawResponse
@@ -85,7 +86,7 @@ def _contents(health: dict[str, Any]) -> Iterator[Finding]:
     if isinstance(names, int) and not isinstance(names, bool):
         about = "About " if health.get("names_exact") is False else ""
         if names:
-            message = f"{about}{names:,} {'name is' if names == 1 else 'names are'} bound."
+            message = f"{about}{counted(names, 'name is', 'names are')} bound."
             yield Finding("url", "names", "ok", "names", message)
         else:
             change = "Check that it reads the right database. Bind names with ararat bind or ararat import."

@@ -20,6 +20,7 @@ from ...middleware.log.notes import Note
 from ...middleware.log.status import LogStatus, log_status
 from ...middleware.log.verification.policy import Policy
 from ...middleware.storage.store import DatabaseStore
+from ..output import counted
 from .finding import Finding
 from .stores import sentence
 
@@ -74,7 +75,7 @@ def examine(status: LogStatus, folder: Path, key_path: Path, policy: Policy | No
         code = status.code or "log-folder"
         yield Finding("log", code, "error", "log", sentence(status.fault), _REMEDIES.get(code))
     else:
-        message = f"{where} has {_count(status.published or 0, 'entry', 'entries')} of {origin}, signed by its key."
+        message = f"{where} has {counted(status.published or 0, 'entry', 'entries')} of {origin}, signed by its key."
         yield Finding("log", "log-folder", "ok", "log", message)
         yield _unpublished(status, folder)
         yield _witnesses(folder, status.key, policy)
@@ -93,7 +94,7 @@ def _unpublished(status: LogStatus, folder: Path) -> Finding:
         return Finding("log", code, "ok", shown, f"All changes are published. {last}")
     since = None if status.since is None else datetime.fromisoformat(status.since)
     first = "" if since is None else f", the first of {since:%Y-%m-%d %H:%M} UTC"
-    message = f"{_count(waiting, 'change is', 'changes are')} not published{first}. {last}"
+    message = f"{counted(waiting, 'change is', 'changes are')} not published{first}. {last}"
     if since is None or datetime.now(UTC) - since <= MAX_WAIT:
         return Finding("log", code, "ok", shown, message)
     change = (
@@ -110,13 +111,13 @@ def _witnesses(folder: Path, key: VerifierKey, policy: Policy | None) -> Finding
         if policy is None:
             number = sum(signature.name != key.name for signature in Note.of_bytes(content).signatures)
             unverified = " They are not verified: pass the policy with --policy." if number else ""
-            message = f"The checkpoint has {_count(number, 'cosignature', 'cosignatures')}.{unverified}"
+            message = f"The checkpoint has {counted(number, 'cosignature', 'cosignatures')}.{unverified}"
             return Finding("log", code, "ok", shown, message)
         cosigned = {found.key for found in read_checkpoint(content, key, policy.witness_keys)[1]}
     except (LogError, OSError) as error:
         change = "Publish again: ararat log publish with the same policy."
         return Finding("log", code, "error", shown, sentence(display.escape(str(error))), change)
-    message = f"{len(cosigned)} of {_count(len(policy.witnesses), 'witness', 'witnesses')} cosigned the checkpoint."
+    message = f"{len(cosigned)} of {counted(len(policy.witnesses), 'witness', 'witnesses')} cosigned the checkpoint."
     if policy.is_satisfied(cosigned):
         return Finding("log", code, "ok", shown, message)
     change = "Run ararat log publish with this policy. It prints why a witness does not cosign."
@@ -164,7 +165,3 @@ def _is_secret(path: Path) -> bool:
             return stream.read(len(SECRET)) == SECRET.encode()
     except OSError:
         return False
-
-
-def _count(number: int, one: str, many: str) -> str:
-    return f"{number:,} {one if number == 1 else many}"

@@ -8,6 +8,7 @@ from ...identifiers.text import display
 from ...middleware import BindingError, BindingsUnavailable, open_bindings
 from ...webapp.tracing.client.url import WebURL
 from ...webapp.tracing.hop import HopFailed
+from ..output import counted
 from .finding import Finding
 from .requests import Ask, raw_request
 
@@ -33,7 +34,7 @@ def examine(url: WebURL, url_or_path: str, *, asking: Ask | None = None) -> Iter
     except HopFailed as failed:
         yield Finding("url", "served", "error", "served names", f"No answer for {shown}: {failed.sentence}.", _CHANGE)
         return
-    all_names = f"{number:,} served {'name' if number == 1 else 'names'}"
+    all_names = counted(number, "served name")
     if status < 400:
         yield Finding("url", "served", "ok", "served names", f"The site answers for {shown}, of {all_names}.")
         return

@@ -15,6 +15,7 @@ from ...middleware.log.folder import CHECKPOINT, LogFolder
 from ...middleware.log.keys import VerifierKey
 from ...webapp.tracing.client.url import WebURL
 from ...webapp.tracing.hop import HopFailed
+from ..output import counted
 from .finding import Finding
 from .fixes import reverse_proxy
 from .requests import RawResponse, raw_request
@@ -98,7 +99,7 @@ def _compared(served: Checkpoint, folder: Path, key: VerifierKey, response: RawR
 
 
 def _entries(checkpoint: Checkpoint) -> str:
-    return f"{checkpoint.size:,} {'entry' if checkpoint.size == 1 else 'entries'}"
+    return counted(checkpoint.size, "entry", "entries")
 
 
 def _content_type(response: RawResponse) -> Finding:

@@ -14,7 +14,7 @@ from .. import streams
 from ..bindings.stores import open_store, require_database
 from ..errors import DONE, NO, Refused, store_errors, write
 from ..options import database_option, json_option, network_option
-from ..output import Sheet, words
+from ..output import Sheet, counted, words
 from .trust import policy_file_option, trusted
 
 if TYPE_CHECKING:
@@ -137,9 +137,11 @@ def publish_command(
             found |= {"cosigned": list(done.cosigned), "failures": dict(done.failures)}
         streams.dump(found)
     elif done.added:
-        write(Sheet.of(sys.stdout).prose(f"{_count(done.added)} added. The log has {_count(done.checkpoint.size)}."))
+        write(
+            Sheet.of(sys.stdout).prose(f"{_entries(done.added)} added. The log has {_entries(done.checkpoint.size)}.")
+        )
     else:
-        write(Sheet.of(sys.stdout).prose(f"Nothing to add. The log has {_count(done.checkpoint.size)}."))
+        write(Sheet.of(sys.stdout).prose(f"Nothing to add. The log has {_entries(done.checkpoint.size)}."))
     return DONE
 
 
@@ -162,9 +164,9 @@ def status_command(folder: Path, as_json: bool, database: str) -> int:
         return DONE if found.is_complete else NO
     sheet = Sheet.of(sys.stdout)
     write(sheet.field("Key", str(found.key)))
-    write(sheet.field("Published", "no checkpoint" if found.published is None else _count(found.published)))
-    write(sheet.field("Recorded", _count(found.recorded)))
-    write(sheet.field("New", f"{found.new:,} {'change' if found.new == 1 else 'changes'}"))
+    write(sheet.field("Published", "no checkpoint" if found.published is None else _entries(found.published)))
+    write(sheet.field("Recorded", _entries(found.recorded)))
+    write(sheet.field("New", counted(found.new, "change")))
     if found.fault:
         write(sheet.field("Fault", found.fault, style="error"))
     return DONE if found.is_complete else NO
@@ -195,9 +197,9 @@ def recover_command(key: Path | None, folder: Path, as_json: bool, database: str
         return NO if found.lost_count else DONE
     sheet = Sheet.of(sys.stdout)
     if found.adopted:
-        write(sheet.prose(f"Recorded {_count(found.adopted)} of the folder in the database."))
+        write(sheet.prose(f"Recorded {_entries(found.adopted)} of the folder in the database."))
     else:
-        write(sheet.prose(f"Wrote the files of {_count(found.rebuilt)}."))
+        write(sheet.prose(f"Wrote the files of {_entries(found.rebuilt)}."))
     for name, revision in found.lost:
         write(sheet.prose(f"lost: {words(name)}, change {revision}", style="error"))
     if more := found.lost_count - len(found.lost):
@@ -215,8 +217,8 @@ def _witnessing(policy_file: str | None, quorum: str, networks: tuple[str, ...])
     return Witnessing(policy=policy, send=Client(networks).post, is_required=quorum == "require")
 
 
-def _count(number: int) -> str:
-    return f"{number:,} {'entry' if number == 1 else 'entries'}"
+def _entries(number: int) -> str:
+    return counted(number, "entry", "entries")
 
 
 def _key_path(folder: Path, key: Path | None) -> Path:

@@ -12,7 +12,7 @@ import click
 from .. import streams
 from ..errors import DONE, NO, NO_INPUT, Refused, write
 from ..options import check_file, network_option
-from ..output import Sheet, words
+from ..output import Sheet, counted, words
 from ..progress import Progress
 from .remote import Client, RemoteLog, is_url, read_file
 from .trust import policy_file_option, trusted, vkey_option
@@ -98,9 +98,9 @@ def _print(monitor: Monitor, count: int) -> None:
     sheet = Sheet.of(sys.stdout)
     if count > _MOST:
         write(sheet.prose(f"and {count - _MOST:,} more problems; --json prints all", style="error"))
-    entries = f"{monitor.entries:,} {'entry' if monitor.entries == 1 else 'entries'}"
-    names = f"{monitor.names:,} {'name' if monitor.names == 1 else 'names'}"
-    problems = f"{count:,} {'problem' if count == 1 else 'problems'}"
+    entries = counted(monitor.entries, "entry", "entries")
+    names = counted(monitor.names, "name")
+    problems = counted(count, "problem")
     if monitor.seen is None:
         write(sheet.prose(f"{problems}. No entry was read.", style="error"))
         return

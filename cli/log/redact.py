@@ -10,7 +10,7 @@ from ..bindings.stores import open_store
 from ..errors import DONE, read_name, write
 from ..numbers import WholeNumber
 from ..options import actor_option, database_option
-from ..output import Sheet
+from ..output import Sheet, counted
 
 
 @click.command("redact", short_help="Remove personal values from the history of an identifier.")
@@ -45,7 +45,7 @@ def redact_command(identifier: str, revisions: tuple[int, ...], resource: bool, 
     name = read_name(identifier)
     with open_store(database) as bindings:
         done = redact(bindings, name, revisions=revisions, resource=resource, actor=actor)
-    changes = f"{done.events:,} {'change' if done.events == 1 else 'changes'}"
+    changes = counted(done.events, "change")
     result = f"Redacted {changes}; {done.logged:,} in the log. The redaction is change {done.revision:,}."
     write(Sheet.of(sys.stdout).prose(result))
     return DONE

@@ -12,7 +12,7 @@ import click
 from .. import streams
 from ..errors import DONE, NO, Refused, read_name, write
 from ..options import network_option
-from ..output import Sheet, words
+from ..output import Sheet, counted, words
 from .remote import Client, is_url, read_file
 from .trust import policy_file_option, trusted, vkey_option
 
@@ -91,7 +91,7 @@ def verify_name_command(
 def _print(key: str, found: ProvedEntry) -> None:
     sheet = Sheet.of(sys.stdout)
     entry, number = found.entry, found.cosignatures
-    size = f"{found.size:,} {'entry' if found.size == 1 else 'entries'}"
+    size = counted(found.size, "entry", "entries")
     write(sheet.prose(f"Proved: {words(key)} is in the log {words(found.log.name)}.", style="good"))
     write(sheet.field("Entry", f"{found.index:,}; the signed checkpoint has {size}"))
     write(sheet.field("Change", f"{entry.revision:,}: {entry.action}, {entry.time:%Y-%m-%d %H:%M:%S} UTC"))

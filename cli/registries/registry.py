@@ -15,7 +15,7 @@ from ...identifiers.registries import tables as registry_tables
 from ...identifiers.registries.tables import AnyTable, Changes, RegistryError
 from .. import streams
 from ..errors import DONE, NO, NO_INPUT, Refused, write
-from ..output import Sheet, Style
+from ..output import Sheet, Style, counted
 from .registry_folder import VARIABLE, registry_folder, table_in, write_tables
 
 _CANNOT_CREATE = 73
@@ -133,8 +133,8 @@ def _vanished(updates: list[_Update]) -> Refused:
     old, new = updates[0].old.snapshot, updates[0].new.snapshot
     if new.date < old.date:
         details.insert(1, ("Cause", f"the file is older ({new.date}) than the table in use ({old.date})"))
-    what = f"{len(lost):,} NAAN{'' if len(lost) == 1 else 's'} of the table in use {'is' if len(lost) == 1 else 'are'}"
-    return Refused(f"{what} not in the file", *details, exit_code=NO)
+    what = f"{counted(len(lost), 'NAAN')} of the table in use {'is' if len(lost) == 1 else 'are'} not in the file"
+    return Refused(what, *details, exit_code=NO)
 
 
 def _as_dict(update: _Update, path: Path | None) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from ...identifiers import registries, scheme_registration
 from ...identifiers.scheme_registration import PROFILES, QUESTIONS, Finding, Registration, RegistrationError
 from .. import streams
 from ..errors import DONE, NO, NO_INPUT, UNREADABLE, Refused, write
-from ..output import Sheet, Style, words
+from ..output import Sheet, Style, counted, words
 
 _STYLES: dict[str, Style] = {"error": "error", "warning": "warning", "note": "soft"}
 
@@ -160,10 +160,10 @@ def _print_findings(record: Registration, findings: list[Finding], profile: str)
         write([f"{sheet.paint(finding.field.ljust(width), 'strong')}{severity}  {finding.code}"])
         write(sheet.prose(f"{finding.message}; expected: {finding.expected} ({finding.reference})", indent=width))
     counts = [(each, sum(finding.severity == each for finding in findings)) for each in _STYLES]
-    counted = ", ".join(f"{count:,} {word}{'' if count == 1 else 's'}" for word, count in counts if count)
+    problems = ", ".join(counted(count, word) for word, count in counts if count)
     name = words(record.name, most=60) or "unnamed record"
     status = words(record.status, most=60) or "no status"
-    write(sheet.prose(f"{name}, {status}, by {PROFILES[profile].title}: {counted or 'no problems found'}."))
+    write(sheet.prose(f"{name}, {status}, by {PROFILES[profile].title}: {problems or 'no problems found'}."))
 
 
 def _lines(record: Registration, sheet: Sheet) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ..doctor.finding import Finding, State
-from ..output import Sheet, Style
+from ..output import Sheet, Style, counted
 
 _STYLES: dict[State, Style] = {"ok": "good", "warning": "warning", "error": "error"}
 _STATE = 10
@@ -48,7 +48,7 @@ def summary_lines(findings: Sequence[Finding], sheet: Sheet) -> Iterator[str]:
         if rules:
             yield from sheet.prose(f"({'; '.join(rules)})", indent=4, style="soft")
     counts = {state: sum(finding.state == state for finding in findings) for state in _STYLES}
-    warnings = f"{counts['warning']} warning{'' if counts['warning'] == 1 else 's'}"
+    warnings = counted(counts["warning"], "warning")
     yield ""
     if counts["error"]:
         # One change can fix several findings.

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from ..output import Sheet, Style, identifier, words
+from ..output import Sheet, Style, counted, identifier, words
 from .bindings import differences, moment
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def operation_lines(operation: Operation, sheet: Sheet) -> Iterator[str]:
     by = f" by {words(operation.actor)}" if operation.actor else ""
     number = sheet.paint(f"{operation.number:>6}", "strong")
     when = sheet.paint(moment(operation.started), "soft")
-    names = f"{operation.names:,} name{'' if operation.names == 1 else 's'}"
+    names = counted(operation.names, "name")
     yield f"{number}  {when}  {sheet.paint(operation.action, 'good')} {sheet.paint(f'{names}{by}')}"
     stated = [f"{name} {_value(value)}" for name, value in operation.parameters.items() if value is not None]
     if operation.finished is None:
@@ -106,14 +106,14 @@ def _noted(
 
 def _counts(result: BulkResult) -> str:
     done = _DONE if result.written else _DRY
-    counted = [f"{number:,} {done.get(outcome, outcome)}" for outcome, number in sorted(result.counts.items())]
+    changes = [f"{number:,} {done.get(outcome, outcome)}" for outcome, number in sorted(result.counts.items())]
     for number, what in (
         (result.unchanged, "unchanged"),
         (result.others, "left alone"),
         (result.refusals, "refused"),
     ):
         if number:
-            counted.append(f"{number:,} {what}")
-    names = f"{result.names:,} name{'' if result.names == 1 else 's'}"
+            changes.append(f"{number:,} {what}")
+    names = counted(result.names, "name")
     opening = "Written." if result.written else "Nothing was written."
-    return f"{opening} {': '.join(filter(None, [names, ', '.join(counted)]))}."
+    return f"{opening} {': '.join(filter(None, [names, ', '.join(changes)]))}."
