@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import socket
 import ssl
+from collections.abc import Callable
 
 import pytest
 import trustme
 
-from ararat.webapp.tracing.client.connection import tls_context
+from ararat.webapp.tracing.client.tls import tls_context
 
 
 def test_tls_uses_the_name_of_the_host(listen, authority, trusting, deadline, local, does):
@@ -38,6 +39,48 @@ def test_an_unknown_certificate_authority_is_refused(context, listen, trusting, 
     failed = failure(local(tls=trusting if context else None), f"https://a.example:{server.port}/")
     assert failed.code == "tls"
     assert "certificate" in failed.sentence
+
+
+def test_messages_of_tls_without_end_are_refused(listen, authority, trusting, failure, local, does):
+    server = listen(sending_tickets(authority, 20_000))
+    failed = failure(local(tls=trusting), f"https://a.example:{server.port}/")
+    assert failed.code == "tls"
+    assert "too many messages" in failed.sentence
+
+
+def test_a_response_in_many_small_records_is_read(listen, authority, trusting, deadline, local, does):
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("a.example").configure_cert(context)
+
+    def behave(connection: socket.socket) -> None:
+        with context.wrap_socket(connection, server_side=True) as tls:
+            does.request_of(tls)
+            for octet in does.OK + b"X: " + b"x" * 30_000 + b"\r\n\r\n":
+                tls.sendall(bytes([octet]))
+
+    server = listen(behave)
+    assert local(tls=trusting)("GET", f"https://a.example:{server.port}/", deadline()).status == 200
+
+
+def sending_tickets(authority: trustme.CA, number: int) -> Callable[[socket.socket], None]:
+    """Return a server that sends this number of session tickets after the handshake, at once."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("a.example").configure_cert(context)
+    context.num_tickets = number
+
+    def behave(connection: socket.socket) -> None:
+        received, to_send = ssl.MemoryBIO(), ssl.MemoryBIO()
+        tls = context.wrap_bio(received, to_send, server_side=True)
+        while True:
+            try:
+                tls.do_handshake()
+                break
+            except ssl.SSLWantReadError:
+                connection.sendall(to_send.read())
+                received.write(connection.recv(65536))
+        connection.sendall(to_send.read())
+
+    return behave
 
 
 def plain_http(connection: socket.socket) -> None:

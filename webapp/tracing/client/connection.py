@@ -6,21 +6,20 @@ permanently. Here sockets do not block, and all waits share one :class:`~.deadli
 
 from __future__ import annotations
 
-import functools
 import logging
 import selectors
 import socket
 import ssl
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from ipaddress import IPv6Address
-from pathlib import Path
 from typing import Any, TypeVar
 
 from ....identifiers.text import display
 from ..hop import HopFailed
 from .allowed_addresses import Address
 from .deadline import Deadline
+from .tls import TLS
 
 log = logging.getLogger(__name__)
 
@@ -31,24 +30,6 @@ A caller that needs a longer body sets another number in its :class:`Connection`
 """
 
 T = TypeVar("T")
-
-
-@functools.cache
-def tls_context() -> ssl.SSLContext:
-    """Return the default TLS settings: TLS 1.2 or newer, the CA certificates of the system, and verified host names.
-
-    ``SSL_CERT_FILE``, ``SSL_CERT_DIR`` and ``SSLKEYLOGFILE`` are not read. The client sends no certificate.
-    """
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    paths = ssl.get_default_verify_paths()
-    cafile = paths.openssl_cafile if Path(paths.openssl_cafile).is_file() else None
-    capath = paths.openssl_capath if Path(paths.openssl_capath).is_dir() else None
-    if cafile or capath:
-        context.load_verify_locations(cafile, capath)
-    else:
-        context.load_default_certs()
-    context.set_alpn_protocols(["http/1.1"])
-    return context
 
 
 def open_socket(address: Address, port: int, deadline: Deadline) -> socket.socket:
@@ -83,19 +64,23 @@ class Connection:
     peer: Address
     deadline: Deadline
     bytes_left: int = RESPONSE_BYTES
+    _tls: TLS | None = field(default=None, init=False)
 
     def read(self) -> bytes:
         """Wait for data and return the bytes received, or b"" at the end of the connection."""
         if self.bytes_left == 0:
             raise HopFailed("too-large", f"the header of the response is longer than {RESPONSE_BYTES // 1024} kB")
-        received = self._when_ready(selectors.EVENT_READ, self.sock.recv, min(self.bytes_left, RESPONSE_BYTES))
+        read = self._receive if self._tls is None else self._tls.read
+        received = read(min(self.bytes_left, RESPONSE_BYTES))
         self.bytes_left -= len(received)
         return received
 
     def write(self, data: bytes) -> None:
         """Send all of ``data``, waiting until the deadline if the peer reads slowly."""
-        while data:
-            data = data[self._when_ready(selectors.EVENT_WRITE, self.sock.send, data) :]
+        if self._tls is None:
+            self._send(data)
+        else:
+            self._tls.write(data)
 
     def close(self) -> None:
         """Close the connection without waiting for the peer."""
@@ -104,37 +89,30 @@ class Connection:
     def start_tls(self, context: ssl.SSLContext, host: str) -> None:
         """Start TLS as a client. The server must have a certificate for ``host``, which is also sent as SNI."""
         try:
-            # wrap_socket detaches the plain socket, so replace it.
-            self.sock = tls = context.wrap_socket(self.sock, server_hostname=host, do_handshake_on_connect=False)
-            self._when_ready(selectors.EVENT_READ, tls.do_handshake)
+            self._tls = TLS(context, host, self._receive, self._send)
+            self._tls.handshake()
         except BaseException:
             self.close()
             raise
 
-    def _when_ready(self, event: int, operation: Callable[..., T], *arguments: Any) -> T:
-        """Call ``operation`` when the socket is ready. TLS may have to read in order to write, and the reverse."""
+    def _receive(self, most: int) -> bytes:
+        return self._when_ready(selectors.EVENT_READ, self.sock.recv, most)
+
+    def _send(self, data: bytes) -> None:
+        while data:
+            data = data[self._when_ready(selectors.EVENT_WRITE, self.sock.send, data) :]
+
+    def _when_ready(self, event: int, operation: Callable[[Any], T], argument: Any) -> T:
+        """Call ``operation`` when the socket is ready."""
         while True:
             self.deadline.remaining()
             try:
-                return operation(*arguments)
-            except ssl.SSLWantReadError:
-                _wait(self.sock, selectors.EVENT_READ, self.deadline)
-            except ssl.SSLWantWriteError:
-                _wait(self.sock, selectors.EVENT_WRITE, self.deadline)
+                return operation(argument)
             except BlockingIOError:
                 _wait(self.sock, event, self.deadline)
-            except ssl.SSLError as error:
-                raise HopFailed("tls", _tls_sentence(error)) from None
             except OSError as error:
                 log.info("the connection ended: %s", display.escape(str(error)))
                 raise HopFailed("dropped") from None
-
-
-def _tls_sentence(error: ssl.SSLError) -> str:
-    # The text comes from OpenSSL, not from the peer. A name in it is the requested one.
-    why = error.verify_message if isinstance(error, ssl.SSLCertVerificationError) else error.reason
-    words = display.escape(str(why or "no reason given")).rstrip(".")
-    return f"no secure connection could be made ({words if ' ' in words else words.lower().replace('_', ' ')})"
 
 
 # Prefer poll: select cannot wait for file descriptors above 1,023.

@@ -21,10 +21,11 @@ from ....identifiers.text import display
 from ..hop import USER_AGENT, AddressBlocked, HopFailed, HopResponse
 from . import url as weburl
 from .allowed_addresses import Address, Network, name_verdict, parse_networks, verdict
-from .connection import Connection, open_socket, tls_context
+from .connection import Connection, open_socket
 from .deadline import Deadline
 from .dns import Lookups
 from .exchange import Exchange
+from .tls import tls_context
 from .url import WebURL
 
 log = logging.getLogger(__name__)

@@ -321,7 +321,7 @@ def test_expensive_objects_are_created_before_the_first_request():
     # Otherwise the first hop of a trace includes the time to load certificates and tables.
     program = """
 from ararat.identifiers.text import characters
-from ararat.webapp.tracing.client.connection import tls_context
+from ararat.webapp.tracing.client.tls import tls_context
 from ararat.webapp.tracing.client.guard import GuardedClient
 
 GuardedClient()
