@@ -23,6 +23,7 @@ from sqlalchemy import Connection, bindparam, func, insert, literal_column, sele
 
 from ...middleware.bindings.model import rfc3339
 from ...middleware.storage.tables.account_tables import jobs as table
+from ..accounts.records.database import CLOCK_SKEW
 from .model import FINISHED, Job, State
 
 if TYPE_CHECKING:
@@ -108,7 +109,8 @@ class Jobs:
         """Claim the oldest job that waits, or whose worker has ended. Return None if there is none."""
         now = self.accounts.bindings.now()
         for job in self.unfinished():
-            if job.state == "running" and now - job.changed < timedelta(seconds=self.lease):
+            # A later report was written before the clock was set back, so it is not a sign of a worker.
+            if job.state == "running" and -CLOCK_SKEW <= now - job.changed < timedelta(seconds=self.lease):
                 continue
             claims = job.parameters.get("claims", 0) + 1
             marked = json.dumps({**job.parameters, "claim": secrets.token_hex(8), "claims": claims})

@@ -53,6 +53,15 @@ def test_a_job_is_claimed_again_only_after_its_lease(jobs, add, clock, expire):
     assert (second.job.number, jobs.get(number).progress) == (number, 0)
 
 
+def test_a_job_of_a_worker_that_ended_does_not_wait_until_a_clock_that_is_set_back(jobs, add, clock):
+    number = add()
+    jobs.claim()
+    clock.move(minutes=-2)
+    assert jobs.claim() is None
+    clock.move(hours=-1)
+    assert jobs.claim().job.number == number
+
+
 @pytest.mark.parametrize("act", ["report", "end"])
 def test_a_worker_that_lost_its_claim_can_neither_report_nor_end_the_job(jobs, add, expire, act):
     number = add()
