@@ -63,7 +63,12 @@ class Lookups:
             self._running[key] += 1
         answer: queue.SimpleQueue[list[str] | None] = queue.SimpleQueue()
         # A daemon thread, so that a resolver that hangs does not keep the process alive.
-        threading.Thread(target=self._look_up, args=(host, key, answer), name="ararat-lookup", daemon=True).start()
+        thread = threading.Thread(target=self._look_up, args=(host, key, answer), name="ararat-lookup", daemon=True)
+        try:
+            thread.start()
+        except RuntimeError:  # the process has too many threads
+            self._release(key)
+            raise HopFailed("busy") from None
         while True:
             try:
                 found = answer.get(timeout=deadline.poll_interval())
@@ -87,11 +92,14 @@ class Lookups:
         except (OSError, UnicodeError):
             log.info("no lookup of %s", host)
         finally:
-            with self._lock:
-                self._running[key] -= 1
-                if not self._running[key]:
-                    del self._running[key]
+            self._release(key)
             answer.put(found)
+
+    def _release(self, key: str) -> None:
+        with self._lock:
+            self._running[key] -= 1
+            if not self._running[key]:
+                del self._running[key]
 
 
 _at_fork = AtFork(after_in_child=Lookups.forget)

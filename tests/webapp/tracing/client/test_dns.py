@@ -51,6 +51,19 @@ def test_a_failed_lookup_has_a_code(error):
     assert failed.value.code == "dns"
 
 
+def test_a_lookup_without_a_thread_does_not_count(monkeypatch):
+    def start(self):
+        raise RuntimeError("can't start new thread")
+
+    lookups = Lookups(lambda host: ["192.0.2.1"], total=1)
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", start)
+        with pytest.raises(HopFailed) as failed:
+            lookups.addresses("a.example", soon(), "192.0.2.7")
+    assert failed.value.code == "busy"
+    assert lookups.addresses("a.example", soon(), "192.0.2.7") == ["192.0.2.1"]
+
+
 def test_a_name_without_addresses_is_not_a_failed_lookup():
     with pytest.raises(HopFailed) as failed:
         Lookups(lambda host: []).addresses("a.example", soon())
