@@ -48,7 +48,9 @@ def sign_in(accounts: Accounts, name: str, password: str, address: str | None) -
     attempts.forget()
     if passwords.needs_rehash(stored):
         renewed = passwords.hash_password(passwords.normal(password))
-        accounts.replace_hash(account, stored, renewed)
+        if not accounts.replace_hash(account, stored, renewed):
+            # Another sign-in was faster, or the password was changed.
+            return sign_in(accounts, name, password, address)
         return replace(account, hash=renewed)
     return account
 

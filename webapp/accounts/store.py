@@ -157,10 +157,11 @@ class Accounts(Sessions, Identities):
         found = rows.found(self.read(rows.ACCOUNT_OF_NAME, name=name))
         return (found[0].account, found[0].hash) if found and not found[0].account.disabled else (None, None)
 
-    def replace_hash(self, account: Account, old: str, new: str) -> None:
-        """Replace the hash of an unchanged password by a hash with the current parameters."""
+    def replace_hash(self, account: Account, old: str, new: str) -> bool:
+        """Replace the hash of a password by a hash with the current parameters. Return False if it was changed."""
         is_unchanged = tables.accounts.c.id == account.number, tables.accounts.c.password == old
-        self.write(lambda each: each.execute(update(tables.accounts).where(*is_unchanged).values(password=new)))
+        replace = update(tables.accounts).where(*is_unchanged).values(password=new)
+        return bool(self.write(lambda each: each.execute(replace).rowcount))
 
 
 def _hashed(password: str | None, account: str) -> str | None:
