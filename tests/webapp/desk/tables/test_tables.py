@@ -33,6 +33,22 @@ def test_a_table_is_uploaded_previewed_and_imported(desk: Desk, jane: Browser, p
     assert "imported</span>" in jane.get("/desk/tables").text
 
 
+def test_the_progress_has_no_focus_to_lose(
+    desk: Desk, jane: Browser, upload: Any, read_page: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = upload(jane, TABLE)
+    form = fields(jane.get(f"{path}/columns").text)
+    with monkeypatch.context() as patch:
+        patch.setattr(desk.app.extensions["ararat_imports"].worker, "wake", lambda: None)
+        jane.post(f"{path}/columns", form)
+        stage = read_page(jane.get(path).text).one("div", id="stage")
+    assert stage.attributes["hx-trigger"] == "every 1s"
+    assert stage.all("progress")
+    assert stage.all("a") + stage.all("button") + stage.all("summary") == []
+    desk.app.extensions["ararat_imports"].worker.wake()
+    finished(desk, jane, path)
+
+
 def test_the_preview_shows_old_and_new_values(desk: Desk, jane: Browser, preview: Any) -> None:
     desk.bindings.bind("ark:12345/x5a", "https://example.org/a", metadata={"what": "Cafe"})
     desk.bindings.bind("ark:12345/x5b", "https://example.org/b")
