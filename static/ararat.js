@@ -67,12 +67,16 @@
     if (event.submitter && event.submitter.hasAttribute("formaction")) event.stopPropagation();
   }, true);
 
-  // A second click before the response would send a form of the desk twice, and mint twice as many names.
+  // A second click before the response would send a form of the desk twice, and mint twice as many names. A form with
+  // other values is sent, and also a form of a page that the browser restored from its memory.
+  let last = {};
+  window.addEventListener("pageshow", () => { last = {}; });
   document.addEventListener("submit", (event) => {
     const form = event.target;
     if (form.method !== "post" || !form.closest(".desk")) return;
-    if (Date.now() - form.dataset.sent < 5000) event.preventDefault();
-    else form.dataset.sent = Date.now();
+    const request = form.action + " " + new URLSearchParams(new FormData(form, event.submitter));
+    if (request === last.request && Date.now() - last.time < 5000) event.preventDefault();
+    else last = {request, time: Date.now()};
   });
 
   // Pointing at a part, its row, its problem or its step highlights all of them.

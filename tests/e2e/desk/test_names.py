@@ -115,6 +115,29 @@ def test_a_second_click_does_not_mint_twice(served: Server) -> None:
     assert len(held) == 1
 
 
+def test_a_corrected_form_and_one_of_a_restored_page_are_sent_at_once(served: Server) -> None:
+    page = served.open_page("jane")
+    sent: list[str | None] = []
+
+    def stay(route: Route) -> None:
+        """Keep the page, as if the user stopped its loading."""
+        sent.append(route.request.post_data)
+        route.fulfill(status=204)
+
+    page.route("**/desk/new/mint", stay)
+    page.goto("/desk/new")
+    button = page.get_by_role("button", name="Mint")
+    button.click()
+    button.click()
+    page.get_by_label("Number of names").fill("3")
+    button.click()
+    # The browser can restore a page from its memory after Back.
+    page.evaluate("dispatchEvent(new PageTransitionEvent('pageshow', {persisted: true}))")
+    with page.expect_request("**/desk/new/mint"):
+        button.click()
+    assert [str(each).partition("count=")[2][:2] for each in sent] == ["1&", "3&", "3&"]
+
+
 def test_a_form_is_kept_when_the_session_ends(served: Server, page_watch: Any) -> None:
     page_watch.expect("403")
     page = served.open_page("jane")
