@@ -131,6 +131,13 @@ def state(binding: Binding) -> str:
     return f"located, by {binding.redirect}" if binding.kind == "located" else binding.kind
 
 
+def name_and_target(before: Binding | None, after: Binding) -> str:
+    """Return the name of a changed binding with its target, and the target before the change if it was another."""
+    target = f" -> {identifier(after.target)}" if after.target else ""
+    was = f" (was {identifier(before.target)})" if before and before.target and before.target != after.target else ""
+    return f"{identifier(after.identifier)}{target}{was}"
+
+
 def differences(before: Binding, after: Binding) -> Iterator[tuple[str, str, str]]:
     """Yield each field of a binding that a change replaced, except the target: its name, its old value and its new
     value.

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from ..output import Sheet, Style, counted, identifier, words
-from .bindings import differences, moment
+from .bindings import differences, moment, name_and_target
 
 if TYPE_CHECKING:
     from ...middleware.bindings.bulk.operations import Operation
@@ -83,10 +83,8 @@ def _value(value: object) -> str:
 
 def _effect(effect: Effect, sheet: Sheet) -> Iterator[str]:
     before, after = effect.before, effect.after
-    target = f" -> {identifier(after.target)}" if after.target else ""
-    was = f" (was {identifier(before.target)})" if before and before.target and before.target != after.target else ""
     word = sheet.paint(effect.outcome.ljust(_WORD), _STYLES.get(effect.outcome, "good"))
-    yield f"{word}{sheet.paint(f'{identifier(after.identifier)}{target}{was}')}"
+    yield f"{word}{sheet.paint(name_and_target(before, after))}"
     if before is not None:
         for name, old, new in differences(before, after):
             yield from sheet.prose(f"{name}: {words(new, most=200)} (was {words(old, most=200)})", indent=_WORD)

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
-from ararat.cli.databases import import_table
 from ararat.cli.output import Sheet
+from ararat.cli.render import imports
 from ararat.middleware import open_bindings
 from ararat.middleware.tabular.importing import NotedLine, Summary
 
@@ -285,9 +285,9 @@ def test_import_counts_and_lists_every_change(bound: Callable[..., Result]) -> N
 def test_long_line_numbers_are_separated_from_the_text() -> None:
     noted = NotedLine(14863, "ark:/12345/" + "x" * 90, "empty", "why")
     summary = Summary(refusals=1, refused=[noted])
-    first = next(iter(import_table.refused_lines(summary, Sheet(80))))
+    first = next(iter(imports.refused_lines(summary, Sheet(80))))
     assert first.startswith("refused   line 14863 ark:/12345/x")
-    lines = list(import_table.refused_lines(summary, Sheet(60, cut=True)))
+    lines = list(imports.refused_lines(summary, Sheet(60, cut=True)))
     assert lines[0] == "refused   line 14863"
     assert max(map(len, lines)) <= 60
 
