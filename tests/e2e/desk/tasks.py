@@ -115,7 +115,7 @@ def bind(hand: Hand) -> None:
     hand.write("What: title", "Plan of Meghri")
     hand.look()
     hand.button("Record")
-    hand.sees("The name is public.")
+    hand.sees("The name is live.")
 
 
 def title(hand: Hand) -> None:

@@ -32,7 +32,7 @@ _DONE = {
     "unchanged": "Nothing was changed, because the values are the recorded ones.",
     "relocated": "The name has a new target.",
     "claimed": "The resource of the name is recorded.",
-    "bound": "The name is public.",
+    "bound": "The name is live.",
     "reserved": "The name is reserved.",
     "withdrawn": "The name is withdrawn. Its public page is a tombstone.",
     "restored": "The name is live again.",
@@ -123,7 +123,7 @@ def restore() -> AnyResponse:
 
 @blueprint.post("/name/publish", endpoint="publish")
 def publish() -> AnyResponse:
-    """Make a reserved name public."""
+    """Make a reserved name live."""
     live = Fields(state="live")
     return _changed(lambda operations, by, name, revision: operations.change(by, name, live, revision=revision))
 

@@ -194,7 +194,7 @@ def put_done(text: str, saved: Saved) -> None:
 
 
 def _done(saved: Saved) -> str:
-    return "The name is reserved." if saved.binding.is_reserved else "The name is public."
+    return "The name is reserved." if saved.binding.is_reserved else "The name is live."
 
 
 def _field_of(code: str) -> str:

@@ -126,7 +126,7 @@ def page_of(operations: Management, asking: Caller, binding: Binding, hierarchy:
 def response_of(binding: Binding) -> str:
     """Return what a visitor of the name gets, in one phrase."""
     if binding.is_reserved:
-        return "404: the name is not public"
+        return "404: the name is reserved"
     if binding.is_withdrawn:
         return "410: the name is withdrawn"
     return RESPONSES[binding.kind].format(redirect=binding.redirect)

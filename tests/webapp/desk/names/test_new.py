@@ -65,7 +65,7 @@ def test_a_name_that_looks_personal_has_a_warning_before_and_after_it_is_recorde
     )
     jane.post("/desk/new/name", {"text": text, "target": "https://e.example/1", "status": "live"})
     page = jane.get("/desk/name", query_string={"name": text})
-    assert "The name is public. The name contains an e-mail address" in page.text
+    assert "The name is live. The name contains an e-mail address" in page.text
     form = {"name": text, "revision": "1", "m.erc.who": "ask joe@example.org"}
     jane.post("/desk/name/metadata", form)
     page = jane.get("/desk/name", query_string={"name": text})

@@ -168,7 +168,7 @@ def test_a_wrong_successor_is_explained(jane: Browser) -> None:
 def test_a_reserved_name_is_published_or_deleted(bound: Desk, jane: Browser) -> None:
     bound.bindings.reserve("ark:12345/x5r1")
     bound.bindings.reserve("ark:12345/x5r2")
-    assert "404: the name is not public" in jane.get("/desk/name?name=ark:12345/x5r1").text
+    assert "404: the name is reserved" in jane.get("/desk/name?name=ark:12345/x5r1").text
     assert jane.post("/desk/name/publish", {"name": "ark:12345/x5r1", "revision": "1"}).status_code == 303
     assert jane.post("/desk/name/delete", {"name": "ark:12345/x5r2", "revision": "1"}).location == "/desk"
     found = bound.bindings.lookup("ark:12345/x5r1")
