@@ -13,8 +13,8 @@ from ..errors import NO_INPUT, Refused
 from ..render.imports import expected
 
 if TYPE_CHECKING:
-    from ...middleware.tabular.importing import NotedLine, Report
     from ...middleware.tabular.sources.importing import OmittedValue
+    from ...middleware.tabular.summary import NotedLine, Report
 
 
 class _Writer(Protocol):

@@ -34,9 +34,9 @@ from .import_report import dump_report, table_report
 if TYPE_CHECKING:
     from ...identifiers.iri_policy import Profile
     from ...middleware import Bindings
-    from ...middleware.tabular.importing import Summary
     from ...middleware.tabular.sources.dump import Source
     from ...middleware.tabular.sources.importing import Migration
+    from ...middleware.tabular.summary import Summary
 
 
 def _columns(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:

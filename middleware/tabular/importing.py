@@ -8,16 +8,14 @@ The table is read once, in one transaction. A thousand rows at a time are in mem
 
 from __future__ import annotations
 
-import json
-import sqlite3
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, BinaryIO
 
 from ..bindings import assignment, names, validation
 from ..bindings.assignment import Change, Proposal
@@ -25,99 +23,21 @@ from ..bindings.checks import personal_data
 from ..bindings.collection import Bindings, check_actor
 from ..bindings.model import NOTHING, Binding, rfc3339
 from ..bindings.policy import ChangeCheck
-from ..bindings.prefixes import FIELDS, NO_RECORDS, PrefixRecords, record
+from ..bindings.prefixes import NO_RECORDS, PrefixRecords
 from ..errors import BindingError, BindingsUnavailable, Collision, TableError
-from ..resolution.rules import Rule
-from ..storage.key_spool import disk_errors
 from . import columns as rows
 from . import formats, other_rows
 from .columns import Columns, Row
 from .formats import Reader
 from .other_rows import OtherRow, PrefixRow, RuleRow, Setting
+from .seen_names import SeenNames
+from .summary import MAX_LISTED, Effect, Imported, NotedLine, Report, Summary
 from .text_stream import ReadAs, name_of
 
 if TYPE_CHECKING:
     from ..storage.writing.transaction import Transaction
 
-MAX_LISTED = 100
-"""The maximum number of listed lines for each outcome. All lines are counted."""
-
 _CHUNK = 1000
-
-
-class Imported(NamedTuple):
-    """The effect of one line of an imported table.
-
-    - ``outcome``: what the line does, such as "added" or "relocated".
-    - ``before``: the binding before it; None for a new name.
-    - ``after``: the binding after it. For the outcome "set" it is the parsed rule, prefix record or counter.
-    """
-
-    line: int
-    outcome: str
-    before: Binding | None
-    after: Binding | OtherRow
-
-
-class NotedLine(NamedTuple):
-    """A line of an imported table with an error or a warning.
-
-    ``identifier`` is the text in its column "identifier", in printable ASCII.
-    """
-
-    line: int
-    identifier: str
-    code: str
-    message: str
-
-
-Report = Callable[[str, NotedLine, Mapping[str, str]], object]
-"""A callback with "refused" or "warning", the line, and its cells."""
-
-Effect = Callable[[Imported], object]
-"""A callback with the effect of each line without an error, also of a line that changes nothing."""
-
-
-@dataclass(slots=True)
-class Summary:
-    """The result of an import or a dry run. Most fields are numbers of lines; the lists have the first hundred.
-
-    - ``lines``: the number of lines; ``added``: new public names; ``unchanged``: names whose values are recorded
-      already.
-    - ``updated``, ``claimed``, ``relocated``: names with new metadata, with a first resource, with a new place.
-    - ``withdrawn``: names that the line withdraws.
-    - ``reserved``, ``rules``, ``prefixes``, ``settings``: reserved names, rules, prefix records and counters that are
-      new.
-    - ``refusals``: the number of lines with an error; ``refused``: the first of them.
-    - ``warnings``: the number of warnings about new names: invisible or non-ASCII characters (A-09), personal data, or
-      a name that software can confuse with another bound name (A-08). ``warned``: the first of them.
-    - ``listed``: the effects of lines, except "unchanged". Lines of a batch that was rolled back are not included.
-    - ``written``: False after a dry run, and if a line was refused.
-    - ``kept``: the number of lines, from the first, that are committed. Without batches it is all lines or 0.
-    - ``read_as``: the detected encoding, delimiter and columns of the file.
-    - ``operation``: the number of the import among the operations; None if no binding was changed.
-    """
-
-    lines: int = 0
-    added: int = 0
-    unchanged: int = 0
-    updated: int = 0
-    claimed: int = 0
-    relocated: int = 0
-    withdrawn: int = 0
-    reserved: int = 0
-    rules: int = 0
-    prefixes: int = 0
-    settings: int = 0
-    refusals: int = 0
-    refused: list[NotedLine] = field(default_factory=list)
-    warnings: int = 0
-    warned: list[NotedLine] = field(default_factory=list)
-    listed: list[Imported] = field(default_factory=list)
-    written: bool = False
-    kept: int = 0
-    read_as: ReadAs = field(default_factory=ReadAs)
-    operation: int | None = None
 
 
 def import_table(
@@ -236,42 +156,6 @@ def import_rows(
     summary.written = not (dry_run or summary.refusals)
     run.finish()
     return summary
-
-
-class SeenNames:
-    """A temporary index on disk from each name of an imported table to its first line.
-
-    It detects duplicate names in a table of any size. Raises :class:`BindingsUnavailable` if the disk cannot store it.
-
-    >>> seen = SeenNames()
-    >>> seen.add({"ark:12345/x": "2"})
-    >>> seen.lookup(["ark:12345/x", "ark:12345/y"])
-    {'ark:12345/x': '2'}
-    >>> seen.close()
-    """
-
-    def __init__(self) -> None:
-        # "": a temporary database that SQLite deletes itself. It need not survive a crash.
-        self._database = sqlite3.connect("", isolation_level=None)
-        with disk_errors("the import"):
-            self._database.execute("PRAGMA journal_mode = OFF")
-            self._database.execute("CREATE TABLE lines (key TEXT PRIMARY KEY, source TEXT NOT NULL) WITHOUT ROWID")
-
-    def add(self, sources: dict[str, str]) -> None:
-        """Add names with their lines. ``sources`` maps keys that are not in the index to the numbers of their lines, as
-        text.
-        """
-        with disk_errors("the import"):
-            self._database.execute("INSERT INTO lines SELECT key, value FROM json_each(?)", (json.dumps(sources),))
-
-    def lookup(self, keys: Sequence[str]) -> dict[str, str]:
-        """Return the lines of the ``keys`` that are in the index, by key."""
-        query = "SELECT key, source FROM lines WHERE key IN (SELECT value FROM json_each(?))"
-        with disk_errors("the import"):
-            return dict(self._database.execute(query, (json.dumps(keys),)))
-
-    def close(self) -> None:
-        self._database.close()
 
 
 @dataclass(slots=True)
@@ -418,43 +302,14 @@ class _Run:
         try:
             if self.only_names:
                 raise BindingError("row-only-names")
-            match stated:
-                case RuleRow():
-                    changed = self._apply_rule(stated, transaction)
-                case PrefixRow():
-                    changed = self._apply_prefix(stated, transaction)
-                case Setting():
-                    changed = _apply_setting(stated, transaction)
+            is_new = other_rows.record(stated, transaction, self.now, self.actor)
         except BindingError as error:
             self._refuse(row, error.code, error.message)
             return
-        if not changed:
-            self._note("unchanged", row, "unchanged", None, stated)
-        else:
+        if is_new:
             self._note(_OTHERS[type(stated)], row, "set", None, stated)
-
-    def _apply_rule(self, stated: RuleRow, transaction: Transaction) -> bool:
-        existing = transaction.get_rule(stated.prefix)
-        if existing is None:
-            transaction.put_rule(Rule(*stated, self.now, self.actor))
-            return True
-        if (existing.template, existing.redirect) == (stated.template, stated.redirect):
-            return False
-        recorded = f"{validation.shown(existing.template, 100)} ({existing.redirect})"
-        requested = f"{validation.shown(stated.template, 100)} ({stated.redirect})"
-        raise BindingError("rule-otherwise", f"the rule for {stated.prefix} leads to {recorded}, not to {requested}")
-
-    def _apply_prefix(self, stated: PrefixRow, transaction: Transaction) -> bool:
-        existing = transaction.get_prefix(stated.prefix)
-        if existing is None:
-            transaction.put_prefix(record(stated.prefix, stated.texts, changed=self.now, actor=self.actor))
-            return True
-        if existing.texts == stated.texts:
-            return False
-        differing = next(field for field in FIELDS if existing.texts.get(field) != stated.texts.get(field))
-        raise BindingError(
-            "prefix-otherwise", f"the record of {stated.prefix} has another text in the field {differing}"
-        )
+        else:
+            self._note("unchanged", row, "unchanged", None, stated)
 
     def _note(self, counter: str, row: Row, outcome: str, before: Binding | None, after: Binding | OtherRow) -> None:
         number = getattr(self.summary, counter) + 1
@@ -557,21 +412,6 @@ def _keep_white_space(proposal: Proposal, before: Binding) -> Proposal:
         reason=kept(proposal.reason, before.reason),
         metadata=metadata,
     )
-
-
-def _apply_setting(stated: Setting, transaction: Transaction) -> bool:
-    """Store a counter, which never decreases, or the owner of a UUID. Return whether it is new."""
-    existing = transaction.setting(stated.name)
-    if stated.name.startswith("next "):
-        if existing is not None and int(existing) >= int(stated.value):
-            return False
-    elif existing is not None:
-        if existing == stated.value:
-            return False
-        message = f"the UUID {stated.name[5:]} belongs to {validation.shown(existing, 100)}"
-        raise BindingError("uuid-reused", f"{message}, not to {validation.shown(stated.value, 100)}")
-    transaction.set_setting(stated.name, stated.value)
-    return True
 
 
 def _line_and_spelling(row: Row, key: str) -> str:

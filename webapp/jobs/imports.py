@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from flask import Flask, current_app
 
-from ...middleware.tabular.importing import Summary
+from ...middleware.tabular.summary import Summary
 from .callers import caller_of, described
 from .model import Job
 from .queue import LEASE_SECONDS, Claim, Jobs

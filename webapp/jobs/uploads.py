@@ -13,7 +13,7 @@ from ...middleware.bindings import validation
 from ...middleware.bindings.model import Binding
 from ...middleware.errors import TableError
 from ...middleware.tabular.columns import Row, cells
-from ...middleware.tabular.importing import Imported, NotedLine, Summary
+from ...middleware.tabular.summary import Imported, NotedLine, Summary
 from ...middleware.tabular.text_stream import ReadAs
 from ..uploads import sheet
 from ..uploads.limits import MAX_ROWS

@@ -10,7 +10,8 @@ from ...middleware.bindings.bulk import relocation, undo
 from ...middleware.bindings.bulk.operations import Operation, list_operations
 from ...middleware.bindings.bulk.plan import BulkResult
 from ...middleware.tabular.exporting import table_lines
-from ...middleware.tabular.importing import Effect, Report, Summary, import_rows, import_table
+from ...middleware.tabular.importing import import_rows, import_table
+from ...middleware.tabular.summary import Effect, Report, Summary
 from .permissions import require_account, require_administrator, require_curator
 from .recording import Recorder
 

@@ -14,7 +14,8 @@ from ...bindings import names, targets, validation
 from ...bindings.collection import Bindings
 from ...errors import BindingError
 from ..columns import Row
-from ..importing import MAX_LISTED, Report, Summary, import_rows
+from ..importing import import_rows
+from ..summary import MAX_LISTED, Report, Summary
 from ..text_stream import ReadAs, name_of
 from . import conversion, dump
 from .checksum import Checksum, NameIndex

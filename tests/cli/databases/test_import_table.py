@@ -14,7 +14,7 @@ from click.testing import Result
 from ararat.cli.output import Sheet
 from ararat.cli.render import imports
 from ararat.middleware import open_bindings
-from ararat.middleware.tabular.importing import NotedLine, Summary
+from ararat.middleware.tabular.summary import NotedLine, Summary
 
 TABLE = (
     "identifier,target,kind,what\nark:/12345/d-oc,https://example.org/1,,A report\nark:12345/cat,/about-cat,related,\n"

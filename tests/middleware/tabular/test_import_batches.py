@@ -5,7 +5,6 @@ from __future__ import annotations
 import signal
 import tracemalloc
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from io import BytesIO, RawIOBase
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -16,7 +15,8 @@ from ararat.middleware.bindings.bulk.undo import undo_operation
 from ararat.middleware.bindings.collection import Bindings
 from ararat.middleware.errors import BindingError, TableError
 from ararat.middleware.tabular import importing
-from ararat.middleware.tabular.importing import SeenNames, Summary, import_table
+from ararat.middleware.tabular.importing import import_table
+from ararat.middleware.tabular.summary import Summary
 from tests.forking import ForkedCode
 
 
@@ -162,14 +162,6 @@ def test_a_rolled_back_batch_has_no_lines_in_the_summary(bindings: Bindings) -> 
     assert [each.line for each in summary.listed] == [2, 3]
     assert [each.line for each in summary.warned] == [2]
     assert codes(summary) == [(5, "naan-reserved-invalid")]
-
-
-@pytest.mark.parametrize("text", ['a"b', "a\\b", "a\\u0041", "a'b;--", "{}", ""])
-def test_seen_names_are_returned_in_the_order_of_their_addition(text: str) -> None:
-    with closing(SeenNames()) as seen:
-        seen.add({f"ark:12345/{text}": f"{text}.csv, line 2", "ark:12345/x": "names.csv, line 3"})
-        seen.add({})
-        assert seen.lookup([f"ark:12345/{text}", "ark:12345/y"]) == {f"ark:12345/{text}": f"{text}.csv, line 2"}
 
 
 def test_an_import_ends_if_its_operation_is_undone_between_two_batches(

@@ -11,7 +11,8 @@ from ararat.middleware.bindings.collection import Bindings
 from ararat.middleware.bindings.model import Binding, rfc3339
 from ararat.middleware.errors import BindingError, BindingsUnavailable, TableError
 from ararat.middleware.tabular.columns import COLUMNS
-from ararat.middleware.tabular.importing import Imported, Summary, import_table
+from ararat.middleware.tabular.importing import import_table
+from ararat.middleware.tabular.summary import Imported, Summary
 
 
 def table(*lines: str) -> BytesIO:

@@ -8,7 +8,8 @@ import pytest
 
 from ararat.middleware.bindings.collection import Bindings
 from ararat.middleware.bindings.minting import mint
-from ararat.middleware.tabular.importing import Summary, import_table
+from ararat.middleware.tabular.importing import import_table
+from ararat.middleware.tabular.summary import Summary
 
 
 def table(*lines: str) -> BytesIO:

@@ -9,7 +9,8 @@ import pytest
 
 from ararat.middleware.bindings.collection import Bindings
 from ararat.middleware.errors import TableError
-from ararat.middleware.tabular.importing import MAX_LISTED, Summary, import_table
+from ararat.middleware.tabular.importing import import_table
+from ararat.middleware.tabular.summary import MAX_LISTED, Summary
 
 
 def table(*lines: str) -> BytesIO:
