@@ -97,3 +97,14 @@ def test_a_page_in_arabic_is_mirrored(browser, site, page_watch):
     for english, arabic in zip(places["en"], places["ar"], strict=True):
         assert english["x"] + english["width"] / 2 < arabic["x"] + arabic["width"] / 2
         assert arabic["x"] + arabic["width"] > 700 > english["x"]
+
+
+def test_a_marked_character_is_visible_in_forced_colours(browser: Browser, site: Client, page_watch: Any) -> None:
+    page_watch.expect("400")
+    page = open_page(browser, site, page_watch, "en", "light")
+    page.emulate_media(forced_colors="active")
+    page.goto(f"{ORIGIN}/ark:12345/x5!")
+    border, text = page.locator("mark").evaluate(
+        "one => [getComputedStyle(one).borderBottomColor, getComputedStyle(one).color]"
+    )
+    assert border == text

@@ -11,6 +11,8 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
+from ararat.webapp.accounts.store import Accounts
+
 from .conftest import LONG, Server
 
 NAME = "ark:12345/x5n01"
@@ -127,6 +129,9 @@ def test_forced_colours_keep_what_colours_mean(served: Server) -> None:
     page.goto("/desk/name?name=ark:12345/x5n10")
     removed = page.locator("del").first
     assert "line-through" in removed.evaluate("one => getComputedStyle(one).textDecorationLine")
+    # Transparent borders get a colour, so the arrow of the menu must not consist of borders.
+    menu = page.locator(".account > summary")
+    assert menu.evaluate("one => getComputedStyle(one, '::after').borderTopWidth") == "0px"
 
 
 # The contrast of two colours (WCAG 2.2, success criterion 1.4.11 requires 3 for the edge of a field).
@@ -179,6 +184,9 @@ def test_long_names_and_values_leave_room_for_others(served: Server) -> None:
     target = page.get_by_role("row").filter(has_text="verylongname").locator("[data-label=Target]")
     assert target.evaluate("one => one.clientWidth") > 300
     assert page.get_by_role("link", name="Edit target").first.evaluate(LINES) == 1
+    Accounts(served.bindings).add("w" * 64, "reader")
+    page.goto("/desk/accounts")
+    assert page.locator(".administration").evaluate("one => one.scrollWidth <= one.parentElement.clientWidth")
 
 
 def test_print_shows_no_menu_and_no_exports(served: Server) -> None:

@@ -75,8 +75,9 @@ def test_identifiers_and_technical_details_stay_left_to_right(client, language):
 def test_lists_and_numbers_have_no_english_separators(client):
     page = client.get("/ark:12345/doc?info", headers={"Accept-Language": "ar"}).text
     shown = page[page.index('<p class="dated">') :].partition("</p>")[0]
-    formats = " ".join(re.sub("<[^>]*>", "", shown).split())
-    assert " \u00b7 ERC \u00b7 " in formats
+    formats = re.sub("<[^>]*>", "", shown)
+    # A line does not begin with the dot.
+    assert "\u00a0\u00b7\nERC\u00a0\u00b7\n" in formats
     assert "," not in formats
     view = log_page.LogPage(
         origin="x", key=None, size=1234567, published=datetime.now(UTC), witnesses=0, root="", path="/log"
