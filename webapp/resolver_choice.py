@@ -1,7 +1,4 @@
-"""List the resolvers that a user can select for the trace of an identifier.
-
-:func:`.trace_jobs.choose_resolver` selects the default.
-"""
+"""Choose the resolver for the trace of an identifier, and list the resolvers that a user can select."""
 
 from __future__ import annotations
 
@@ -10,8 +7,9 @@ from dataclasses import dataclass
 
 from ..identifiers.report import OFFICIAL_PREFIX
 from .config import Site, site
+from .errors import Refused
 from .tracing.client import url as weburl
-from .tracing.known_resolvers import expected_of
+from .tracing.known_resolvers import REGISTRY_KEYWORD, expected_of, prefix_for
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +20,46 @@ class ResolverOption:
 
     prefix: str
     title: str
+
+
+@dataclass(frozen=True, slots=True)
+class ResolverChoice:
+    """The resolver that a trace uses.
+
+    - ``resolver``: its resolver prefix.
+    - ``why``: a sentence with the reason for the choice.
+    - ``possible``: whether this inspector can send requests to the resolver.
+    """
+
+    resolver: str
+    why: str
+    possible: bool
+
+
+def choose_resolver(text: str, wanted: str | None, *, bound: bool | None) -> ResolverChoice:
+    """Choose the resolver of a trace: the wanted one, else this site if the name is bound here, else the official one.
+
+    - ``text``: the identifier.
+    - ``wanted``: a resolver prefix, or "registry" for the known resolver of the identifier; None without a request.
+    - ``bound``: whether the name is bound here; None if the bindings could not be read.
+
+    Raises :class:`.Refused` with the status 400 if no resolver is known.
+    """
+    known = site()
+    if wanted == REGISTRY_KEYWORD:
+        if (prefix := prefix_for(text)) is None:
+            raise Refused(400, "no-resolver", "No resolver is known for this identifier.")
+        return ResolverChoice(prefix, "The registry lists this resolver for the identifier.", may_ask(prefix, known))
+    if wanted is not None:
+        return ResolverChoice(wanted, "You chose this resolver.", may_ask(wanted, known))
+    home = own_prefix(known)
+    if home is not None and bound:
+        return ResolverChoice(home, "The identifier is bound here, so this site resolves it.", True)
+    if bound is None:
+        why = "The bindings of this site cannot be read, so the trace starts at the official resolver."
+    else:
+        why = "The identifier is not bound here, so the trace starts at the official resolver."
+    return ResolverChoice(OFFICIAL_PREFIX, why, may_ask(OFFICIAL_PREFIX, known))
 
 
 def resolver_options(text: str) -> tuple[ResolverOption, ...]:

@@ -55,6 +55,12 @@ def represented(value: Any, template: str, *, fragment: str | None = None, **con
     return make_response(render_template(template, shown=value, fragment=False, **context))
 
 
+def forbid_caches(response: Response) -> Response:
+    """Forbid caches and browsers to keep a response, as a function for ``Blueprint.after_request``."""
+    response.headers["Cache-Control"] = "no-store"
+    return response
+
+
 def wants_json() -> bool:
     """Return whether the response must be JSON: below /api/, and for clients that prefer JSON to HTML (Accept).
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ararat.webapp import create_app, resolver_choice, trace_jobs
+from ararat.webapp import create_app, resolver_choice, trace_requests
 from ararat.webapp.config import Resolver
 from ararat.webapp.tracing.hop import HopResponse
 
@@ -38,7 +38,7 @@ def others(monkeypatch) -> list[str]:
             return HopResponse(302, "Found", (("Location", f"{OTHER}/page"),))
         return HopResponse(200, "OK", (("Cache-Control", "no-store"),))
 
-    monkeypatch.setattr(trace_jobs, "GuardedClient", lambda **settings: fetch)
+    monkeypatch.setattr(trace_requests, "GuardedClient", lambda **settings: fetch)
     return asked
 
 

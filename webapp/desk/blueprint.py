@@ -18,7 +18,7 @@ from ..config import url
 from ..errors import Refused, drain
 from ..jobs.imports import current_imports
 from ..management import Management
-from ..responses import wants_json
+from ..responses import forbid_caches, wants_json
 from . import messages, unsent
 from .navigation import desk_navigation
 
@@ -58,11 +58,7 @@ def require_session() -> AnyResponse | None:
     return None
 
 
-@blueprint.after_request
-def forbid_caches(response: Response) -> Response:
-    """Forbid caches and browsers to keep pages of the desk."""
-    response.headers["Cache-Control"] = "no-store"
-    return response
+blueprint.after_request(forbid_caches)
 
 
 @blueprint.context_processor

@@ -18,7 +18,7 @@ from ...middleware.errors import BindingError
 from ..config import site, url
 from ..management import Forbidden
 from ..management.permissions import require_curator
-from ..trace_jobs import acquire_slot, fetcher
+from ..trace_requests import acquire_slot, fetcher
 from ..tracing.hop import FAILURES, Fetch, HopFailed
 from ..tracing.progress import Progress
 from . import messages

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from flask import Blueprint, Response, request
 from werkzeug.exceptions import RequestEntityTooLarge
 
-from .. import large_texts, sse, trace_jobs
+from .. import large_texts, sse, trace_requests
 from ..config import MAX_BYTES, site
 from ..errors import Refused
 from ..responses import as_json_pieces
-from ..trace_jobs import TraceJob
+from ..trace_requests import RunningTrace
 from ..tracing.events import Event
 from ..tracing.keepalive import KeepAlive
 from . import compare as comparing
@@ -68,7 +68,7 @@ def trace() -> Response:
         return Response(status=204)
     if refusal := live.unasked():
         raise refusal
-    run = trace_jobs.start_trace(trace_jobs.parse_trace_request(request.args))
+    run = trace_requests.start_trace(trace_requests.parse_trace_request(request.args))
     stream = request.accept_mimetypes.best_match([_LINES, sse.MIMETYPE], _LINES) == sse.MIMETYPE
     response = Response(
         _messages(run) if stream else _lines(run),
@@ -89,12 +89,12 @@ def _argument(name: str) -> str:
     return request.args[name]
 
 
-def _lines(run: TraceJob[Event]) -> Iterator[str]:
+def _lines(run: RunningTrace[Event]) -> Iterator[str]:
     for event in run:
         yield json.dumps(event.as_dict()) + "\n"
 
 
-def _messages(run: TraceJob[Event]) -> Iterator[str]:
+def _messages(run: RunningTrace[Event]) -> Iterator[str]:
     for number, event in enumerate(run, 1):
         if isinstance(event, KeepAlive):
             yield sse.HEARTBEAT

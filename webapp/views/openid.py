@@ -20,6 +20,7 @@ from ..accounts.openid import NotConfirmed, OpenID, ProviderUnavailable
 from ..accounts.redirection import safe_path
 from ..config import site, url
 from ..errors import Refused
+from ..responses import forbid_caches
 from ..tracing.limits.concurrency import Busy
 from . import sign_in
 
@@ -31,7 +32,7 @@ _MAX_CODE = 4000
 _log = logging.getLogger(__name__)
 
 blueprint.before_request(sign_in.require_accounts)
-blueprint.after_request(sign_in.forbid_caches)
+blueprint.after_request(forbid_caches)
 
 
 @blueprint.get("")

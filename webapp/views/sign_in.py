@@ -14,6 +14,7 @@ from ..accounts.records.sessions import SESSION_HOURS
 from ..accounts.redirection import safe_path
 from ..config import site, url
 from ..errors import Refused
+from ..responses import forbid_caches
 
 blueprint = Blueprint("sign_in", __name__)
 
@@ -24,11 +25,7 @@ def require_accounts() -> None:
     identify.accounts()
 
 
-@blueprint.after_request
-def forbid_caches(response: Response) -> Response:
-    """Forbid caches and browsers to keep these pages."""
-    response.headers["Cache-Control"] = "no-store"
-    return response
+blueprint.after_request(forbid_caches)
 
 
 @blueprint.get("/sign-in")

@@ -20,11 +20,11 @@ from jinja2 import Environment
 from markupsafe import Markup
 
 from ...identifiers.text import display
-from .. import cross_site, resolver_choice, sse, trace_jobs
+from .. import cross_site, resolver_choice, sse, trace_requests
 from ..config import MAX_URL_LENGTH, site, url
 from ..errors import Refused
 from ..resolver_choice import ResolverOption
-from ..trace_jobs import TraceJob, TraceRequest
+from ..trace_requests import RunningTrace, TraceRequest
 from ..tracing import messages, uri
 from ..tracing.client.in_process import HOP_KEY
 from ..tracing.curl import curl
@@ -80,7 +80,7 @@ def trace() -> Response:
     if _wants_stream():
         return _stream()
     try:
-        wish = trace_jobs.parse_trace_request(request.args)
+        wish = trace_requests.parse_trace_request(request.args)
     except Refused as refused:
         if not htmx_request.htmx:
             raise
@@ -91,7 +91,7 @@ def trace() -> Response:
         return Response(render_template("inspector/_stream.html", wish=wish), headers={"Cache-Control": "no-store"})
     if request.method == "HEAD" or not wish.text or unasked():
         return Response(_page(wish, waiting=True), headers={"Cache-Control": "no-store"})
-    return _progressive(wish, trace_jobs.start_trace(wish))
+    return _progressive(wish, trace_requests.start_trace(wish))
 
 
 def plan(subject: str, bound: str | None, unread: bool) -> Plan:
@@ -103,7 +103,7 @@ def plan(subject: str, bound: str | None, unread: bool) -> Plan:
     too_long = Plan("The identifier is too long for a trace.")
     if len(subject) >= MAX_URL_LENGTH:
         return too_long
-    choice = trace_jobs.choose_resolver(TraceRequest(subject), bound=None if unread else bound is not None)
+    choice = resolver_choice.choose_resolver(subject, None, bound=None if unread else bound is not None)
     if choice.possible:
         why, wish, label, command = choice.why, TraceRequest(subject), "Run the trace", None
     else:
@@ -188,8 +188,8 @@ def _stream() -> Response:
             raise Refused(400, "connection-lost", _LOST)
         if refusal := unasked():
             raise refusal
-        wish = trace_jobs.parse_trace_request(request.args)
-        run = trace_jobs.start_trace(wish)
+        wish = trace_requests.parse_trace_request(request.args)
+        run = trace_requests.start_trace(wish)
     except Refused as refused:
         # With another status than 200, the htmx extension would reconnect endlessly.
         return _event_stream(fragments.last_messages(refused.sentence))
@@ -202,7 +202,7 @@ def _event_stream(messages: Iterator[str]) -> Response:
     return Response(messages, mimetype=sse.MIMETYPE, headers=STREAM_HEADERS)
 
 
-def _progressive(wish: TraceRequest, run: TraceJob[Event]) -> Response:
+def _progressive(wish: TraceRequest, run: RunningTrace[Event]) -> Response:
     response = Response(_fragments(wish).growing(_page(wish, waiting=False), run), headers=STREAM_HEADERS)
     response.call_on_close(run.close)
     return response
@@ -225,7 +225,7 @@ class Fragments:
     environment: Environment
     again: str | None
 
-    def messages(self, run: TraceJob[Event]) -> Iterator[str]:
+    def messages(self, run: RunningTrace[Event]) -> Iterator[str]:
         """Yield each event of a trace as a server-sent event with an HTML fragment. The last event is always "end".
 
         While the trace waits, yield the pending request or a comment, so that a closed connection is detected.
@@ -256,7 +256,7 @@ class Fragments:
         yield sse.message("verdict", self.refusal(sentence))
         yield sse.message("end", "end")
 
-    def growing(self, page: str, run: TraceJob[Event]) -> Iterator[str]:
+    def growing(self, page: str, run: RunningTrace[Event]) -> Iterator[str]:
         """Yield ``page`` in pieces, with the events of the trace as HTML between them as they arrive.
 
         The page contains :data:`CUT` at each place where a piece ends.

@@ -24,11 +24,12 @@ from ...identifiers import examine
 from ...middleware import BindingsUnavailable
 from ...middleware.bindings import origins
 from ...middleware.errors import PrefixError
-from .. import trace_jobs
+from .. import trace_requests
 from ..config import MAX_URL_LENGTH, Site, site, url
 from ..errors import Refused
 from ..report import inspection
-from ..trace_jobs import ResolverChoice, TraceJob, TraceRequest
+from ..resolver_choice import ResolverChoice, choose_resolver
+from ..trace_requests import RunningTrace
 from ..tracing import uri
 from ..tracing.algorithm import trace
 from ..tracing.bulk import CSV_HEADER, OPEN, VERDICTS, BulkTraceRow, trace_all
@@ -182,11 +183,11 @@ def _order(text: str, resolver: str, most: int, done: Iterable[BulkTraceRow] = (
     return Order(texts, named, tuple(kept.values()))
 
 
-def _begin(order: Order, choices: Mapping[str, ResolverChoice]) -> TraceJob[BulkTraceRow]:
+def _begin(order: Order, choices: Mapping[str, ResolverChoice]) -> RunningTrace[BulkTraceRow]:
     known, stop, stages = site(), threading.Event(), Progress()
     run = _runner(choices, known, request.remote_addr, stop)
     rows = _within(MAX_SECONDS, stop, trace_all(order.left, run, at_once=_AT_ONCE, stop=stop))
-    return TraceJob(rows, trace_jobs.acquire_slot(known), stop, stages)
+    return RunningTrace(rows, trace_requests.acquire_slot(known), stop, stages)
 
 
 def _within(seconds: float, stop: threading.Event, rows: Iterator[BulkTraceRow]) -> Iterator[BulkTraceRow]:
@@ -205,11 +206,9 @@ def _choices(order: Order, known: Site) -> dict[str, ResolverChoice]:
     try:
         kinds = inspection.kinds((key for own in keys.values() for key in own), known.bindings) or {}
     except BindingsUnavailable:
-        return {text: trace_jobs.choose_resolver(TraceRequest(text, order.resolver), bound=None) for text in order.left}
+        return {text: choose_resolver(text, order.resolver, bound=None) for text in order.left}
     bound = {text for text, own in keys.items() if any(key in kinds for key in own)}
-    return {
-        text: trace_jobs.choose_resolver(TraceRequest(text, order.resolver), bound=text in bound) for text in order.left
-    }
+    return {text: choose_resolver(text, order.resolver, bound=text in bound) for text in order.left}
 
 
 def _own_hosts(known: Site) -> set[str]:
@@ -246,7 +245,7 @@ def _runner(
 
     def run(text: str) -> Iterable[Event]:
         choice, clock = choices[text], PausableClock()
-        fetch = trace_jobs.fetcher(known, client, stop, Progress())
+        fetch = trace_requests.fetcher(known, client, stop, Progress())
         # A resolver that must not be contacted needs no pause: the fetch fails at once.
         in_turn = turns.wrap(fetch, clock) if choice.possible else fetch
         return known.watched(trace(text, fetch=in_turn, resolver=choice.resolver, clock=clock))
@@ -263,7 +262,7 @@ class _Grower:
     files: tuple[str, str]
     keep: Callable[[BulkTraceRow], None]
 
-    def growing(self, page: str, run: TraceJob[BulkTraceRow]) -> Iterator[str]:
+    def growing(self, page: str, run: RunningTrace[BulkTraceRow]) -> Iterator[str]:
         """Yield the HTML of the page, row by row as the traces end."""
         head, closing, tail = page.split(live.CUT)
         yield head
@@ -317,7 +316,7 @@ def counted(rows: Iterable[BulkTraceRow]) -> str:
     return f"{len(rows):,} traced: {', '.join(listed)}."
 
 
-def _csv(run: TraceJob[BulkTraceRow]) -> Iterator[str]:
+def _csv(run: RunningTrace[BulkTraceRow]) -> Iterator[str]:
     yield CSV_HEADER
     for event in run:
         if not isinstance(event, KeepAlive):

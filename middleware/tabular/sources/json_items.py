@@ -54,6 +54,17 @@ def read(stream: BinaryIO, file: str, *, keyed: bool = False) -> Iterator[Item]:
             yield text.item(None)
 
 
+def as_text(value: Any) -> str:
+    """Return the text of a value: a string itself, null as "", and any other value as JSON.
+
+    >>> as_text("a"), as_text(None), as_text([1])
+    ('a', '', '[1]')
+    """
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
 def _array(text: _Text) -> Iterator[Item]:
     if text.next_character() == "]":
         text.skip(1)

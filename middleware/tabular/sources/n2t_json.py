@@ -6,9 +6,8 @@ be an object. The names of binders, such as ``_t``, are known too (:mod:`.noid.e
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from . import json_items
 from .noid import elements as binder_elements
@@ -26,17 +25,13 @@ def records(stream: BinaryIO, file: str) -> Iterator[Record]:
     """
     for item in json_items.read(stream, file, keyed=True):
         members = dict(item.value)
-        identifier = item.key or next((_text(members.pop(name)) for name in _IDENTIFIERS if name in members), "")
+        identifier = item.key or next(
+            (json_items.as_text(members.pop(name)) for name in _IDENTIFIERS if name in members), ""
+        )
         elements: list[tuple[str, str]] = []
         for name, value in members.items():
             if name in _GROUPS and isinstance(value, dict):
-                elements += ((f"{name}.{part}", _text(member)) for part, member in value.items())
+                elements += ((f"{name}.{part}", json_items.as_text(member)) for part, member in value.items())
             else:
-                elements.append((_RENAMED.get(name, name), _text(value)))
+                elements.append((_RENAMED.get(name, name), json_items.as_text(value)))
         yield binder_elements.record(item.line, identifier, elements)
-
-
-def _text(value: Any) -> str:
-    if value is None:
-        return ""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -7,7 +7,7 @@ import shlex
 
 import pytest
 
-from ararat.webapp import create_app, trace_jobs
+from ararat.webapp import create_app, trace_requests
 from ararat.webapp.tracing.hop import USER_AGENT
 from ararat.webapp.views import trace
 
@@ -200,7 +200,7 @@ def test_an_internal_error_ends_the_stream_and_the_page(inspector, messages, mon
         yield from ()
         raise ArithmeticError("seven")
 
-    monkeypatch.setattr(trace_jobs, "iter_with_keepalive", broken)
+    monkeypatch.setattr(trace_requests, "iter_with_keepalive", broken)
     client = inspector()
     stream = client.get("/trace", query_string={"q": NAME}, headers=STREAM)
     assert [event for event, _ in messages(stream)] == ["verdict", "end"]

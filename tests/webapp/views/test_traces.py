@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from ararat.webapp import create_app, trace_jobs
+from ararat.webapp import create_app, trace_requests
 from ararat.webapp.config import MAX_URL_LENGTH
 from ararat.webapp.tracing import uri
 from ararat.webapp.tracing.client.in_process import HOP_KEY
@@ -250,7 +250,7 @@ def elsewhere(bound, monkeypatch):
 
         return fetch
 
-    monkeypatch.setattr(trace_jobs, "GuardedClient", guarded)
+    monkeypatch.setattr(trace_requests, "GuardedClient", guarded)
     app = create_app(bound({}), prefix=HERE)
     pace = HostRateLimiter(2, 2, clock=lambda: now[0])
     pace.min_interval = 0.01

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
@@ -25,10 +24,4 @@ def records(stream: BinaryIO, file: str) -> Iterator[Record]:
             if row.get("model", _MODEL) != _MODEL:
                 continue
             row = {"ark": row.get("pk"), **fields}
-        yield arklet_elements.record(item.line, {name: _text(value) for name, value in row.items()})
-
-
-def _text(value: Any) -> str:
-    if value is None:
-        return ""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        yield arklet_elements.record(item.line, {name: json_items.as_text(value) for name, value in row.items()})

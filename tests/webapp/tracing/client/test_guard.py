@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 from ararat.middleware import ResolverMiddleware, open_bindings
-from ararat.webapp import create_app, trace_jobs
+from ararat.webapp import create_app, trace_requests
 from ararat.webapp.tracing.algorithm import End, Hop, trace
 from ararat.webapp.tracing.client import guard
 from ararat.webapp.tracing.client.allowed_addresses import Address
@@ -141,7 +141,7 @@ def test_hostile_hosts_reach_no_listener_on_any_channel_of_the_page(listen, monk
     server = listen(does.silent)
     # Every name is at loopback, and the port is allowed.
     monkeypatch.setattr(guard.LOOKUPS, "_resolve", lambda host: ["127.0.0.1", "::1"])
-    monkeypatch.setattr(trace_jobs, "GuardedClient", functools.partial(GuardedClient, ports=(80, 443, server.port)))
+    monkeypatch.setattr(trace_requests, "GuardedClient", functools.partial(GuardedClient, ports=(80, 443, server.port)))
     client = create_app().test_client()
     for host, *_ in table("ssrf-hosts.txt"):
         resolver = f"http://{host}:{server.port}"

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from ararat.webapp import create_app, trace_jobs
+from ararat.webapp import create_app, resolver_choice, trace_requests
 from ararat.webapp.tracing.client.in_process import HOP_KEY
 from ararat.webapp.tracing.hop import HopResponse
 
@@ -24,7 +24,7 @@ def test_unreadable_bindings_are_not_reported_as_unbound(bound, redirecting):
     names = bound({}, reachable=False)
     client = create_app(names, prefix=HERE, local={HERE: redirecting}, trace_elsewhere=False).test_client()
     with client.application.test_request_context("/"):
-        choice = trace_jobs.choose_resolver(trace_jobs.TraceRequest(NAME), bound=None)
+        choice = resolver_choice.choose_resolver(NAME, None, bound=None)
     assert choice.why == "The bindings of this site cannot be read, so the trace starts at the official resolver."
     refused = json.loads(client.get("/api/trace", query_string={"q": NAME}).text)
     assert refused["code"] == "not-asked"
@@ -67,7 +67,7 @@ def test_a_trace_without_a_free_slot_gets_503(inspector, messages, slow, read_pa
     stream = client.get("/trace", query_string={"q": NAME}, headers=STREAM)
     assert (stream.status_code, [event for event, _ in messages(stream)]) == (200, ["verdict", "end"])
     page = client.get("/trace", query_string={"q": NAME}, headers=BROWSER)
-    assert (page.status_code, page.headers["Retry-After"]) == (503, str(trace_jobs.RETRY_SECONDS))
+    assert (page.status_code, page.headers["Retry-After"]) == (503, str(trace_requests.RETRY_SECONDS))
     assert client.get("/api/trace", query_string={"q": NAME}).status_code == 503
     slow.answers.set()
     for response, part in zip(running, parts, strict=True):
@@ -135,7 +135,7 @@ def others(monkeypatch):
 
         return fetch
 
-    monkeypatch.setattr(trace_jobs, "GuardedClient", guarded)
+    monkeypatch.setattr(trace_requests, "GuardedClient", guarded)
     return asked
 
 

@@ -1,7 +1,7 @@
 """Start the traces that clients of the inspector request.
 
 The page, the event stream and the API use the same steps. :func:`parse_trace_request` reads the query.
-:func:`start_trace` selects a resolver, acquires a slot and returns a :class:`TraceJob`. Both raise
+:func:`start_trace` selects a resolver, acquires a slot and returns a :class:`RunningTrace`. Both raise
 :class:`~ararat.webapp.errors.Refused` with an HTTP status.
 """
 
@@ -18,20 +18,18 @@ from flask import request
 from werkzeug.datastructures import MultiDict
 
 from ..identifiers import examine
-from ..identifiers.report import OFFICIAL_PREFIX
 from ..identifiers.text import display
 from ..middleware import BindingsUnavailable
-from . import resolver_choice as resolvers
 from .config import Site, site
 from .errors import Refused
 from .report import inspection
+from .resolver_choice import choose_resolver
 from .tracing.algorithm import TraceError, trace
 from .tracing.client.guard import GuardedClient
 from .tracing.client.in_process import HOP_KEY, local_fetch
 from .tracing.events import End, Event, Start
 from .tracing.hop import Fetch
 from .tracing.keepalive import KeepAlive, iter_with_keepalive
-from .tracing.known_resolvers import REGISTRY_KEYWORD, prefix_for
 from .tracing.limits.cache import cached_fetch
 from .tracing.limits.concurrency import Busy, Slot
 from .tracing.progress import Progress
@@ -71,21 +69,7 @@ class TraceRequest:
         return query | ({"fresh": "1"} if self.fresh else {})
 
 
-@dataclass(frozen=True, slots=True)
-class ResolverChoice:
-    """The resolver that a trace uses.
-
-    - ``resolver``: its resolver prefix.
-    - ``why``: a sentence with the reason for the choice.
-    - ``possible``: whether this inspector can send requests to the resolver.
-    """
-
-    resolver: str
-    why: str
-    possible: bool
-
-
-class TraceJob(Generic[T]):
+class RunningTrace(Generic[T]):
     """The events of a running trace, and the slot that the trace occupies (:class:`.ConcurrencyLimit`).
 
     Iterate it once: it yields the events, and a :class:`.KeepAlive` while it waits. The end of the trace frees the
@@ -134,33 +118,7 @@ def parse_trace_request(arguments: MultiDict[str, str]) -> TraceRequest:
     return TraceRequest(text, next(iter(resolvers), None), method, int(redirects), fresh == "1")
 
 
-def choose_resolver(wanted: TraceRequest, *, bound: bool | None) -> ResolverChoice:
-    """Choose the resolver of a trace: the requested one, else this site if the name is ``bound`` here, else the
-    official one.
-
-    ``bound`` is None if the bindings could not be read. The keyword "registry" requests the known resolver of the
-    identifier. Raises :class:`.Refused` with the status 400 if no resolver is known.
-    """
-    known = site()
-    if wanted.resolver == REGISTRY_KEYWORD:
-        if (prefix := prefix_for(wanted.text)) is None:
-            raise Refused(400, "no-resolver", "No resolver is known for this identifier.")
-        return ResolverChoice(
-            prefix, "The registry lists this resolver for the identifier.", resolvers.may_ask(prefix, known)
-        )
-    if wanted.resolver is not None:
-        return ResolverChoice(wanted.resolver, "You chose this resolver.", resolvers.may_ask(wanted.resolver, known))
-    home = resolvers.own_prefix(known)
-    if home is not None and bound:
-        return ResolverChoice(home, "The identifier is bound here, so this site resolves it.", True)
-    if bound is None:
-        why = "The bindings of this site cannot be read, so the trace starts at the official resolver."
-    else:
-        why = "The identifier is not bound here, so the trace starts at the official resolver."
-    return ResolverChoice(OFFICIAL_PREFIX, why, resolvers.may_ask(OFFICIAL_PREFIX, known))
-
-
-def start_trace(wanted: TraceRequest) -> TraceJob[Event]:
+def start_trace(wanted: TraceRequest) -> RunningTrace[Event]:
     """Acquire a slot and prepare the trace. The first request is sent when the caller iterates the result.
 
     Raises :class:`.Refused`: 400 if the text cannot be traced, 403 if this inspector cannot trace it, 503 if no slot is
@@ -171,7 +129,9 @@ def start_trace(wanted: TraceRequest) -> TraceJob[Event]:
         raise Refused(403, "trace-in-trace", "This request comes from a trace. A trace cannot start another trace.")
     if not wanted.text:
         raise Refused(400, "nothing-to-trace", "There is no identifier to trace. Give one in the parameter q.")
-    choice = choose_resolver(wanted, bound=_bound(wanted.text, known) if wanted.resolver is None else False)
+    choice = choose_resolver(
+        wanted.text, wanted.resolver, bound=_bound(wanted.text, known) if wanted.resolver is None else False
+    )
     stop, progress = threading.Event(), Progress()
     fetch = fetcher(known, request.remote_addr, stop, progress, fresh=wanted.fresh)
     try:
@@ -192,7 +152,7 @@ def start_trace(wanted: TraceRequest) -> TraceJob[Event]:
         named = display.percent(choice.resolver)
         sentence = f"This inspector sends no requests to {named}. Run `ararat trace` on a command line instead."
         raise Refused(403, "not-asked", sentence)
-    return TraceJob(known.watched(_resumed(start, events)), acquire_slot(known), stop, progress)
+    return RunningTrace(known.watched(_resumed(start, events)), acquire_slot(known), stop, progress)
 
 
 def acquire_slot(known: Site) -> Slot:
