@@ -1,4 +1,4 @@
-"""Ararat makes any WSGI site answer for its ARKs and URNs, and shows what an identifier says, equals and leads to.
+"""Ararat makes any WSGI site answer for its ARKs and URNs. It also shows what an identifier says, equals and leads to.
 
 The front door is the five verbs of :mod:`ararat.identifiers`, each loaded on first use:
 

@@ -2,7 +2,7 @@
 
 The module of a command is loaded when the command runs. A command returns its exit code. A usage error ends with 64,
 because 2, the default of click, means "not valid" here. A :class:`~ararat.cli.errors.Refused` is printed to standard
-error. An interrupt or a closed pipe ends the process by the signal itself, so that the calling shell sees the signal.
+error. An interrupt or a closed pipe ends the process by the signal itself. The calling shell then sees the signal.
 """
 
 from __future__ import annotations

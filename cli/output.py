@@ -102,7 +102,7 @@ class Sheet:
         return (" " * self._margin + self._coloured(text, style)).rstrip()
 
     def field(self, label: str, text: str, *, style: Style = "", level: int = 0) -> Iterator[str]:
-        """Yield the lines of a label and its text, side by side or, on a narrow terminal, one below the other.
+        """Yield the lines of a label and its text, side by side, or stacked on a narrow terminal.
 
         ``level`` indents the text by two columns for each level of a hierarchy.
 

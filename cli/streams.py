@@ -64,7 +64,7 @@ def identifiers(texts: Iterable[str], form: str) -> Iterator[Given]:
     """Yield the identifiers in the arguments. The argument "-" means all lines of standard input.
 
     ``form`` is "text", or "json" for JSON strings. As on the page, a text of several lines is a list with one
-    identifier a line, and white space around an identifier does not count. Empty lines are skipped.
+    identifier a line. White space around an identifier does not count. Empty lines are skipped.
     """
     for number, text in enumerate(texts, 1):
         place = f"argument {number}"

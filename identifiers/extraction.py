@@ -84,8 +84,8 @@ _COLON_AND_SLASH = (("%3A", ":"), ("%3a", ":"), ("%2F", "/"), ("%2f", "/"))
 def find(text: str, *, scope: Collection[str] = ()) -> list[Match]:
     """Find the identifiers in ``text``. The matches are in order and do not overlap.
 
-    The whole text, without surrounding white space (space, tab, CR, LF), is one match in two cases, so that a report
-    can name the first wrong character:
+    The whole text, without surrounding white space (space, tab, CR, LF), is one match in two cases. A report can then
+    name the first wrong character:
 
     - It is one word that starts with a scheme or contains no identifier, and not more than one identifier.
     - It is one line that starts with an identifier and contains no other, unless a sentence or a column follows.
@@ -93,8 +93,8 @@ def find(text: str, *, scope: Collection[str] = ()) -> list[Match]:
     In a list, each line starts with an identifier. A line with only one identifier is then one match, unless a sentence
     or a column follows. In other text of several lines, a match ends where the grammar ends.
 
-    ``scope``: host names in lower case. Addresses at these hosts, also with "www." before the host, are matches too,
-    because an IRI policy applies to them (POL-001).
+    ``scope``: host names in lower case. Addresses at these hosts, also with "www." before them, are matches too. An IRI
+    policy applies to them (POL-001).
 
     Source: URN draft, section 2.3.3; ARK-060, URN-045.
 
@@ -159,8 +159,8 @@ def _is_whole(token: str, found: list[Match]) -> bool:
 def _is_name(rest: str) -> bool:
     """Return whether the rest of a line can belong to the identifier at its start, as in "INV 1940 0041".
 
-    It cannot if it contains another column or address, or many words. It cannot either if at least two words, and at
-    least half of all, are in lower case like those of a sentence.
+    It cannot if it contains another column or address, or many words. It cannot either if two or more words, and at
+    least half of all, are in lower case like a sentence.
     """
     if re.search("[\t\r\n]|://", rest):
         return False

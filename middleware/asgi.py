@@ -10,7 +10,7 @@ It answers like :class:`~ararat.middleware.ResolverMiddleware`. Other HTTP reque
 reach the site unchanged: the same ``scope``, ``receive`` and ``send``. With ``statistics``, lifespan events get another
 ``send``.
 
-A lookup in SQLite or in a file takes less time than a change of threads, so it runs in the event loop. Lookups in
+A lookup in SQLite or in a file takes less time than a change of threads. So it runs in the event loop. Lookups in
 PostgreSQL, feeds, files of the log, and lookups after a failure run in at most :data:`THREADS` threads. So a slow
 database never stops other requests of the site. The event loop must be that of asyncio (also uvloop).
 

@@ -1,6 +1,6 @@
 """Locks, and functions to call at a fork, for objects that remain usable in a forked process.
 
-A fork copies a held lock, but not the thread that would release it. Servers can fork workers at any time, so every lock
+A fork copies a held lock, but not the thread that would release it. Servers can fork workers at any time. So every lock
 that can be held during a fork must be a :class:`ForkSafeLock`.
 """
 

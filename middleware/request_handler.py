@@ -250,7 +250,7 @@ class RequestHandler:
         return self._with_hint(resolution)
 
     def _with_hint(self, resolution: Resolution) -> Resolution:
-        """Return the refusal of an unknown name with a hint at a typing error, and with the name that it means."""
+        """Return the refusal of an unknown name with a hint at a typing error and the intended name."""
         problem, identifier = resolution.problem, resolution.identifier
         if problem is None or identifier is None or problem.code != "not-bound":
             return resolution

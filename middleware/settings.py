@@ -267,8 +267,7 @@ class Settings:
         return None if found is None else target[found.end() :]
 
     def reserves(self, path: str) -> bool:
-        """Return whether a path of the site belongs to one of its own schemes, to a service of RFC 2169 or to the
-        log.
+        """Return whether a path of the site belongs to its own schemes, a service of RFC 2169 or the log.
 
         The path can be percent-encoded. "ark" and "urn" are not checked here: :func:`.targets.is_reserved` rejects them
         for all bindings.

@@ -8,7 +8,7 @@
 
 Other requests reach the site unchanged: the same environ, body and ``start_response``. Requests for reserved paths
 never reach the site, except for a *served* binding: then the site answers at its own path. Put the middleware outside
-of code that rewrites or redirects paths (routers, added slashes), and inside of code that checks access.
+of code that rewrites or redirects paths (routers, added slashes). Put it inside of code that checks access.
 
 An error in the middleware never affects requests for the site. A request whose environ cannot be read goes to the site
 unchanged. If the bindings cannot be opened or read, identifiers are answered with 503. An exception in the resolver, or
@@ -107,7 +107,7 @@ class ResolverMiddleware:
         :func:`~ararat.middleware.log_resolutions` returns such a callable for an access log.
 
     Raises ValueError if a setting is wrong, and TypeError if ``app`` is an ASGI application (FastAPI, Starlette, Quart,
-    Django's ASGI application).
+    Django's).
 
     For a served name, ``environ["ararat.ark"]`` is the normal form of the identifier.
     """

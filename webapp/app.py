@@ -132,9 +132,9 @@ def create_app(
     ``ProxyFix(app, x_for=1, x_proto=1)`` of :mod:`werkzeug.middleware.proxy_fix` and replace 1 by the number of
     proxies. Do this only behind a proxy.
 
-    Raises :class:`MissingAssets` if the files of htmx are missing, and ValueError for an invalid prefix, policy or
-    resolver, an invalid ``remote_user``, ``ezid``, ``statistics`` or ``session_idle``, and for ``openid`` without a URL
-    of this inspector.
+    Raises :class:`MissingAssets` if the files of htmx are missing. Raises ValueError for an invalid prefix, policy,
+    resolver, ``remote_user``, ``ezid``, ``statistics`` or ``session_idle``. The same is raised for ``openid`` without a
+    URL of this inspector.
 
     >>> create_app().test_client().get("/?q=ark:12345/x").status
     '200 OK'

@@ -65,8 +65,8 @@ def choose_resolver(text: str, wanted: str | None, *, bound: bool | None) -> Res
 def resolver_options(text: str) -> tuple[ResolverOption, ...]:
     """Return the resolvers that this inspector can trace the identifier ``text`` with, each prefix once.
 
-    They are this site, the official resolver, the known resolver of the NAAN or URN namespace, and those of the
-    setting ``resolvers``.
+    They are this site, the official resolver, that of the NAAN or URN namespace, and those of the setting
+    ``resolvers``.
     """
     known = site()
     found: dict[str, ResolverOption] = {}

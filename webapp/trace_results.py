@@ -1,4 +1,7 @@
-"""Keep the results of bulk traces in this process for an hour, so that a user can save them or resume the list."""
+"""Keep the results of bulk traces in this process for an hour.
+
+A user can save them or resume the list.
+"""
 
 from __future__ import annotations
 

@@ -169,8 +169,8 @@ def relocate_command(
 
     With --from and --to, change the beginning of all targets that begin with PREFIX, in one transaction. This includes
     the targets of media types and languages. PREFIX is the beginning of a URL, a path of this site, or a host such as
-    old.example, which means http and https. The rest of each target stays. Withdrawn names are left alone. Reserved
-    names are changed too. If one name is refused, nothing is written. --dry-run and --json need --from and --to.
+    old.example (http and https). The rest of each target stays. Withdrawn names are left alone. Reserved names are
+    changed too. If one name is refused, nothing is written. --dry-run and --json need --from and --to.
     """
     if source is None and destination is None:
         if identifier is None or target is None:

@@ -39,8 +39,8 @@ def set_command(prefix: str, template: str, redirect: int, actor: str, database:
     """Redirect unbound names that begin with PREFIX to TEMPLATE.
 
     PREFIX is a NAAN or a shoulder, such as 12345 or ark:12345/x5. TEMPLATE is a URL, or a path of the site. It can
-    contain ${content} (NAAN, slash and name), ${pid} (the same after ark:), ${value} (the name) or ${suffix} (the name
-    without the shoulder). Quote TEMPLATE, or the shell replaces these parts.
+    contain ${content} (NAAN, slash and name) or ${pid} (the same after ark:). It can also contain ${value} (the name)
+    or ${suffix} (the name without the shoulder). Quote TEMPLATE, or the shell replaces these parts.
 
     Prints set, changed (with the rule before) or unchanged. Exit code: 0 done, 2 refused, 69 no database.
     """

@@ -53,7 +53,7 @@ def open_store(url: str, *, create: bool = False, profile: Profile | None = None
 
 @contextmanager
 def warn_of_unregistered(bindings: Bindings, naans: Collection[str], *, strict: bool) -> Iterator[None]:
-    """Watch changes of names in a ``with`` block, and print a warning at its end for each NAAN that is not registered.
+    """Watch changes of names in a ``with`` block, and warn at its end of each NAAN that is not registered.
 
     NAANs in ``naans`` cause no warning. With ``strict``, a name below an unregistered NAAN is refused instead
     (ARK-015).

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 def copy_command(old: str, new: str, dry_run: bool) -> int:
     """Copy all records of the store OLD into the empty database NEW, which is created if it is missing.
 
-    OLD and NEW are URLs as for --database. The copy contains names with their history, reserved names, operations,
-    rules and prefix records with their history, counters, accounts with their tokens, and the verifiable log. Sessions
-    are not copied. A file of text has no history: each of its names gets one event with the time of the file.
+    OLD and NEW are URLs as for --database. The copy contains names, rules and prefix records with their history,
+    reserved names, operations and counters. It also contains accounts with their tokens, and the verifiable log.
+    Sessions are not copied. A file of text has no history: each of its names gets one event with the time of the file.
 
     First stop every program that changes OLD: later changes are not copied. The copy is one transaction. At the end,
     the number of rows of each table and their checksum are printed. If the checksums of OLD and NEW differ, nothing is

@@ -123,10 +123,10 @@ def import_command(
 ) -> int:
     """Bind all identifiers of a table. If one line is refused, nothing is written.
 
-    The table is CSV or TSV with column names in the first line, or JSON Lines with column names as keys. The column
-    identifier is required. The other columns are target, kind, resource, status, passthrough, scope, who, what, when,
-    where, how, persistence, availability, variance, allocated, policy, redirect, reason, successor, spelling, created,
-    changed and target[TYPE;LANG]. An empty cell changes nothing.
+    The table is CSV or TSV with column names in the first line, or JSON Lines with these as keys. The column identifier
+    is required. The other columns are target, kind, resource, status, passthrough, scope, who, what, when, where, how,
+    persistence, availability, variance, allocated, policy, redirect, reason, successor, spelling, created, changed and
+    target[TYPE;LANG]. An empty cell changes nothing.
 
     The whole import is one transaction. With --batch N, every N lines are one transaction. The import then ends at the
     first batch with a refused line and keeps the batches before it. A second run skips the written lines.

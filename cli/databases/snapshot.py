@@ -24,9 +24,9 @@ _SUFFIX = ".snapshot"
 def snapshot_command(file: str, database: str) -> int:
     """Write the names to FILE, which ends in .snapshot, for nodes that only read.
 
-    A resolver with FILE as its database answers as with the database at this moment. FILE contains names, also reserved
-    ones, with their metadata, rules, prefix records, the branding and the places of names in the log. It has no history
-    and no accounts. No program changes it.
+    A resolver with FILE as its database answers as with the database at this moment. FILE contains names with their
+    metadata and their places in the log, also reserved names. It also contains rules, prefix records and the branding.
+    It has no history and no accounts. No program changes it.
 
     FILE is replaced only after it is complete. A running resolver then reads the new FILE. To copy FILE to another
     node, copy it under another name and rename the complete copy.

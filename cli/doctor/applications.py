@@ -1,4 +1,4 @@
-"""Import a WSGI or ASGI application, and check that it is wrapped in the resolver and that no route is hidden by it.
+"""Import a WSGI or ASGI application, and check that the resolver wraps it and hides no route.
 
 Middleware keeps the wrapped application in an attribute (``app``, ``wsgi_app``, ``application``), in a method or
 in a closure. The check follows them from the outside in. It can list the routes of Flask, Quart, Django, Pyramid,

@@ -153,7 +153,7 @@ def reverse_proxy(server: str | None, via: str | None) -> ReverseProxy | None:
 
 
 def remedy(cause: Cause, proxy: ReverseProxy | None) -> str:
-    """Return what to change in the configuration of a reverse proxy, so that it no longer changes requests in this way.
+    """Return what to change in the configuration of a reverse proxy that changes requests in this way.
 
     If ``proxy`` is None, or has no fix for ``cause``, the fixes for all reverse proxies are returned.
 

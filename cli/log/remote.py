@@ -1,7 +1,7 @@
 """Read the files of a log from a web server, and send requests to witnesses.
 
-Private addresses are refused unless the operator allows them, redirects are not followed, and every wait and every
-length is limited.
+Private addresses are refused unless the operator allows them. Redirects are not followed. Every wait and every length
+is limited.
 """
 
 from __future__ import annotations

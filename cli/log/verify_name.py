@@ -45,8 +45,8 @@ def verify_name_command(
     The proof is a file in the format c2sp.org/tlog-proof. The resolver of ID returns it for ID?proof. No network is
     needed to verify a file. Give the trusted logs with --policy, or one log with --vkey.
 
-    The command verifies the signature of the log, the cosignatures and the quorum of the policy, and that the entry is
-    in the log and about ID.
+    The command verifies the signature of the log, the cosignatures and the quorum of the policy. It also verifies that
+    the entry is in the log and about ID.
 
     Exit code: 0 proved, 1 not proved, 2 ID or the policy is not valid, 66 a file cannot be read, 69 no response.
 

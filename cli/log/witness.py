@@ -32,8 +32,8 @@ _folder_option = click.option(
 def witness_command() -> None:
     """Cosign the logs of other institutions, so that they cannot show two histories.
 
-    A witness signs the checkpoint of a log only if the log proves that it contains all entries of the last one. Two
-    institutions can be witnesses of each other. A reader trusts a checkpoint that enough witnesses have cosigned.
+    A witness signs a checkpoint only if the log proves that it contains all entries of the last one. Two institutions
+    can be witnesses of each other. A reader trusts a checkpoint that enough witnesses have cosigned.
     """
 
 

@@ -60,7 +60,7 @@ def registry_command() -> None:
 def update_command(file: str, out: str | None, date: datetime | None, force: bool, as_json: bool) -> int:
     """Install FILE, a download of an official registry, and show the changes.
 
-    FILE is the NAAN registry as JSON or text, or the registry of URN namespaces or URI schemes of IANA as XML.
+    FILE is the NAAN registry as JSON or text, or IANA's registry of URN namespaces or URI schemes as XML.
 
     Registered NAANs are never deleted. If the file lacks a NAAN of the table in use, nothing is written.
 

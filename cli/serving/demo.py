@@ -1,8 +1,8 @@
 """The demo site of ``ararat serve``, which needs no network.
 
 :func:`create_demo` returns a Flask site about a mountain. :data:`SAMPLES` are names for its pages, one for each kind of
-binding, under the example NAAN 12345 and in the namespace ``urn:example``. :func:`load` binds them. Load them only into
-a temporary database, because these names belong to no one.
+binding. They are under the example NAAN 12345 and in the namespace ``urn:example``. :func:`load` binds them. Load them
+only into a temporary database, because these names belong to no one.
 """
 
 from __future__ import annotations

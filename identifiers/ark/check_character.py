@@ -72,8 +72,7 @@ def covered(naan: str, name: str, covers: Coverage) -> str:
 
 
 def find(normal_form: str, *, stated: bool = False) -> CheckCharacter | None:
-    """Return the check character at the end of the Name of an ARK in normal form, or None if the last character is not
-    one.
+    """Return the check character that ends the Name of an ARK in normal form, or None without one.
 
     Set ``stated`` if the naming authority states that its names have a check character. A wrong character is then
     returned too, with ``covers`` None.

@@ -1,7 +1,7 @@
 """Find the first error in a text that is not an Extended ARK, so that an exception can explain it.
 
 The search starts only after the grammar has refused the text. It goes once from left to right and stops at the first
-error, because its correction can change the meaning of everything after it.
+error. A correction can change the meaning of everything after it.
 """
 
 from __future__ import annotations

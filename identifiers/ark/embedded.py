@@ -182,8 +182,8 @@ def split(text: str) -> Split | None:
 def parse(text: str) -> EmbeddedArk:
     """Parse an address that contains an ARK.
 
-    Raises :class:`~ararat.identifiers.problems.IdentifierError` if ``text`` contains no ARK, if the label is in the
-    query, or if the label is only the end of a longer word (E-02).
+    Raises :class:`~ararat.identifiers.problems.IdentifierError` if ``text`` contains no ARK. The same is raised if the
+    label is in the query or ends a longer word (E-02).
 
     Source: ARK draft, section 4.1; ARK-060 to ARK-063.
 

@@ -65,7 +65,7 @@ class Rule(NamedTuple):
 def hyphenless(part: str) -> str:
     """Remove all hyphens of a part of an ARK, plain or percent-encoded.
 
-    The result is empty if and only if the normal form of the part is empty, because normalization removes only hyphens.
+    The result is empty if and only if the normal form is empty, because normalization removes only hyphens.
 
     >>> hyphenless("a-%2Db%2d"), hyphenless("-%2D")
     ('ab', '')

@@ -1,4 +1,4 @@
-"""Parse and normalize Archival Resource Keys (ARK draft, sections 4 and 6), in time linear in the length of the text.
+"""Parse and normalize ARKs (ARK draft, sections 4 and 6), in time linear in the length of the text.
 
 :func:`parse` returns an :class:`Ark` or raises :class:`~ararat.identifiers.problems.IdentifierError` with the first
 problem. Text that matches the productions of the grammar is refused if its normal form does not match them. By Theorem

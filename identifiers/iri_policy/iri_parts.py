@@ -62,7 +62,7 @@ def split(text: str) -> Parts:
 
 
 def first_fault(text: str) -> int | None:
-    """Return the index of the first character that is not allowed in an IRI with an authority, or None for such an IRI.
+    """Return the index of the first character that an IRI with an authority cannot contain, or None.
 
     >>> first_fault("https://17beta.top/a b"), first_fault("https://17beta.top/a")
     (20, None)

@@ -1,6 +1,6 @@
 """Rules of the policy for ARKs: shoulders, opaque names, and the equivalent URLs of an ARK (section 3).
 
-A shoulder is the beginning of a Name that is reserved for one purpose or minter, such as 730 in ark:21206/730591.
+A shoulder is the beginning of a Name for one purpose or minter, such as 730 in ark:21206/730591.
 """
 
 from __future__ import annotations

@@ -59,7 +59,7 @@ def read_xml(file: RegistryFile) -> Table[RegisteredNamespace] | Table[Scheme]:
     """Read the table of URN namespaces or of URI schemes in an XML file of IANA.
 
     Raises :class:`~ararat.identifiers.registries.tables.RegistryError` if the file has a document type, is not XML or
-    is another registry, or if an entry is invalid or repeated.
+    is another registry. An invalid or repeated entry is also an error.
     """
     root = _tree(file)
     registries = {each.attributes.get("id"): each for each in root.children("registry")}
@@ -144,7 +144,7 @@ def _line(line: int) -> tuple[int, None]:
 
 
 def _document(text: str) -> str | None:
-    """Return the normal form of a reference to a document, or None for any other text, such as a person's name.
+    """Return the normal form of a reference to a document, or None for another text, such as a person's name.
 
     >>> [_document(text) for text in ("RFC9110, Section 4.2.1", "RFC-ietf-core-href-29", "Some_Body")]
     ['RFC9110', 'draft-ietf-core-href-29', None]

@@ -132,7 +132,7 @@ class Template:
 
     @property
     def prefix(self) -> str | None:
-        """The address before the ARK, or None if the template has flaws or puts the ARK into a query or fragment.
+        """The address before the ARK, or None if the template has flaws or the ARK in a query or fragment.
 
         >>> read("https://example.museum/ids/ark:/${content}").prefix
         'https://example.museum/ids'
@@ -175,8 +175,9 @@ def read(text: str) -> Template:
 
 
 def from_base(where: str) -> tuple[int, str]:
-    """Convert the base URL of a NAAN (``where`` in the text form of the registry) to a redirect status and a target
-    template.
+    """Convert the base URL of a NAAN to a redirect status and a target template.
+
+    The text form of the registry has the base URL in ``where``.
 
     A status before the URL is used, the default is 302. The ARK is appended where the URL has no variable.
 

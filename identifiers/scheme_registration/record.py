@@ -184,10 +184,9 @@ def registered_names() -> tuple[str, ...]:
 
 @functools.cache
 def registration(name: str) -> Registration | None:
-    """Return the registration record of a scheme that is part of the package, or None if the package has no such
-    record.
+    """Return the registration record of a scheme from the package, or None if it has no such record.
 
-    The record of ``ark`` is that of the ARK draft (section 9), that of ``urn`` is that of the URN draft (section 7.1).
+    The record of ``ark`` is from the ARK draft (section 9), that of ``urn`` from the URN draft (section 7.1).
     References replace long texts.
 
     >>> registration("urn").status, registration("https")

@@ -110,7 +110,7 @@ def transition(before: str | None, after: str, actor: str) -> Decision:
 
 
 def moved(record: Registration, status: str, actor: str) -> Registration:
-    """Return a copy of the record with another status and a note about the old one, which keeps the history (SCH-044).
+    """Return a copy of the record with another status, and a note about the old one for the history (SCH-044).
 
     ``actor`` is the requester, one of :data:`ACTORS`. Raises ValueError if :func:`transition` does not allow the
     change. If the record already has the status, it is returned unchanged.

@@ -63,7 +63,7 @@ def classify(char: str) -> str | None:
 
 
 def is_hidden(char: str) -> bool:
-    """Return whether a program must not show ``char`` as it is, because it is invisible or changes the text around it.
+    """Return whether ``char`` must not be shown as it is, because it is invisible or changes the text around it.
 
     >>> is_hidden("\\u00a0"), is_hidden(" ")
     (True, False)

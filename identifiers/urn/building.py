@@ -20,7 +20,7 @@ def build(nid: str, raw_nss: str | tuple[str, ...]) -> str:
     characters of the namespace keep their meaning. If it is a tuple of parts, they are percent-encoded in each part.
     The parts are joined by the delimiter of the namespace, by default a colon (URN-040).
 
-    Raises :class:`~ararat.identifiers.problems.IdentifierError` if the result is not a URN by the URN draft, and
+    Raises :class:`~ararat.identifiers.problems.IdentifierError` if the result is not a URN by the URN draft. Raises
     ValueError for parts in a namespace whose names have no parts.
 
     >>> build("foo", "\\u00e9/100%")

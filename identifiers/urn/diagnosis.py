@@ -1,4 +1,4 @@
-"""Find the errors and notes of a URN, for both profiles (the URN draft and RFC 8141) or for one of them.
+"""Find the errors and notes of a URN, for the URN draft, RFC 8141 or both.
 
 Each function receives the parts of the text as :class:`.profiles.Parts` splits it. The functions do not depend on each
 other.
@@ -56,7 +56,7 @@ def shared(text: str, nid: str, nss: str, query: str | None, fragment: str | Non
 
 
 def draft(nid: str, nss: str) -> Iterator[Problem]:
-    """Yield the errors by the URN draft of a text that has no shared error, such as a slash in the NSS.
+    """Yield the errors by the URN draft only, such as a slash in the NSS, of a text without shared errors.
 
     >>> [found.code for found in draft("example", "a/b")]
     ['nss-slash']
@@ -73,7 +73,7 @@ def draft(nid: str, nss: str) -> Iterator[Problem]:
 
 
 def rfc8141(nid: str, nss: str, query: str | None) -> Iterator[Problem]:
-    """Yield the errors by RFC 8141 of a text that has no shared error, such as a hyphen at the end of the NID.
+    """Yield the errors by RFC 8141 only, such as a NID that ends in a hyphen, of a text without shared errors.
 
     >>> [found.code for found in rfc8141("foo-", "a", None)]
     ['nid-final-hyphen']

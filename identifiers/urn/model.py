@@ -1,8 +1,8 @@
 """The structure of a URN: its parts, its normal forms, and what its namespace adds.
 
 :func:`.parser.parse` makes a :class:`Urn` from text. Its two profiles, the URN draft -01 and RFC 8141, agree on most
-URNs. They differ on slashes in the namespace-specific string, on the text after a question mark, and on a hyphen at the
-end of the namespace identifier.
+URNs. They differ on slashes in the namespace-specific string and on the text after a question mark. They also differ on
+a hyphen at the end of the namespace identifier.
 """
 
 from __future__ import annotations
@@ -172,7 +172,7 @@ class Urn(Normalized):
     def inflection(self) -> str:
         """The query with its question mark, in which a client can request metadata, as for ARKs (?info).
 
-        The result is "" if the URN has no query, or if its query consists of r- and q-components (RFC 8141).
+        The result is "" without a query, or if the query consists of r- and q-components (RFC 8141).
 
         >>> from ararat.identifiers.urn import parse
         >>> parse("urn:foo:a?info").inflection, parse("urn:foo:a?=q").inflection

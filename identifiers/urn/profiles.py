@@ -1,4 +1,4 @@
-"""Check the parts of a URN by its two profiles, the URN draft -01 and RFC 8141 (decisions U-01 to U-09).
+"""Check the parts of a URN by the URN draft -01 and RFC 8141 (decisions U-01 to U-09).
 
 Each profile reports its own errors. A URN is valid if at least one profile accepts it.
 """
@@ -38,7 +38,7 @@ class Parts(NamedTuple):
 
 
 def first_error(text: str, accepted: Sequence[str] = PROFILES) -> Problem | None:
-    """Return the first error of a text that starts with ``urn:``, or None if one of the ``accepted`` profiles has none.
+    """Return the first error of a text that starts with ``urn:``, or None if an ``accepted`` profile has none.
 
     >>> first_error("urn:example:a/b", ["urnbis-01"]).code, first_error("urn:example:a/b")
     ('nss-slash', None)

@@ -304,7 +304,7 @@ def bind(existing: Binding | None, proposal: Proposal, now: datetime, *, decided
 
     - "bound": the name has no binding, or it is reserved.
     - "reserved": the request has the status "reserved", and the name has no binding. For a reserved name it is
-      "updated" or "unchanged", and for a public name about which the request states nothing else "unchanged".
+      "updated" or "unchanged". For a public name it is "unchanged" if the request states nothing else.
     - "relocated": the :data:`PLACE` is new, and the request repeats the recorded resource.
     - "claimed": the request has a resource, and none is recorded.
     - "updated": other fields differ (metadata, redirect).

@@ -3,9 +3,9 @@
     "If a NAA allows a non-trusted party to assign ARKs under its NAAN it SHOULD limit the character set allowed to
     avoid homoglyph attacks and misplaced formatting characters."               (ARK draft, section 8.1; ARK-138)
 
-A character set is "betanumeric" (the digits, and letters that form no words), "digits", or a list of characters and
-ranges such as ``0-9a-fxyz``. Hyphens are insignificant in ARKs, and slashes and dots separate the parts of a name, so
-these are always permitted. Percent-encoded characters are compared decoded.
+A character set is "betanumeric" (digits, and letters that form no words), "digits", or characters and ranges such as
+``0-9a-fxyz``. Hyphens are insignificant in ARKs, and slashes and dots separate the parts of a name, so these are always
+permitted. Percent-encoded characters are compared decoded.
 """
 
 from __future__ import annotations

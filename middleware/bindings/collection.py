@@ -429,7 +429,7 @@ class Bindings:
         return self.store.log_entries(key)
 
     def first_log_entry(self, key: str) -> tuple[int, datetime] | None:
-        """Return the number of the first entry of the name with this key in the log, and the time of its change.
+        """Return the number of the first log entry of the name with this key, and the time of its change.
 
         None without an entry. Entries that are not published yet also have a number.
         """
@@ -681,7 +681,7 @@ class Bindings:
 
         ``wanted`` has at most :data:`~.changes.MAX_CHANGES` changes, each of another name.
 
-        Raises :class:`Stale` if a name has another revision than expected, :class:`BindingError` with the code
+        Raises :class:`Stale` if a name has another revision than expected. Raises :class:`BindingError` with the code
         ``changes-count`` or ``name-twice``, the errors of the changes, and :class:`BindingsUnavailable`. Nothing is
         written then.
         """

@@ -1,7 +1,7 @@
 """Select and order the names for a list, and divide the list into pages.
 
 A :class:`Selection` has conditions on names; all of them must hold. Its :attr:`~Selection.order` follows from the
-conditions, so that a database reads each page from an index and never sorts the names.
+conditions. So a database reads each page from an index and never sorts the names.
 """
 
 from __future__ import annotations
@@ -166,7 +166,7 @@ def select(
 
 
 def beginning(prefix: str) -> str:
-    """Convert the beginning of a name in any spelling to the beginning of the normal forms of all names that begin so.
+    """Convert the beginning of a name, in any spelling, to that of the normal forms of all such names.
 
     Raises :class:`BindingError` with the code ``list-prefix`` for a text that no name begins with.
 

@@ -63,17 +63,17 @@ def mint(
     """Mint ``count`` (1 to 10,000) new names, all or none. Return them as ARKs in normal form.
 
     ``namespace`` is a NAAN, or a NAAN, a slash and a shoulder; "ark:" can precede it. ``length`` is the number of
-    characters after the shoulder, without the check character. ``check`` is "noid" for a check character that covers
-    the NAAN and the Name, "name" for one that covers the Name, or False; True is "noid". With ``digits`` all characters
-    are digits. The pattern of the prefix record replaces each of these three that is None; the longest prefix with a
-    pattern applies. Without a pattern the names have 8 betanumeric characters and no check character.
+    characters after the shoulder, without the check character. ``check`` is "noid" for a check character over NAAN and
+    Name, "name" for one over the Name, or False; True is "noid". With ``digits`` all characters are digits. The pattern
+    of the prefix record replaces each of these three that is None; the longest prefix with a pattern applies. Without a
+    pattern the names have 8 betanumeric characters and no check character.
 
     Names are random and unpredictable; with ``sequential`` they are numbered.
 
     A minted name is reserved, and is never minted again. Names are skipped if they were ever reserved or bound,
-    including withdrawn and deleted names, or if a name below them is bound. Names that a rule answers are skipped too,
-    unless ``under_rule`` is set, and names with a character that a prefix record does not permit. A warning is logged
-    if the NAAN is not registered.
+    including withdrawn and deleted names. Names above a bound name are skipped, too. Names that a rule answers are
+    skipped, unless ``under_rule`` is set. Names with a character that a prefix record does not permit are skipped, too.
+    A warning is logged if the NAAN is not registered.
 
     Raises :class:`BindingError` with the code ``shoulder-characters``, ``shoulder-reserved``, ``mint-count``,
     ``naan-reserved-invalid``, ``mint-length``, ``mint-under-rule`` (a rule answers the whole namespace),
@@ -249,7 +249,7 @@ def _random_names(pattern: Pattern) -> Iterator[str]:
 
 
 class _Sequence:
-    """The names of a pattern in the order of their numbers, from the end of the last sequence of this pattern."""
+    """The names of a pattern by their numbers, from the end of the last sequence of this pattern."""
 
     def __init__(self, pattern: Pattern, transaction: Transaction) -> None:
         self._pattern = pattern

@@ -65,8 +65,8 @@ def older_key(name: Ark | Urn) -> str:
 def assignable(identifier: Name) -> str:
     """Check that a name can be bound, and return its key.
 
-    Raises :class:`BindingError` for a text that is not an identifier, and for names that are never bound, such as those
-    of NAAN 99999.
+    Raises :class:`BindingError` for a text that is not an identifier. It is also raised for names that are never bound,
+    such as those of NAAN 99999.
 
     Source: ARK-019, ARK-142, URN-017, POL-023; decisions A-04, A-07, A-09, A-11.
 

@@ -32,7 +32,7 @@ _PATH_ABEMPTY = re.compile(f"(?:/{iri.run(iri.PCHAR, least=0)})*+")
 
 @lru_cache(maxsize=1024)
 def normalize_authority(authority: str, scheme: str) -> str:
-    """Return the host in lower case and in ASCII (A-labels), and the port unless it is the default of the scheme.
+    """Return the host in lower case and ASCII (A-labels), and the port unless it is the scheme's default.
 
     ``scheme`` is "http" or "https". Raises ValueError if ``authority`` is not a host, or a host and a port. Its text is
     one sentence in ASCII.
@@ -134,7 +134,7 @@ def check_prefix(prefix: str) -> str:
 
 
 def join(prefix: str, identifier: str) -> str:
-    """Return the URL of an ARK or URN at the resolver with this prefix, which must be in its stored form.
+    """Return the URL of an ARK or URN at the resolver with this prefix in its stored form.
 
         request-uri = prefix "/" request-core ["?" query]
 

@@ -1,4 +1,4 @@
-"""Check changes of bindings by an IRI policy (17beta policy, sections 2, 3.1 and 6.2) and by the registry of NAANs.
+"""Check changes of bindings by an IRI policy (17beta policy, sections 2, 3.1 and 6.2) and the registry of NAANs.
 
 A :class:`PolicyCheck` receives each change once, between the decision of :mod:`assignment` and the write:
 

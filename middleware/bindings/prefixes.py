@@ -2,7 +2,7 @@
 
 A record has a prefix, ``ark:12345/`` or ``ark:12345/x5``, and texts: who is responsible, what the names identify, a
 contact, a statement of persistence, a pattern of names to mint and a character set. Names below the prefix inherit the
-statement, the pattern and the character set, each from the longest prefix that has one.
+statement, pattern and character set, each from the longest prefix that has one.
 
 >>> records = PrefixRecords([record("ark:12345/", {"statement": "We keep names."}), record("ark:12345/x5")])
 >>> records.inherited("ark:12345/x5a", "statement")

@@ -2,8 +2,8 @@
 
 A target is an http(s) URL, or a path of this site that begins with exactly one slash. All other texts are refused:
 relative references, credentials, schemes that run a program or read a file on the client, and characters that end a
-header field or that two programs read differently. A stored target is checked again before it is sent, because another
-program or an older version can have written it.
+header field or that two programs read differently. A stored target is checked again before it is sent. Another program
+or an older version can have written it.
 """
 
 from __future__ import annotations

@@ -48,7 +48,7 @@ def check(text: str) -> str:
 
 @lru_cache(maxsize=64)
 def readable(colour: str) -> Readable:
-    """Return the nearest colours that are readable as text, and as a background of text in the colour of the page.
+    """Return the nearest colours that are readable as text, and as background of text in the page's colour.
 
     ``colour`` is ``#rrggbb``.
 

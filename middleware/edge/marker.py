@@ -1,7 +1,7 @@
 """The marker of an export: one line that names its time and the state of the database from which it was written.
 
 The state is the number of public names, the sum of their revisions and the time of the last change. Each change of a
-public name increases the sum, so an export is current if, and only if, the database still has the state of its marker.
+public name increases the sum. So an export is current if, and only if, the database has the state of its marker.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Redirects for nginx: a ``map`` from the request target to the redirects of the names.
 
-A map ignores case, but names do not. So each value contains the exact paths that it is for, and a regular expression
+A map ignores case, but names do not. So each value contains the exact paths that it is for. A regular expression
 compares the path of the request with them. Names that differ only in case share one value. The expression is the same
 for all names, so the time of a lookup does not depend on their number.
 

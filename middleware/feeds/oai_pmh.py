@@ -1,8 +1,8 @@
 """OAI-PMH 2.0: all public names for harvesters, in simple Dublin Core. A withdrawn name is a deleted record.
 
 The identifier of an item is the name, and its datestamp is the time of the last change. A list is in the order of these
-times. A name that changes during a harvest moves to the end of the list, and the harvester gets its new state. A list
-of a whole set is in the order of the names: its pages are ranges of the keys, also in a set with few names.
+times. A name that changes during a harvest moves to the end of the list. The harvester gets its new state. A list of a
+whole set is in the order of the names: its pages are ranges of the keys, also in a set with few names.
 
 Source: https://www.openarchives.org/OAI/openarchivesprotocol.html
 """

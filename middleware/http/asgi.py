@@ -53,7 +53,7 @@ def path_below_mount(scope: Scope) -> str:
 
 
 def plain_path(scope: Scope) -> tuple[str, str] | None:
-    """Return the path and the mount of a request whose redirect depends on them and the URL scheme only, else None.
+    """Return path and mount of a request whose redirect depends only on them and the URL scheme, else None.
 
     The path is that below the mount. The mount is percent-encoded and has no slash at its end.
     """

@@ -2,7 +2,7 @@
 
 The entity tag is a hash of the body. So it is strong, and it changes with the binding, the settings and the software.
 Last-Modified is the time of the last change of the binding in whole seconds. It is sent only if it is older than two
-seconds, because another change in the same second would have the same time.
+seconds. Another change in the same second would have the same time.
 """
 
 from __future__ import annotations

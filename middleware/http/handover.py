@@ -1,7 +1,7 @@
 """Pass a request for a served name to the site, so that the browser keeps the address of the identifier.
 
 The site receives a request for one of its paths. Its response is changed in three ways only: the links of the name and
-the Vary fields of the choice of the path are added, and a permanent redirect becomes temporary.
+the Vary fields of the choice of the path are added. A permanent redirect becomes temporary.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Recover the request target as the client sent it from what a WSGI or ASGI server passes on.
 
-WSGI servers decode the path. In ``PATH_INFO`` the different names ``a%2Fb`` and ``a/b`` are equal, ``/ark%3A…`` equals
-``/ark:…``, and an empty ``QUERY_STRING`` means both "no query" and the inflection ``?``. Most servers also provide the
-raw target as ``REQUEST_URI`` or ``RAW_URI``; :func:`recover` reads it.
+WSGI servers decode the path. In ``PATH_INFO`` the different names ``a%2Fb`` and ``a/b`` are equal, and ``/ark%3A…``
+equals ``/ark:…``. An empty ``QUERY_STRING`` means both "no query" and the inflection ``?``. Most servers also provide
+the raw target as ``REQUEST_URI`` or ``RAW_URI``; :func:`recover` reads it.
 
 The raw target is used only if it agrees with ``PATH_INFO``. An outer middleware can have rewritten the path, or checked
 access by it. If the two disagree, ``PATH_INFO`` is used, and the target is *inexact*. It is also inexact if the server

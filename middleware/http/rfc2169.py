@@ -29,9 +29,7 @@ FORMS = ("text/uri-list", "text/html")
 
 
 class ServiceRequest(NamedTuple):
-    """The service in a request, and the request target that the same request at the address of the identifier would
-    have.
-    """
+    """The service in a request, and the target of the same request at the address of the identifier."""
 
     service: Service
     target: Target

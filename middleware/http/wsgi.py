@@ -1,4 +1,4 @@
-"""Read a request from a WSGI environ, send an answer to a WSGI server, and pass a request to a WSGI site."""
+"""Read a request from a WSGI environ, send an answer to a server, and pass a request to a site."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _TEMPORARY = {str(status): _STATUS_LINES[other] for status, other in TEMPORARY.i
 
 
 def plain_path(environ: WSGIEnvironment) -> tuple[str, str] | None:
-    """Return the path and the mount of a request whose redirect depends on them and the URL scheme only, else None.
+    """Return path and mount of a request whose redirect depends only on them and the URL scheme, else None.
 
     It has no query, No-Redirect or Origin, and no raw target that differs from mount and path. The mount is that of
     :func:`~.request_target.mount_path`.

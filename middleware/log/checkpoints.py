@@ -73,7 +73,7 @@ def read_checkpoint(
     """Read a signed checkpoint of the log with the key ``key``, and verify its signatures.
 
     Return the checkpoint and the verified cosignatures of ``witnesses``. Raises :class:`LogError` if the note is not a
-    checkpoint of this log, if its signature is missing, or if a signature of a known key is wrong.
+    checkpoint of this log. The same is raised if its signature is missing, or a signature of a known key is wrong.
     """
     note = Note.of_bytes(content)
     verified = note.verify([key, *witnesses])

@@ -1,4 +1,4 @@
-"""The file of the secret key of a log or witness, and the lock that lets one process at a time use it."""
+"""The file of the secret key of a log or witness, and its lock for one process at a time."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _MAX_BYTES = 4096
 def create_key(path: Path, name: str, algorithm: Algorithm = ED25519) -> SignerKey:
     """Create a key at random and write it to a new file that only the owner can read.
 
-    Raises :class:`BindingError` with the code ``log-key`` if the file exists or cannot be written or the package for
-    signatures is missing, and ``log-origin`` if ``name`` cannot be the name of a log.
+    Raises :class:`BindingError` with the code ``log-key`` if the file exists or cannot be written, or the package for
+    signatures is missing. The code is ``log-origin`` if ``name`` cannot be the name of a log.
     """
     try:
         key = SignerKey.create(name, algorithm)

@@ -93,8 +93,8 @@ class Note:
     def verify(self, keys: Iterable[VerifierKey]) -> list[Verified]:
         """Verify the signatures of known keys, and return them in the order of the note.
 
-        Signatures of other keys are ignored. Raises :class:`LogError` if a signature of a known key is wrong, or if the
-        note has no signature of a known key.
+        Signatures of other keys are ignored. Raises :class:`LogError` if a signature of a known key is wrong, or if all
+        are missing.
         """
         known = {(key.name, key.key_id): key for key in keys}
         text = self.text.encode()

@@ -1,9 +1,9 @@
 """Create a log, and publish the new events of a database in it.
 
-A publication writes the tiles, waits until they are on the disk, and records the size and the root in the database. It
-then signs them, requests cosignatures and replaces the checkpoint. After a crash at any place, the next publication
-continues. It refuses to sign if the database or the folder is older than the other one, because a signature of two
-different trees cannot be taken back.
+A publication writes the tiles, waits until they are on the disk, and records size and root in the database. It then
+signs them, requests cosignatures and replaces the checkpoint. After a crash at any place, the next publication
+continues. It refuses to sign if the database or the folder is older than the other one. A signature of two different
+trees cannot be taken back.
 """
 
 from __future__ import annotations

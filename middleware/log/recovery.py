@@ -68,8 +68,8 @@ class _Dry(LogFolder):
 def recover(store: DatabaseStore, folder: LogFolder, key_path: Path) -> Recovery:
     """Make the database and the folder of a log agree. Publish new events afterwards.
 
-    Raises :class:`BindingError` with the code ``log-fork`` if they contradict each other, ``log-folder`` if the folder
-    lacks entries that the database does not have, and the codes of :func:`.publishing.publish`.
+    Raises :class:`BindingError` with the code ``log-fork`` if they contradict each other, and ``log-folder`` if the
+    folder lacks entries that the database does not have. The codes of :func:`.publishing.publish` are possible, too.
     """
     with locked_key(key_path) as key:
         current = read_state(store, key)

@@ -167,7 +167,7 @@ class Sequencer:
         """Yield the entries from the number ``size`` on: those that are assigned, then those of new events.
 
         Raises :class:`BindingError` with the code ``log-event`` or ``log-changed`` if an event was changed by another
-        program, and ``log-busy`` if another process adds entries at the same time.
+        program. The code is ``log-busy`` if another process adds entries at the same time.
         """
         with self._store.transaction() as transaction:
             assigned = state.assigned(transaction.connection)

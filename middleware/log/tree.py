@@ -1,7 +1,7 @@
 """The Merkle tree of a log: hashes, roots, inclusion proofs and consistency proofs (RFC 6962, section 2.1).
 
 A *subtree* has a level and an index. The subtree of level 3 and index 2 contains the 8 entries from entry 16. A caller
-passes a function that returns the hash of such a subtree, so that a tree of any size needs few hashes in memory.
+passes a function that returns the hash of such a subtree. So a tree of any size needs few hashes in memory.
 
 Source: `RFC 6962, section 2.1 <https://www.rfc-editor.org/rfc/rfc6962.html#section-2.1>`_. The checks of proofs follow
 `RFC 9162, sections 2.1.3.2 and 2.1.4.2 <https://www.rfc-editor.org/rfc/rfc9162.html#section-2.1.3.2>`_.

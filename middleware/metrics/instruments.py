@@ -3,8 +3,8 @@
 The metrics of a site that uses the same library are in this registry, too. If the variable PROMETHEUS_MULTIPROC_DIR
 names a folder, the processes share their numbers there. This module is loaded only if the setting ``metrics`` is given.
 
-Labels have few values, which no client can extend. The label ``prefix`` is a recorded NAAN or shoulder, a NAAN of the
-setting ``naans``, the NAAN or URN namespace of a bound name, or :data:`OTHER`.
+Labels have few values, which no client can extend. The label ``prefix`` is a recorded NAAN or shoulder, or a NAAN of
+the setting ``naans``. Otherwise it is the NAAN or URN namespace of a bound name, or :data:`OTHER`.
 
 Source: `Prometheus <https://prometheus.io/docs/practices/naming/>`_.
 """

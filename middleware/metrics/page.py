@@ -1,8 +1,7 @@
 """Answer requests for the metrics, in the text formats of Prometheus and OpenMetrics.
 
 A client must send the token: ``Authorization: Bearer TOKEN`` (RFC 6750). The address of the client is not checked. A
-proxy on the same machine gives all requests its own address, and a trace of the inspector requests this site in
-process.
+proxy on the same machine gives all requests its own address. A trace of the inspector requests this site in process.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Find the address of an ARK at the resolver that the registry lists for its NAAN.
 
 Two resolvers that forward to each other make a loop. So an address below a prefix of this resolver is never used, with
-either scheme. Nor is an address at the official resolver, which reads the same registry and can have sent the client
-here (:mod:`target_templates` names this flaw ``loop``).
+either scheme. Nor is an address at the official resolver (:mod:`target_templates` names this flaw ``loop``). It reads
+the same registry and can have sent the client here.
 """
 
 from __future__ import annotations

@@ -115,7 +115,7 @@ def withdrawing_keys(identifier: Ark) -> list[str]:
 
 
 def _with_generics(container: str, segment: str) -> Iterator[str]:
-    """Yield the key of a name, and the keys of the names that it is a variant of, most variants first."""
+    """Yield the key of a name, and the keys of the names it is a variant of, most variants first."""
     if "." not in segment:
         yield f"{container}/{segment}"
         return

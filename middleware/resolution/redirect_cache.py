@@ -1,7 +1,7 @@
 """Keep the redirects of the names that are requested most, for as long as no binding changes.
 
 Few names get most requests. Their redirects are kept in two generations: when the newer one is full, it replaces the
-older one, and each request moves its redirect to the newer one. So names without requests are forgotten.
+older one. Each request moves its redirect to the newer one. So names without requests are forgotten.
 
 All redirects are forgotten after each change of a binding. :meth:`.BindingSource.data_version` detects it: at most
 :data:`LOCAL_SECONDS` later for a file, and :data:`SERVER_SECONDS` later for a server. This process sees its own changes

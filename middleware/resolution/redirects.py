@@ -1,8 +1,8 @@
 """Resolve most requests with little work: a plain ARK without a query, whose live name has one target.
 
-:func:`~.resolver.resolve` answers all requests. For these, its answer needs three columns of the binding, and the query
-of the store has already compared the others. So neither an :class:`Ark`, nor a :class:`Binding`, nor a
-:class:`Resolution` is created. This halves the time of a redirect.
+:func:`~.resolver.resolve` answers all requests. For these, its answer needs three columns of the binding. The query of
+the store has already compared the others. So neither an :class:`Ark`, nor a :class:`Binding`, nor a :class:`Resolution`
+is created. This halves the time of a redirect.
 """
 
 from __future__ import annotations

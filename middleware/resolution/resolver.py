@@ -1,7 +1,7 @@
 """Resolve an identifier: find or make its binding, and choose the answer. No HTTP and no store.
 
-The arguments of :func:`resolve` are the identifier as received (``ark:12345/x?info``), a function ``fetch`` that
-returns bindings by their keys, the rules and the settings of the site. The result is a
+The arguments of :func:`resolve` are the identifier as received (``ark:12345/x?info``), and a function ``fetch`` that
+returns bindings by their keys. Others are the rules and the settings of the site. The result is a
 :class:`~ararat.middleware.Resolution`, which :mod:`.http.responses` turns into HTTP. No str raises an exception;
 exceptions of ``fetch`` reach the caller. The first step that applies decides:
 

@@ -28,12 +28,10 @@ SECONDS_HELD = 1.0
 
 
 class Source(Protocol):
-    """The part of a store that has the rules, the patterns of minted names, the records of NAANs and shoulders, and the
-    branding.
-    """
+    """The part of a store with the rules, the patterns of minted names, the prefix records, and the branding."""
 
     def rules_version(self) -> str:
-        """Return a text that differs after each change of a rule, a record of a NAAN or shoulder, or the branding."""
+        """Return a text that differs after each change of a rule, a prefix record or the branding."""
         ...
 
     def rules(self) -> list[Rule]: ...

@@ -19,7 +19,7 @@ _SAMPLES = ("12345/0", "12345/0/0.0")
 def check_template(template: str) -> str:
     """Check the template of a rule, and return its stored form, with the current names of variables.
 
-    A template is an http(s) address or a path of this site, with one variable for the name after the host. Raises
+    A template is an http(s) address or a path of this site. After the host, it has one variable for the name. Raises
     :class:`BindingError` with the code ``rule-template``.
 
     >>> check_template("https://example.org/things/${value}"), check_template("/show?id=${content}")

@@ -1,7 +1,7 @@
 """Resolve paths below a name whose subtree the site serves. Such a path need not be an ARK.
 
-A region of an IIIF image contains ``,`` and ``!``, and a viewer requests it below the ARK of the image. The path below
-the name is passed to the site as received, without parsing and normalization.
+A region of an IIIF image contains ``,`` and ``!``. A viewer requests it below the ARK of the image. The path below the
+name is passed to the site as received, without parsing and normalization.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def find_below(request: ResolutionRequest, container: Binding, settings: Setting
 
 
 def find_below_text(given: str, problem: Problem, fetch: Fetch, settings: Settings) -> Found | None:
-    """Return the binding for a text that is not an ARK, but is below an ARK whose subtree the site serves.
+    """Return the binding for a text that is not an ARK, below an ARK whose subtree the site serves.
 
     Return None if there is no such ARK. ``problem`` is the reason why ``given`` is not an ARK.
     """

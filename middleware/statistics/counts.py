@@ -1,8 +1,8 @@
 """The counts of requests by name and day, in a database.
 
-The database is an SQLite file or a PostgreSQL database. The SQLite file is not that of the names, so that a resolver
-without write permission for the names can count. PostgreSQL can have the counts and the names in one database. The
-table has a row for each name and day with a request, and no data of the clients.
+The database is an SQLite file or a PostgreSQL database. The SQLite file is not that of the names. So a resolver without
+write permission for the names can count. PostgreSQL can have the counts and the names in one database. The table has a
+row for each name and day with a request, and no data of the clients.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Copy all records of a store into an empty database: exactly, as a stream, and in one transaction.
 
-A checksum of each table is the sum of the hashes of its rows, so that the order of the rows does not matter. PostgreSQL
+A checksum of each table is the sum of the hashes of its rows. So the order of the rows does not matter. PostgreSQL
 computes it in the server. Both sides must have the same checksums, or nothing is written.
 
 Sessions, failed sign-ins, jobs, saved responses and results of traces are not copied: they belong to a running site.
@@ -61,10 +61,10 @@ class Copied(NamedTuple):
 def copy_store(old: Bindings, new: Bindings | None, *, progress: Progress | None = None) -> list[Copied]:
     """Copy all records of ``old`` into ``new``, which must be empty, and return the tables that have rows.
 
-    Everything is copied: names with their history, dates, revisions and actors, reserved names, operations, rules and
-    prefix records with their history, counters, accounts and their requests, and the verifiable log. A file of text
-    has no history: each of its names gets one event with the time of the file. If ``new`` is None, the records are
-    only read and counted.
+    Everything is copied: names with their history, dates, revisions and actors, rules and prefix records with their
+    history, and reserved names. It also copies operations, counters, accounts and their requests, and the verifiable
+    log. A file of text has no history: each of its names gets one event with the time of the file. If ``new`` is None,
+    the records are only read and counted.
 
     ``progress`` is called with the name of a table and its number of rows so far.
 

@@ -1,4 +1,4 @@
-"""Keep the keys of names in a temporary file, so that a change of any number of names needs little memory."""
+"""Keep the keys of names in a temporary file, so that changes of many names need little memory."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Divide the names of a store into ranges of their keys, and read the live names of a range, for sitemaps.
+"""Divide the names of a store into ranges of keys, and read the live names of a range, for sitemaps.
 
 A range begins at a text and ends before another. Its bounds follow from the keys alone, so all processes find the same
-ranges without recording them. A bound is a short text between two names, so few new names move it, and a moved bound
-moves few other bounds. It contains nothing of a reserved name, because the bounds are public.
+ranges without recording them. A bound is a short text between two names. So few new names move it, and a moved bound
+moves few others. It contains nothing of a reserved name, because the bounds are public.
 """
 
 # ruff: noqa: S608 - the statements contain names of the schema only
@@ -37,8 +37,8 @@ class LiveName(NamedTuple):
 class RangeState(NamedTuple):
     """The state of the public names in a range. Each change of one of them changes the state.
 
-    ``names`` is their number, ``revisions`` the sum of their revisions, which only increases, and ``changed`` the time
-    of the last change in UTC; None without a name.
+    ``names`` is their number, and ``revisions`` the sum of their revisions, which only increases. ``changed`` is the
+    time of the last change in UTC; None without a name.
     """
 
     names: int

@@ -85,9 +85,7 @@ class Snapshot(Protocol):
         ...
 
     def served(self) -> tuple[int, str | None]:
-        """Return the number of live names of the kind "served", for which the site answers, and the first of their
-        keys.
-        """
+        """Return the number of live names of the kind "served" (the site answers), and the first of their keys."""
         ...
 
     def settings(self) -> Iterator[RuleRow | Setting]:
@@ -197,9 +195,7 @@ class Store(Protocol):
         ...
 
     def rules_version(self) -> str:
-        """Return a text that differs after each change of a rule, a prefix record, the branding or the patterns of
-        minted names.
-        """
+        """Return a text that differs after each change of a rule, prefix record, the branding or a pattern of names."""
         ...
 
     def rules(self) -> list[Rule]:

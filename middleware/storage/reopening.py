@@ -1,4 +1,4 @@
-"""Open a store when it is first needed, and try again after a failure, so that a site starts without its store.
+"""Open a store at its first use, and try again after a failure, so that a site starts without it.
 
 After a failure, all requests get the same answer until the next attempt. No request waits for a database that is down.
 One thread opens the store, and the other threads use the last failure in the meantime.
@@ -38,7 +38,7 @@ S = TypeVar("S", bound=_Closeable)
 
 
 def next_attempt(began: float, ended: float) -> float:
-    """Return the time of the next attempt to open a store, from the begin and end of a failed attempt, in seconds.
+    """Return the time of the next attempt to open a store, from begin and end of a failed one, in seconds.
 
     The pause is at least one second, and at least five times the duration of the failed attempt.
 

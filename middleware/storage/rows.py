@@ -146,7 +146,7 @@ def rule_of(row: Row) -> Rule:
 
 
 def prefix_record_of(row: Row) -> PrefixRecord:
-    """Convert a row of the table ``prefixes`` to the record of a NAAN or shoulder, with the field ``rule`` not set."""
+    """Convert a row of the table ``prefixes`` to the record of a NAAN or shoulder, without the field ``rule``."""
     prefix, who, what, contact, statement, pattern, characters, changed, actor, revision = row
     when = datetime.fromisoformat(changed)
     return PrefixRecord(prefix, who, what, contact, statement, pattern, characters, when, actor, revision)

@@ -92,9 +92,7 @@ class DatabaseSnapshot:
         return {keys[key] for (key,) in self._connection.execute(self._statements.bound, parameters).fetchall()}
 
     def served(self) -> tuple[int, str | None]:
-        """Return the number of live names of the kind "served", for which the site answers, and the first of their
-        keys.
-        """
+        """Return the number of live names of the kind "served" (the site answers), and the first of their keys."""
         ((number, key),) = self._database.stream(self._connection, self._statements.served)
         return number, key
 

@@ -2,7 +2,7 @@
 
 The file has what a resolver reads: bindings, rules, prefix records, branding, counters, and the places of names in the
 log. It has no history, no accounts and no indexes for search. Names are in the order of their keys and have no row
-number, so that a lookup reads one tree only.
+number. So a lookup reads one tree only.
 """
 
 # ruff: noqa: S608 - the statements contain names of the schema only

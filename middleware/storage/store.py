@@ -122,7 +122,7 @@ class DatabaseStore:
         return [number for (number,) in rows]
 
     def first_log_entry(self, identifier: str) -> tuple[int, datetime] | None:
-        """Return the number of the first entry of the name with this key in the log, and the time of its change.
+        """Return the number of the first log entry of the name with this key, and the time of its change.
 
         Raises :class:`UnreadableBinding` for a time that Ararat does not write.
         """
@@ -308,7 +308,7 @@ def open_store(database: Database, *, create: bool = False) -> DatabaseStore:
     """Open the store of a database. With ``create``, create a missing SQLite file and missing tables.
 
     Raises :class:`BindingError` with the code ``foreign-database`` for a database with tables of another program and
-    none of Ararat, and ``schema-version`` for a database of another version of Ararat. Raises
+    none of Ararat. The code is ``schema-version`` for a database of another version of Ararat. Raises
     :class:`BindingsUnavailable` if the database cannot be reached.
     """
     if create:

@@ -1,8 +1,8 @@
 """Read CSV and TSV line by line.
 
-The two formats differ only in the separator. In both, a field is quoted if it begins with a quote, or contains the
-separator or a line break, as in spreadsheets. An error raises :class:`TableError` with file, line and column. The
-memory use depends on the longest line, not on the size of the file.
+The two formats differ only in the separator. As in spreadsheets, a field is quoted if it begins with a quote, or
+contains the separator or a line break. An error raises :class:`TableError` with file, line and column. The memory use
+depends on the longest line, not on the size of the file.
 """
 
 from __future__ import annotations
@@ -41,8 +41,7 @@ def read(file: str | Path | BinaryIO, delimiter: str = ",") -> Generator[Line, N
 
 
 def read_lines(lines: Lines, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield the number and the fields of each record of CSV or TSV, from lines of text that are already open
-    (:func:`.text_stream.opened`).
+    """Yield the number and the fields of each record of CSV or TSV, from open lines (:func:`.text_stream.opened`).
 
     The errors are those of :func:`read`.
     """

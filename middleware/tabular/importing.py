@@ -85,9 +85,9 @@ def import_table(
     not apply to names of the same transaction.
 
     Raises :class:`TableError` for a table that cannot be read or has an unknown column. Raises :class:`BindingError`
-    with the code ``format-unknown``, ``encoding-unknown``, ``delimiter-unknown`` or ``actor-text``, OSError if the file
-    cannot be opened or read, ValueError for a batch below 1, ReadOnlyBindings and :class:`BindingsUnavailable`. Nothing
-    is written then, except earlier batches.
+    with the code ``format-unknown``, ``encoding-unknown``, ``delimiter-unknown`` or ``actor-text``, and OSError if the
+    file cannot be opened or read. Raises ValueError for a batch below 1, ReadOnlyBindings and
+    :class:`BindingsUnavailable`. Nothing is written then, except earlier batches.
 
     Source: ARK-085, POL-023; decision N-04.
     """

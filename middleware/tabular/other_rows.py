@@ -9,8 +9,8 @@ A copy of a store needs them, so that it mints no name twice.
   target is a text such as ``next 17 of 10^4+check``.
 - The owner of a UUID has the kind ``uuid``; the identifier is the UUID, the resource is its owner.
 
-An export writes prefix records after the bindings, because names can be older than a character set, and the other rows
-before the bindings.
+An export writes prefix records after the bindings, because names can be older than a character set. It writes the other
+rows before the bindings.
 """
 
 from __future__ import annotations

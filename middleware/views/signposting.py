@@ -1,6 +1,6 @@
 """Links of a name by FAIR Signposting: Link fields (level 1) and link sets (level 2).
 
-A link field of a redirect costs time on each request, so it contains only what the binding has at hand. The link set
+A link field of a redirect costs time on each request. So it contains only what the binding has at hand. The link set
 has all links. Links with long addresses are omitted from fields, so that a field never exceeds the limits of proxies.
 
 Source: FAIR Signposting Profile; RFC 8288; RFC 8574 (cite-as); RFC 9264 (link sets).

@@ -1,7 +1,7 @@
 """The audit: one row for each request of an account that changes something, and for each failed attempt to sign in.
 
-A row has the time, the account, the token, the operation, the name, the outcome and the address of the client. It never
-has a secret. The command line has no account.
+A row has the time, account, token, operation, name, outcome and address of the client. It never has a secret. The
+command line has no account.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Tokens in forms, so that a page of another site cannot send a form in the name of a user (CSRF).
+"""Tokens in forms, against forms that a page of another site sends for a user (CSRF).
 
 The token of a form is computed from a random cookie that only this browser has: from the session id if the browser is
 signed in, otherwise from a cookie that the form sets. So the server needs no secret key and stores no tokens.

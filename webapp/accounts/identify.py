@@ -58,8 +58,8 @@ def accounts() -> Accounts:
 def caller() -> Caller | None:
     """Return the caller of the current request, or None without a credential or without accounts.
 
-    Raises :class:`Refused` with 401 for a wrong credential, 403 for a request that another site can have sent, and 429
-    after too many failed attempts. Raises BindingsUnavailable.
+    Raises :class:`Refused` with 401 for a wrong credential, and with 429 after too many failed attempts. The status is
+    403 for a request that another site can have sent. Raises BindingsUnavailable.
     """
     if _G not in g:
         known = site().accounts

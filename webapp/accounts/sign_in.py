@@ -1,7 +1,7 @@
 """Sign-in with the name of an account and its password.
 
-A wrong password, an unknown account, a disabled account and an account without a password have the same answer after
-the same time: the same queries run, and one hash is computed.
+Wrong passwords, and accounts that are unknown, disabled or without a password, get the same answer after the same time:
+the same queries run, and one hash is computed.
 """
 
 from __future__ import annotations

@@ -21,8 +21,8 @@ from .records.sessions import Sessions
 class Accounts(Sessions, Identities):
     """The accounts in the database of ``bindings``. All threads and forked processes can use one object.
 
-    Methods raise :class:`AccountError` for wrong arguments, :class:`BindingsUnavailable` if the database cannot be
-    reached, and :class:`ReadOnlyBindings` for a change of a file or a standby.
+    Methods raise :class:`AccountError` for wrong arguments, and :class:`BindingsUnavailable` if the database cannot be
+    reached. A change of a file or a standby raises :class:`ReadOnlyBindings`.
 
     - ``name``: the name of an account; ASCII letters become lower case.
     - ``by``: the administrator that makes the change, for the audit; None for the command line.

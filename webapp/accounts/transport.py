@@ -1,7 +1,7 @@
 """Send the requests of the library requests with the client of traces, which limits their time and their size.
 
 The timeout of requests applies to one read. A provider that sends one byte before each timeout would hold a thread of
-the server permanently, and an endless or compressed body would fill the memory.
+the server permanently. An endless or compressed body would fill the memory.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ def init_app(app: Flask, site: Site) -> None:
 
 @blueprint.before_app_request
 def admit() -> None:
-    """Require an account for each URL of the API, also for one that does not exist, so that it reveals nothing."""
+    """Require an account for each URL of the API. An unknown URL needs one too, so that it reveals nothing."""
     if security.is_managed(request.path):
         identify.require_caller()
         current_imports().worker.begin()

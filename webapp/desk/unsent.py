@@ -1,6 +1,6 @@
 """The page that keeps the values of a form whose session has ended.
 
-The token of a form belongs to a session, so the form cannot be sent unchanged after the user signs in again. The page
+The token of a form belongs to a session. So the form cannot be sent unchanged after the user signs in again. The page
 asks the user to sign in, and sends the same values with the token of the new session.
 """
 

@@ -104,7 +104,7 @@ def response(answer: Answer | Failed) -> Response:
 def prefers_page() -> bool:
     """Return whether the client prefers HTML.
 
-    Only GET requests get a page: some libraries send an Accept field of browsers with each request, and read the first
+    Only GET requests get a page: some libraries send an Accept field of browsers with each request. They read the first
     line of the answer to a change.
     """
     if request.method not in ("GET", "HEAD"):

@@ -1,8 +1,8 @@
 """Batch downloads: a request returns a URL, and the URL returns a compressed file with identifiers.
 
-The file is made while it is sent, so a download is ready when it is requested and takes no space. The request is a
+The file is made while it is sent. So a download is ready when it is requested and takes no space. The request is a
 finished job in the database. Its URL has a random secret, and only the hash of the secret is stored. A download is for
-the names that its account or token can change at the time when the file is made. It expires after a week.
+the names that its account or token can change when the file is made. It expires after a week.
 """
 
 from __future__ import annotations

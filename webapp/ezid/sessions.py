@@ -1,7 +1,7 @@
 """The caller of a request, and sign-in with a session cookie.
 
-A client sends the name of an account and its password, or a token as the password, with each request or once to
-``/login``. The cookie is sent back by programs. A browser does not send it with requests of other sites.
+A client sends the name of an account and its password, or a token as the password. It sends them with each request, or
+once to ``/login``. The cookie is sent back by programs. A browser does not send it with requests of other sites.
 
 Source: EZID API, version 2, "Authentication".
 """

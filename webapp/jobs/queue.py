@@ -1,9 +1,9 @@
 """The jobs in the database: add, claim, report progress, finish.
 
-A worker claims a job by its row. It then reports at least every few seconds that it still runs. If a worker ends
-without finishing its job, such as by ``kill -9``, another one claims the job after :data:`LEASE_SECONDS` and starts it
-again. Only the worker with the latest claim can finish the job, so :meth:`Jobs.finish` in the transaction of the work
-makes sure that the work takes effect exactly once.
+A worker claims a job by its row. It then reports at least every few seconds that it still runs. A worker can end
+without finishing its job, such as by ``kill -9``. Another one then claims the job after :data:`LEASE_SECONDS` and
+starts it again. Only the worker with the latest claim can finish the job. With :meth:`Jobs.finish` in the transaction
+of the work, the work takes effect exactly once.
 
 The column ``result`` has the data of the work until the job ends.
 """

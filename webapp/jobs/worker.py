@@ -54,7 +54,7 @@ class Worker:
                 self._thread.start()
 
     def progress_of(self, number: int) -> int:
-        """Return the progress of a job in this process, which a database of one file cannot show while it is locked."""
+        """Return the progress of a job in this process. A database of one file cannot show it while it is locked."""
         return self._progress.get(number, 0)
 
     def _run(self) -> None:

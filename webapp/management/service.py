@@ -24,9 +24,9 @@ class Management(NameOperations, BulkOperations, PrefixOperations, BrandingOpera
     - ``name``: a name in any spelling.
     - ``revision``: the revision that the name must still have, 0 for a name that must not be recorded, None for any.
 
-    Methods raise :class:`Forbidden`, :class:`Missing` for a name that is not recorded, :class:`Stale` for another
-    revision, BindingConflict if a name is taken, BindingError for arguments that are not valid, ReadOnlyBindings and
-    BindingsUnavailable. Nothing is changed then.
+    Methods raise :class:`Forbidden`, :class:`Missing` for a name that is not recorded, and :class:`Stale` for another
+    revision. They also raise BindingConflict if a name is taken, BindingError for invalid arguments, ReadOnlyBindings
+    and BindingsUnavailable. Nothing is changed then.
 
     >>> import tempfile
     >>> from ararat.middleware import open_bindings

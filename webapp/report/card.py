@@ -112,7 +112,7 @@ class Row:
 class Known:
     """The facts about an identifier from one source, such as the NAAN registry.
 
-    A row of ``rows`` is a label, a text for display, and whether this text is an identifier or a URL.
+    A row of ``rows`` is a label, a text for display, and whether it is an identifier or a URL.
     """
 
     title: str

@@ -56,9 +56,9 @@ def compare(a: str, b: str, *, brief: bool = False) -> Comparison:
 
     With ``brief``, the reports are brief (:func:`examine`), and have one problem at most.
 
-    Two identifiers are equivalent if their normal forms are equal, code point by code point, or by the rule of their
-    URN namespace. In a URL that contains an ARK, only the ARK is compared (ARK draft, section 6; URN draft, section 5;
-    ARK-081, N-06, U-02).
+    Two identifiers are equivalent if their normal forms have equal code points, or by the rule of their URN namespace.
+    In a URL that contains an ARK, only the ARK is compared (ARK draft, section 6; URN draft, section 5; ARK-081, N-06,
+    U-02).
 
     >>> compare("ark:/12345/x6-np1", "https://n2t.net/ark:12345/x6np1").verdict
     'equivalent'

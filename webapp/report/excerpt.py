@@ -139,8 +139,8 @@ def compared(before: str, after: str, by: re.Pattern[str] = CHARACTERS) -> Line:
     """Return the difference of two texts as one line: deletions, insertions and the text around them.
 
     ``by`` matches the tokens that are compared, by default single characters. A long section between the first and the
-    last change becomes one deletion and one insertion, so that the running time stays nearly linear. Only the first
-    changes are shown.
+    last change becomes one deletion and one insertion. So the running time stays nearly linear. Only the first changes
+    are shown.
 
     >>> [(run.kind, run.pieces[0].text) for run in compared("x6-np1", "x6np1")]
     [('same', 'x6'), ('del', '-'), ('same', 'np1')]

@@ -23,8 +23,8 @@ _UNKNOWN = "the target is a path of this site; set the address of the site with 
 class OwnNames:
     """A resolver for the names of ``bindings`` that needs no network and no running server.
 
-    ``prefix`` is the address of the site in its stored form. Without one, a target that is a path of the site, and a
-    name that the site itself serves, cannot be traced: the hop fails with "not-asked".
+    ``prefix`` is the address of the site in its stored form. Without one, a path of the site as target, and a name that
+    the site itself serves, cannot be traced: the hop fails with "not-asked".
     """
 
     def __init__(self, bindings: Bindings, prefix: str | None) -> None:

@@ -1,7 +1,7 @@
 """The page ``/traces``: trace a list of identifiers. The page grows row by row; the result is also CSV or JSON.
 
 The process keeps the rows of a list for an hour (:mod:`~ararat.webapp.trace_results`). The form contains the secret id
-of these rows, so that a user can resume a list and save its result. A list occupies one slot, like a single trace.
+of these rows. With it a user can resume a list and save its result. A list occupies one slot, like a single trace.
 Requests to the same host are sent one at a time, with a pause after each.
 """
 

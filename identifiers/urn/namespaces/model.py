@@ -1,12 +1,12 @@
 """The record of a URN namespace: the facts of its registration, and a few small functions.
 
-A registration states which characters are special in its names and which names are equivalent in addition to the
+A registration states which characters are special in its names. It states which names are equivalent in addition to the
 general rule. It also states whether fragments are allowed, and the possible attacks (URN draft, sections 2, 5, 6 and
 8). :class:`Namespace` contains all this. Its functions receive only a namespace-specific string (NSS). They must have
 no side effects, never raise, and take linear time.
 
-The rules for all namespaces are here, so a record cannot break them: a failed check is only a warning, an additional
-equivalence never separates equal URNs, and a canonical name is an NSS in ASCII.
+The rules for all namespaces are here, so a record cannot break them: a failed check is only a warning, and an
+additional equivalence never separates equal URNs. A canonical name is an NSS in ASCII.
 """
 
 from __future__ import annotations

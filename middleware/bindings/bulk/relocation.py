@@ -37,8 +37,8 @@ def relocate_prefix(
 
     - ``source``: the beginning of a URL ("https://old.example/items/"), a path of this site ("/items/"), or a host
       ("old.example") with both schemes. A URL without a path includes the whole host, and not a longer one.
-    - ``destination``: of the same form. For a host as ``source`` it is a host, which keeps scheme and port, or a URL
-      or path, which replaces the scheme; then targets with a port stay.
+    - ``destination``: of the same form. For a host as ``source`` it is a host (keeps scheme and port), or a URL or path
+      (replaces the scheme); then targets with a port stay.
     - ``prefix``: only names that begin with this text.
     - ``below``: only this name and the names below it.
     - The other parameters are those of :func:`~ararat.middleware.bindings.bulk.plan.carry_out`.

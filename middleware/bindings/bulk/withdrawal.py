@@ -40,8 +40,8 @@ def withdraw_below(
     bound. Reserved names are left alone. So are names that are withdrawn already, so that their reasons stay. The other
     parameters are those of :func:`~ararat.middleware.bindings.bulk.plan.carry_out`.
 
-    Raises :class:`BindingError` with the code ``nothing-below`` for a URN, ``successor-itself`` for a successor that
-    would be withdrawn too, and those of names, reasons and successors. Raises like
+    Raises :class:`BindingError` with the code ``nothing-below`` for a URN, and ``successor-itself`` for a successor
+    that would be withdrawn too. Raises it also with the codes of names, reasons and successors. Raises like
     :func:`~ararat.middleware.bindings.bulk.plan.carry_out`.
 
     >>> import tempfile

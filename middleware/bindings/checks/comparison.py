@@ -1,7 +1,7 @@
 """Compare two stores, to find out if one is an older copy of the other, such as a restored backup.
 
-For each name, the revision of its last event is compared, and the event of the older store with the same event of the
-newer one. The comparison changes nothing, and both stores are streamed.
+For each name, the revision of its last event is compared. The event of the older store is compared with the same event
+of the newer one. The comparison changes nothing, and both stores are streamed.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ def compare(bindings: Bindings, other: Bindings) -> Iterator[Finding]:
     - ``older``: ``other`` has later changes of the name, rule or counter.
     - ``diverged``: the histories differ in a change that both have.
 
-    Names that only ``bindings`` has, and its later changes, are right. For a file of text, which has no history, the
-    resources are compared, and the times of the last changes if the file has them.
+    Names that only ``bindings`` has, and its later changes, are right. A file of text has no history. For it, the
+    resources are compared, and the times of the last changes if it has them.
 
     Raises :class:`BindingsUnavailable`.
     """

@@ -69,7 +69,7 @@ class Monitor:
 
     After :meth:`findings`, ``seen`` is the checkpoint, or None if it is not signed. ``entries`` is the number of
     entries that were read, and ``names`` the number of their names. ``is_consistent`` is true if the tree has all
-    entries of ``last`` and of the checkpoint, so that ``seen`` can replace ``last``.
+    entries of ``last`` and of the checkpoint. Then ``seen`` can replace ``last``.
     """
 
     def __init__(

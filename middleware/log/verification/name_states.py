@@ -1,4 +1,4 @@
-"""The last entry of each name during the replay of a log, and the rules between the entries of one name."""
+"""The last entry of each name in the replay of a log, and the rules between entries of one name."""
 
 from __future__ import annotations
 

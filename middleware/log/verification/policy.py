@@ -116,8 +116,8 @@ class Policy:
     def read(self, content: bytes) -> Accepted:
         """Read a checkpoint and verify its signatures; the quorum is not checked.
 
-        Raises :class:`LogError` if it is not a checkpoint, if it has no signature of a log of the policy, or if a
-        signature of a known key is wrong.
+        Raises :class:`LogError` if it is not a checkpoint, or has no signature of a log of the policy. The same is
+        raised if a signature of a known key is wrong.
         """
         signed = {(signature.name, signature.key_id) for signature in Note.of_bytes(content).signatures}
         for log in self.logs:

@@ -1,7 +1,7 @@
 """Request cosignatures for the checkpoints of the own log.
 
 Before a new checkpoint is signed, each witness is asked for the number of entries that it has seen. If that is more
-than the database has recorded, the database and the folder are old copies, and a new signature would create a second
+than the database has recorded, the database and the folder are old copies. A new signature would then create a second
 history.
 """
 
@@ -69,8 +69,9 @@ class Cosigning:
     def require_newest(self) -> None:
         """Ask each witness for the number of entries that it has seen.
 
-        Raises :class:`BindingError` with the code ``log-restored`` if it is more than the database has recorded, and
-        ``log-fork`` if the witness has seen another checkpoint with the same number. A second call does nothing.
+        Raises :class:`BindingError` with the code ``log-restored`` if it is more than the database has recorded. The
+        code is ``log-fork`` if the witness has seen another checkpoint with the same number. A second call does
+        nothing.
         """
         if self._sizes is not None:
             return

@@ -1,7 +1,7 @@
 """A witness: signs a checkpoint of a known log only if it contains all entries that the witness has seen before.
 
-The last checkpoint of each log is in a database of SQLite. It is on the disk before a cosignature is returned, so that
-the witness never cosigns two histories, also after a crash or with several threads.
+The last checkpoint of each log is in a database of SQLite. It is on the disk before a cosignature is returned. So the
+witness never cosigns two histories, also after a crash or with several threads.
 """
 
 from __future__ import annotations
@@ -61,8 +61,8 @@ class Witness:
     def add_log(self, key: VerifierKey) -> bool:
         """Cosign the log with this key from now on. Return False if the witness cosigns it already.
 
-        Raises :class:`BindingError` with the code ``witness-log`` if another key of this origin is known, or if the
-        key is not that of a log.
+        Raises :class:`BindingError` with the code ``witness-log`` for another key of a known origin, and for a key that
+        is not of a log.
         """
         if key.algorithm != ED25519:
             message = f"the key of {display.escape(key.name)} is of {key.algorithm.title}, not of {ED25519.title}"

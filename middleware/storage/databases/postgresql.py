@@ -343,7 +343,7 @@ class PostgreSQL:
 
 
 def _has_misread_password(parameters: dict[str, Any]) -> bool:
-    """Return whether libpq read a part of a password as host, port or name, because an @ or / in it is not encoded."""
+    """Return whether libpq read a part of a password as host, port or name, because of a raw @ or /."""
     hosts = str(parameters.get("host", "")).split(",")
     # The host of an abstract Unix socket begins with @.
     if any("@" in host[1:] for host in hosts) or _PORTS.fullmatch(str(parameters.get("port", ""))) is None:

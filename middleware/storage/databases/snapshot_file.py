@@ -4,7 +4,7 @@ The file is opened as immutable. SQLite then needs no lock, no log and no permis
 changes. A new snapshot replaces the file as a whole: lookups compare the identity, size and time of the file, and open
 the new one. A running lookup finishes with the old file, which exists until it is closed.
 
-The header of an SQLite file contains its number of pages, so a file that was not copied completely is found.
+The header of an SQLite file contains its number of pages. So a file that was not copied completely is found.
 
 Source: https://www.sqlite.org/fileformat2.html#the_database_header
 """

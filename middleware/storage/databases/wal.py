@@ -4,11 +4,11 @@ SQLite finds the log of FILE by the name FILE-wal. If another database is moved 
 mixes pages of both. The next checkpoint then damages the file. SQLite does not detect this.
 
 Each change of Ararat writes the first page of the database to the log. The page contains the identity of the database
-(its ``application_id``, a random number) and SQLite's change counter. A log belongs to a file if the identity is the
-same and the file's counter is in the range of the log. The range is from the counter before the first change in the log
-to the last counter. This detects the log of another database, and of an older or newer copy. It does not detect a copy
-that was made after the log began, or by ``cp`` shortly before. With the log, such a copy has the newest state; without
-it, the copied state.
+(its ``application_id``, a random number) and SQLite's change counter. A log belongs to a file with the same identity
+and a counter in the range of the log. The range is from the counter before the first change in the log to the last
+counter. This detects the log of another database, and of an older or newer copy. It does not detect a copy that was
+made after the log began, or by ``cp`` shortly before. With the log, such a copy has the newest state; without it, the
+copied state.
 
 Source: https://www.sqlite.org/fileformat2.html, sections 1.3 and 4.1.
 """

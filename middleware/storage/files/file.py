@@ -6,7 +6,7 @@ workers serve the same version within one second after a change, plus the time t
 new table at its next lookup, for one second at most.
 
 A new version must follow the version that was served before (:mod:`file_table`). A copy of the served version is kept
-in the folder of the file (:mod:`served_copy`), so that the rules apply after restarts and for all workers.
+in the folder of the file (:mod:`served_copy`). So the rules apply after restarts and for all workers.
 
 If a version is refused, the previous version stays in use, also after a restart. The reason is logged and is in
 :attr:`FileStore.refusal`. Without a previous version, every lookup raises :class:`BindingsUnavailable` until the file
@@ -74,7 +74,7 @@ class FileStore:
     used raises nothing: see :attr:`refusal`.
 
     Without ``served``, the file is read once, not checked against another version, and not copied. Then a file that is
-    not a table of bindings raises :class:`TableError`, and a file that cannot be read raises BindingsUnavailable.
+    not a table of bindings raises :class:`TableError`. A file that cannot be read raises BindingsUnavailable.
     """
 
     def __init__(

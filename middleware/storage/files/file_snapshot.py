@@ -66,9 +66,7 @@ class FileSnapshot:
         return iter(())
 
     def served(self) -> tuple[int, str | None]:
-        """Return the number of live names of the kind "served", for which the site answers, and the first of their
-        keys.
-        """
+        """Return the number of live names of the kind "served" (the site answers), and the first of their keys."""
         served = [key for key, binding in self._bindings.items() if binding.kind == "served" and binding.is_live]
         return len(served), min(served, default=None)
 

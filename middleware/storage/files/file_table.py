@@ -103,8 +103,8 @@ class FileTable(NamedTuple):
 def read_table(version: Version, check_change: ChangeCheck = no_policy) -> FileTable:
     """Parse a version of a table file. ``check_change`` checks each binding.
 
-    Two equal lines for one name are allowed. Raises :class:`TableError` for a file that is not a table, for a line that
-    cannot be bound, for two different lines of one name, and for a last line without a line end.
+    Two equal lines for one name are allowed. Raises :class:`TableError` for a file that is not a table, and for a line
+    that cannot be bound. It is also raised for two different lines of one name, and for a last line without a line end.
     """
     bindings = FileBindings(version.changed)
     table = FileTable(bindings, array("Q"), bytearray(), version.digest, [], version.changed)

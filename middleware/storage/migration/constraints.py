@@ -1,4 +1,4 @@
-"""Bring the lists of permitted values up to date that the tables of an older Ararat have in their CHECK constraints.
+"""Update the lists of permitted values in the CHECK constraints of the tables of an older Ararat.
 
 A new action or state does not change the version of the schema. So the tables of a database can lack it, although the
 version is the current one.

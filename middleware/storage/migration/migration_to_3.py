@@ -1,7 +1,7 @@
 """Migrate the tables from version 2 to version 3: states, origins of names, open metadata, and new tables.
 
 SQLite cannot change a constraint of a table, so the rows are copied to new tables. In PostgreSQL the tables are altered
-and the rows updated, because the administrator can have partitioned the tables and granted permissions on them.
+and the rows updated. The administrator can have partitioned the tables and granted permissions on them.
 
 - A minted name that was never bound becomes a reserved name, with the date and the actor of its minting.
 - The date of creation of a name is the date of its first event.

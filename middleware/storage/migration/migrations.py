@@ -1,6 +1,6 @@
 """Migrate a database of an older Ararat to the current tables, for the command ``ararat migrate``. A server never does.
 
-Each step leads from one version of :mod:`schema` to the next. All steps run in one transaction, so the database has the
+Each step leads from one version of :mod:`schema` to the next. All steps run in one transaction. So the database has the
 old version or the new one, also after a failure. Two migrations at the same time run one after the other, and the
 second has nothing to do. Rows are converted in blocks, so that memory does not grow with the database.
 

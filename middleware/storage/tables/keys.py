@@ -12,7 +12,7 @@ KEPT_CHARACTERS = 900
 def index_key(identifier: str) -> str:
     """Return the value of the column ``key`` for a name in normal form.
 
-    It is the name itself, or for a very long name the beginning, then "#", which no name contains, then a hash of the
+    It is the name itself. For a very long name it is the beginning, "#", which no name contains, and a hash of the
     name.
 
     >>> index_key("ark:12345/x"), len(index_key("ark:12345/" + 250 * "%F0%9F%98%80"))

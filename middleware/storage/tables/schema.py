@@ -6,8 +6,8 @@
 - ``operations`` has one row per change of many names, such as an import. Its events contain its number.
 - ``rules`` has the templates of NAANs and shoulders, and ``rule_events`` their history.
 - ``prefixes`` has the descriptions of NAANs and shoulders, and ``prefix_events`` their history.
-- ``ararat`` has the version of the schema, a counter that each change of a rule increases, the counters of sequential
-  minting, and UUIDs.
+- ``ararat`` has the version of the schema, a counter of the changes of rules, the counters of sequential minting, and
+  UUIDs.
 
 :mod:`account_tables`, :mod:`link_tables`, :mod:`log_tables` and :mod:`upload_tables` have further tables,
 :mod:`triggers` protects the tables, and :mod:`search_indexes` has the indexes for lists and search.

@@ -1,4 +1,4 @@
-"""Create a missing SQLite file and the tables of a database, and delete the file if nothing was written to it."""
+"""Create a missing SQLite file and the tables of a database, and delete the file if nothing was written."""
 
 # ruff: noqa: S608 - the statements contain names of the schema only
 

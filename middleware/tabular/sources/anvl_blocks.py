@@ -1,7 +1,7 @@
 """Read blocks of ANVL: a line that begins a block and names its identifier, then one line for each element.
 
-An empty line ends a block. A line that begins with white space continues the value before it, and a line that begins
-with ``#`` is a comment.
+An empty line ends a block. A line that begins with white space continues the value before it. A line that begins with
+``#`` is a comment.
 """
 
 from __future__ import annotations

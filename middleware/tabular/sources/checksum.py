@@ -23,7 +23,7 @@ _NAMES_AT_ONCE = 1000
 
 
 class Checksum(NamedTuple):
-    """The number of names in a dump or a database, and the SHA-256 of names and targets as 64 hexadecimal digits."""
+    """The number of names in a dump or database, and the SHA-256 of names and targets as 64 hexadecimal digits."""
 
     names: int
     sha256: str

@@ -1,7 +1,7 @@
 """Open a dump that can be compressed with gzip, or be the only file in a ZIP archive.
 
 The content is read as a stream: nothing is unpacked to disk, and memory does not depend on its size. A content that is
-much larger than its archive is refused, so that a small file cannot keep the import busy for hours.
+much larger than its archive is refused. So a small file cannot keep the import busy for hours.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ _GZIP, _ZIP, _EMPTY_ZIP = b"\x1f\x8b", b"PK\x03\x04", b"PK\x05\x06"
 def opened(file: str | Path | BinaryIO) -> Iterator[io.BufferedReader]:
     """Open a dump, and unpack it if its first bytes are those of gzip or ZIP. A binary ``file`` stays open.
 
-    Raises :class:`TableError` with the code ``archive-content`` for a damaged or encrypted archive, for one with
-    several files, and for a content that is too large; and OSError if the file cannot be opened or read.
+    Raises :class:`TableError` with the code ``archive-content`` for a damaged or encrypted archive, or one with several
+    files, and for too large a content; and OSError if the file cannot be opened or read.
     """
     name = name_of(file)
     with ExitStack() as stack:

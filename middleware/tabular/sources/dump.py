@@ -37,7 +37,7 @@ def read(
     ``file`` is a path or a binary file, which can be compressed (:mod:`compressed`). ``encoding`` is that of formats
     other than JSON and XML; the default is UTF-8. ``read_as`` receives the properties of the file.
 
-    Raises :class:`TableError` for a file that is not a dump of this source, :class:`BindingError` with the code
+    Raises :class:`TableError` for a file that is not a dump of this source. Raises :class:`BindingError` with the code
     ``encoding-unknown``, and OSError if the file cannot be opened or read.
 
     >>> from io import BytesIO

@@ -177,7 +177,7 @@ class _Reading:
 
 
 def _key_and_target(row: Row) -> tuple[str, str]:
-    """Return the name in normal form and the target as it is stored, or the texts of the dump if they are not valid."""
+    """Return the name in normal form and the target as stored, or the texts of the dump if not valid."""
     key, target = row.cells["identifier"], row.cells.get("target", "")
     try:
         key = names.assignable(key)

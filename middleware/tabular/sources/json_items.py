@@ -32,7 +32,7 @@ def read(stream: BinaryIO, file: str, *, keyed: bool = False) -> Iterator[Item]:
     """Yield the objects of a JSON file one by one; ``file`` is its name in messages.
 
     With ``keyed``, an object at the beginning whose values are objects is a map from identifiers. Raises
-    :class:`TableError` with the code ``dump-syntax`` for a text that is not JSON or has other values, and
+    :class:`TableError` with the code ``dump-syntax`` for a text that is not JSON or has other values. The code is
     ``table-too-long`` for an object of more than 1,000,000 characters.
 
     >>> from io import BytesIO

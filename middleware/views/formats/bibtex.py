@@ -1,7 +1,7 @@
 r"""The description as a BibTeX entry.
 
-A value is in braces. The characters with a meaning in TeX are written as commands, and never as a single brace, because
-BibTeX also counts the braces of ``\{``.
+A value is in braces. The characters with a meaning in TeX are written as commands, and never as a single brace. BibTeX
+also counts the braces of ``\{``.
 """
 
 from __future__ import annotations

@@ -224,7 +224,7 @@ def date_parts(text: str) -> tuple[int, ...]:
 
 
 def web_address(text: str) -> str | None:
-    """Return a text if it is an http(s) URL that can be the target of a link in a header field, otherwise None.
+    """Return a text if it is an http(s) URL that can be a link in a header field, otherwise None.
 
     >>> web_address("https://example.org/a"), web_address("/a"), web_address("javascript:alert(1)")
     ('https://example.org/a', None, None)

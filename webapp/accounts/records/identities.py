@@ -20,8 +20,8 @@ class Identities(AccountDatabase):
     def link(self, issuer: str, subject: str, name: str, *, by: Caller | None = None) -> Account:
         """Let an identity sign in to an account.
 
-        Raises AccountError with the code ``identity-taken`` if it is linked to another account, and ``identity-text``
-        if ``issuer`` is not a URL.
+        Raises AccountError: ``identity-taken`` if it is linked to another account, ``identity-text`` if ``issuer`` is
+        not a URL.
         """
         issuer, subject = _read(issuer), _read(subject)
         if not issuer.startswith(("https://", "http://")):

@@ -68,7 +68,7 @@ class Found(NamedTuple):
 
 
 def found(rows: Iterable[tuple[Any, ...]]) -> list[Found]:
-    """Return the accounts of rows that begin with the columns of an account and one grant, in the order of names."""
+    """Return the accounts of rows that begin with the columns of an account and one grant, sorted by name."""
     grouped: dict[int, list[tuple[Any, ...]]] = {}
     for row in rows:
         grouped.setdefault(row[0], []).append(row)

@@ -97,7 +97,7 @@ def change_account(name: str, change: str) -> AnyResponse:
 
 
 def _administrator(operation: str | None = None) -> Caller:
-    """Return the caller of a page, or of a change with its ``operation``, and write a refused change to the audit.
+    """Return the caller of a page or of a change (``operation``), and write a refused change to the audit.
 
     Raises :class:`Forbidden` unless the caller is an administrator, and :class:`Refused` for a change with a token.
     """

@@ -37,7 +37,7 @@ def account_problem(error: AccountError) -> Problem:
 
 
 def read_prefixes(text: str) -> tuple[list[str], Problem | None]:
-    """Return the prefixes in the lines of a text in their stored form, and the problem of the first wrong line.
+    """Return the prefixes in the lines of a text as stored, and the problem of the first wrong line.
 
     >>> read_prefixes("12345/x5\\n\\nark:/12345/x-5")
     (['ark:12345/x5'], None)

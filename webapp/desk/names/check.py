@@ -1,6 +1,6 @@
 """The check of a new name while a user types it: its normal form, and the reasons not to record it.
 
-A pasted text can be an identifier in any spelling, an address that contains one, or the address of a resource.
+A pasted text can be an identifier in any spelling, an address with one, or the address of a resource.
 """
 
 from __future__ import annotations

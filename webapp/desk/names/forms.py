@@ -108,7 +108,7 @@ def read_metadata(form: MultiDict[str, str], recorded: Mapping[str, str]) -> tup
 
 
 def is_recorded(field: str, text: str, recorded: Mapping[str, str]) -> bool:
-    """Return whether a form field has the recorded value, except for spaces around it, so the user did not edit it."""
+    """Return whether the user left a form field unedited, except for spaces around the recorded value."""
     return _read(text) == recorded.get(field.removeprefix(_PREFIX), "").strip()
 
 

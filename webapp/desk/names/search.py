@@ -1,7 +1,7 @@
 """The search for names: which lists of names a text of a user means.
 
-A text can be the beginning of a name, words of a title or of other metadata, or the beginning of a target. Each
-:class:`Scope` is one of these. Its list is a chain of selections, so that a page of it reads only ranges of indexes.
+A text can be the beginning of a name or target, or words of a title or of other metadata. Each :class:`Scope` is one of
+these. Its list is a chain of selections, so that a page of it reads only ranges of indexes.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ class Search:
 
 
 def _read(text: str) -> str:
-    """Return the beginning of keys that a text means, or "" if it is not the beginning of an ARK or URN."""
+    """Return the beginning of keys that a text means, or "" if no ARK or URN begins with it."""
     try:
         return listing.beginning(text)
     except BindingError:

@@ -24,9 +24,9 @@ class Exchange:
 
     The target of ``url`` is sent unchanged. ``fields`` are header fields besides Host, Accept-Encoding and Connection.
     ``content`` is the body of the request, or None for a request without a body. With ``keeps``, the server can keep
-    the connection for another request: ``is_reusable`` is then true after :meth:`body`.
-    All methods raise :class:`~.hop.HopFailed`: "protocol" if the response is not HTTP, "bad-url" if the target contains
-    other characters than visible ASCII, and the codes of the connection.
+    the connection for another request: ``is_reusable`` is then true after :meth:`body`. All methods raise
+    :class:`~.hop.HopFailed`: "protocol" if the response is not HTTP, "bad-url" if the target has characters other than
+    visible ASCII, and those of the connection.
     """
 
     def __init__(

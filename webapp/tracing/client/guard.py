@@ -122,8 +122,8 @@ class GuardedClient:
     def connect(self, url: WebURL, deadline: Deadline) -> Connection:
         """Connect to the host of ``url`` at an address that was checked, and start TLS for https.
 
-        Raises :class:`~.hop.HopFailed` with the code "blocked" if the name or an address of the host is not allowed,
-        and other codes for other failures.
+        Raises :class:`~.hop.HopFailed` with the code "blocked" if the name or an address of the host is not allowed.
+        Other failures have other codes.
         """
         addresses = self._checked_addresses(url, deadline)
         if self._before_connect is not None:

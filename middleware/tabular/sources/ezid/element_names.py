@@ -51,7 +51,9 @@ _ESCAPES = re.compile("(?:_[0-9A-F]{2})+")
 
 
 def metadata_name(name: str) -> str | None:
-    """Return the metadata element for an element of EZID, or None if the name is too long or has a control character.
+    """Return the metadata element for an element of EZID, or None for a name that metadata cannot have.
+
+    Such names are too long or have a control character.
 
     >>> [metadata_name(each) for each in ("erc.who", "title", "_profile", "my name", "ezid.a")]
     ['erc.who', 'ezid.title', 'ezid-setting.profile', 'ezid-quoted.x-my_20name', 'ezid-quoted.x-ezid_2Ea']

@@ -165,7 +165,7 @@ class _Reading:
 
 
 def erc_elements(value: str) -> tuple[dict[str, str], bool]:
-    r"""Return the elements of the ERC record in an element ``erc``, and whether all of the value is such a record.
+    r"""Return the elements of the ERC record in an element ``erc``, and whether the whole value is such a record.
 
     >>> erc_elements("who: Noah\nwhat: The Ark"), erc_elements("Noah")
     (({'erc.who': 'Noah', 'erc.what': 'The Ark'}, True), ({}, False))

@@ -29,8 +29,8 @@ _MAX_AHEAD = 4 * MAX_OCTETS
 def records(stream: BinaryIO, file: str) -> Iterator[Record]:
     """Yield each identifier of the download as a record; ``file`` is the name of the file in messages.
 
-    Raises :class:`TableError` with the code ``dump-syntax`` for a text that is not such a file, and ``table-too-long``
-    for a record of more than 1,000,000 characters.
+    Raises :class:`TableError` with the code ``dump-syntax`` for a text that is not such a file. The code is
+    ``table-too-long`` for a record of more than 1,000,000 characters.
     """
     reader = _Reader(file)
     while piece := stream.read(_PIECE):

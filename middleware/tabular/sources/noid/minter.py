@@ -133,7 +133,7 @@ class Minter:
 
 
 def _number(text: str) -> int:
-    """Return a number of a minter, or 0 for a text that is not a number of at most 18 digits."""
+    """Return a number of a minter, or 0 for a text other than a number of at most 18 digits."""
     text = text.strip()
     return int(text) if text.isascii() and text.isdecimal() and len(text) <= 18 else 0
 
