@@ -160,7 +160,7 @@ def _is_name(rest: str) -> bool:
     """Return whether the rest of a line can belong to the identifier at its start, as in "INV 1940 0041".
 
     It cannot if it contains another column or address, or many words. It cannot either if two or more words, and at
-    least half of all, are in lower case like a sentence.
+    least half of all, are lower-case like a sentence.
     """
     if re.search("[\t\r\n]|://", rest):
         return False

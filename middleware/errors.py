@@ -1,9 +1,9 @@
 """The exceptions of the middleware.
 
 Catch by class: :class:`BindingConflict` if a name is taken, :class:`BindingsUnavailable` if the store cannot be
-reached, :class:`BindingError` for all other errors of a binding, a table or a database. Each error has a code from
-:data:`~ararat.middleware.error_codes.ERROR_CODES`, or from :data:`ararat.identifiers.PROBLEMS` if the identifier
-itself is wrong. All texts are printable ASCII; input in them is escaped.
+reached. :class:`BindingError` is for all other errors of a binding, a table or a database. Each error has a code from
+:data:`~ararat.middleware.error_codes.ERROR_CODES`, or from :data:`ararat.identifiers.PROBLEMS` if the identifier itself
+is wrong. All texts are printable ASCII; input in them is escaped.
 """
 
 from __future__ import annotations

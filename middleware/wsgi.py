@@ -80,8 +80,8 @@ class ResolverMiddleware:
     :param log_folder: str or None (default). The folder of the log, as in ``ararat log init --dir``.
     :param metrics: str or None (default). The path of the metrics for Prometheus (``/metrics``); needs
         ``metrics_token_file`` and the extra ``metrics``. Without it, nothing is counted.
-    :param metrics_token_file: str or None (default). The file with the token that a request for the metrics must
-        contain, in one line of at least 16 characters.
+    :param metrics_token_file: str or None (default). The file with the token for requests of the metrics, in one line
+        of at least 16 characters.
     :param statistics: str or None (default). Where to count the requests for each name and day, without data of the
         clients: the path of an SQLite file, which is created, or a ``postgresql://`` URL. Without it, nothing is
         counted.

@@ -140,7 +140,7 @@ def _read_only(error: ReadOnlyBindings) -> Response:
 
 
 def sentence(text: str) -> str:
-    """Return a text with a full stop, and with a capital letter unless a text of the user can come first.
+    """Return a text with a full stop, and with a capital letter unless it can begin with a user's text.
 
     >>> sentence("the name is not bound"), sentence("ark:12345/x is bound")
     ('The name is not bound.', 'ark:12345/x is bound.')

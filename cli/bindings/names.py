@@ -168,8 +168,8 @@ def relocate_command(
     Make sure that TARGET leads to the same resource as before. The command cannot check this.
 
     With --from and --to, change the beginning of all targets that begin with PREFIX, in one transaction. This includes
-    the targets of media types and languages. PREFIX is the beginning of a URL, a path of this site, or a host such as
-    old.example (http and https). The rest of each target stays. Withdrawn names are left alone. Reserved names are
+    the targets of media types and languages. PREFIX is the beginning of a URL, a path of this site, or a host (http and
+    https) such as old.example. The rest of each target stays. Withdrawn names are left alone. Reserved names are
     changed too. If one name is refused, nothing is written. --dry-run and --json need --from and --to.
     """
     if source is None and destination is None:

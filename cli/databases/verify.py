@@ -35,9 +35,10 @@ _WIDTH = 18
 def verify_command(against: str | None, as_json: bool, database: str) -> int:
     """Compare all bindings with their history, and check the rules, counters and triggers of a database.
 
-    The command reports bindings that differ from their last event, revisions with gaps, events that give a name to
-    another resource, and rows that cannot be read. It also reports events of unknown operations, counters below minted
-    names, and missing or disabled triggers. Rules and prefix records that differ from their history are reported, too.
+    The command reports bindings that differ from their last event, revisions with gaps, and rows that cannot be read.
+    It reports events that give a name to another resource. It also reports events of unknown operations, counters below
+    minted names, and missing or disabled triggers. Rules and prefix records that differ from their history are
+    reported, too.
 
     --against finds an old backup: names, rules and counters that have later changes in STORE or FILE, that are missing
     here, or whose history differs. Names and changes that only this database has are not reported. A table has no

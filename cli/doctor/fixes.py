@@ -26,9 +26,9 @@ Cause = Literal[
 - ``cache``, ``hsts``: the field Cache-Control or Strict-Transport-Security is changed or missing."""
 
 _NO_RAW_TARGET = (
-    "The server does not pass the raw request target to the application (wsgiref, Django's runserver, granian and "
-    "bjoern do not), or a middleware outside of ResolverMiddleware rewrites the path. Run the site with gunicorn, "
-    "waitress or uWSGI, and make ResolverMiddleware the outermost middleware. Until then use ?info instead of a bare ?."
+    "The server does not pass on the raw request target, or a middleware outside of ResolverMiddleware rewrites the "
+    "path. wsgiref, Django's runserver, granian and bjoern do not pass it. Run the site with gunicorn, waitress or "
+    "uWSGI, and make ResolverMiddleware the outermost middleware. Until then use ?info instead of a bare ?."
 )
 
 _REMEDIES: dict[Cause, dict[ReverseProxy, str]] = {

@@ -1,4 +1,4 @@
-"""Send one request with its target unchanged in any byte, and read the response and its body up to a limit.
+"""Send one request with its target unchanged in any byte, and read the response up to a limit.
 
 The operator chooses the URL: loopback, private networks and any port are allowed. The address rules of a trace
 therefore do not apply. Its limits do: every wait ends at a deadline, and at most 64 kB of a response are read.

@@ -19,8 +19,8 @@ _REMEDIES = {
         ("snapshot-foreign", "snapshot-damaged", "snapshot-version"),
         "Write the file again: ararat snapshot FILE. Copy it under another name, and rename the complete copy.",
     ),
-    "unavailable": "Start the database server. For SQLite, check that the file exists and that its folder can be "
-    "written: SQLite keeps its log beside the file, and a reader writes to it too (chown, or chmod u+w on the folder).",
+    "unavailable": "Start the database server. For SQLite, check that the file exists and its folder can be "
+    "written (chown, or chmod u+w on the folder). SQLite keeps its log beside the file, and a reader writes to it too.",
 }
 
 

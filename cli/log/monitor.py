@@ -46,7 +46,7 @@ def monitor_command(
     networks: tuple[str, ...],
     as_json: bool,
 ) -> int:
-    """Read all entries of the log at URL or in DIR, compute all hashes again, and print problems with their place.
+    """Read all entries of the log at URL or in DIR, compute all hashes again, and print each problem.
 
     Problems are: a name with a second resource, missing or repeated changes, a wrong previous entry, a change after a
     withdrawal, files that are missing or damaged or differ from the signed checkpoint, and a missing quorum. With

@@ -23,7 +23,7 @@ MOUNT = "/demo"
 """The path of the demo site. The targets of the samples begin with it."""
 
 SHELF_SECONDS = 0.4
-"""The delay of the redirects below /shelf, so that a user sees the hops of a trace arrive one by one."""
+"""The delay of redirects below /shelf, so that the hops of a trace arrive one by one."""
 
 _POLICY = (
     "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"

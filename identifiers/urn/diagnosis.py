@@ -56,7 +56,7 @@ def shared(text: str, nid: str, nss: str, query: str | None, fragment: str | Non
 
 
 def draft(nid: str, nss: str) -> Iterator[Problem]:
-    """Yield the errors by the URN draft only, such as a slash in the NSS, of a text without shared errors.
+    """Yield the errors by the URN draft of a text without shared errors, such as a slash in the NSS.
 
     >>> [found.code for found in draft("example", "a/b")]
     ['nss-slash']
@@ -73,7 +73,7 @@ def draft(nid: str, nss: str) -> Iterator[Problem]:
 
 
 def rfc8141(nid: str, nss: str, query: str | None) -> Iterator[Problem]:
-    """Yield the errors by RFC 8141 only, such as a NID that ends in a hyphen, of a text without shared errors.
+    """Yield the errors by RFC 8141 of a text without shared errors, such as a NID that ends in a hyphen.
 
     >>> [found.code for found in rfc8141("foo-", "a", None)]
     ['nid-final-hyphen']

@@ -111,8 +111,8 @@ def check(metadata: Mapping[str, str], *, deletions: bool = False) -> Mapping[st
     With ``deletions`` an empty text is permitted: it deletes an element.
 
     Raises :class:`BindingError`: ``metadata-key`` for a name that no element has, ``metadata-twice`` for an element
-    with both of its names. The code is ``metadata-text`` if a value is not a str, is empty, is too long or has a
-    control character. It is ``metadata-document`` for a document that is not valid.
+    with both of its names. The code is ``metadata-text`` if a value is not a str, is empty or too long, or contains
+    control characters. It is ``metadata-document`` for a document that is not valid.
 
     Source: ARK draft, section 3.4; 17beta policy, section 3.2; ARK-040, ARK-041, POL-033.
 

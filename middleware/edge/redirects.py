@@ -67,8 +67,8 @@ class EdgeRedirects:
             raise ValueError("prefix: the prefix is missing; set the public URL of the resolver")
         if settings.cors_origins:
             raise ValueError(
-                "cors: with a list of origins, each redirect depends on the field Origin of the request, which a front "
-                "server does not compare; set all or none"
+                "cors: with a list of origins, each redirect depends on the field Origin, which a front server does "
+                "not compare; set all or none"
             )
         self._settings = settings
         self.prefix = settings.prefix

@@ -128,8 +128,8 @@ class Lists:
     ) -> tuple[list[str], list[object]] | None:
         """Return the conditions for SQLite which compare rows of an index with the names of the prefix and state.
 
-        SQLite has no statistics. So it would read the whole row of each name with a word or target, also if few of
-        these have the state. Return None if many names have it, because a page is soon full then.
+        SQLite has no statistics. So it would read the row of each name with a word or target, also if few have the
+        state. Return None if many names have it, because a page is soon full then.
         """
         if not self._is_sqlite or not _are_few(read, selection):
             return None

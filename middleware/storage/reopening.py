@@ -38,7 +38,7 @@ S = TypeVar("S", bound=_Closeable)
 
 
 def next_attempt(began: float, ended: float) -> float:
-    """Return the time of the next attempt to open a store, from begin and end of a failed one, in seconds.
+    """Return the time of the next attempt to open a store, from begin and end of a failed one (seconds).
 
     The pause is at least one second, and at least five times the duration of the failed attempt.
 

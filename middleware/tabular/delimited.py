@@ -1,6 +1,6 @@
 """Read CSV and TSV line by line.
 
-The two formats differ only in the separator. As in spreadsheets, a field is quoted if it begins with a quote, or
+The two formats differ only in the separator. As in spreadsheets, a field is quoted if it begins with a quote or
 contains the separator or a line break. An error raises :class:`TableError` with file, line and column. The memory use
 depends on the longest line, not on the size of the file.
 """

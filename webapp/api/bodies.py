@@ -37,7 +37,7 @@ def read_json(schema: str, *media_types: str, optional: bool = False) -> Any:
     ``media_types`` are accepted; the default is JSON. If the body is ``optional``, an empty body means ``{}``.
 
     Raises :class:`Refused` with 415 for another media type, and with 413 for a long body. The status is 400 for a body
-    that is not JSON, and 422 for JSON that does not match the schema.
+    that is not JSON, and 422 for JSON outside of the schema.
     """
     content = read_bytes(MAX_BYTES)
     if optional and not content:

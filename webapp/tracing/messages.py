@@ -216,7 +216,7 @@ def error_status(host: str, status: int, number: int) -> str:
 
 
 def unspecified_status(host: str, status: int, number: int) -> str:
-    """Return the end sentence of a trace whose last response, at hop ``number``, has a status unknown to the ARK draft.
+    """Return the end of a trace whose last response, at hop ``number``, has a status unknown to the ARK draft.
 
     >>> unspecified_status("a.example", 799, 2)
     'a.example answered 799 at hop 2. The ARK draft does not define this status, so the trace stops.'

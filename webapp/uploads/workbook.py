@@ -23,7 +23,7 @@ MAX_UNPACKED = 50_000_000
 """The maximum size of all documents of a workbook, in bytes."""
 
 MAX_TAGS = 200_000
-"""The maximum number of tags of a document, and of the part of a sheet before, between and after its rows.
+"""The maximum number of tags of a document, and of a sheet before, between and after its rows.
 
 An element of four bytes can take a kilobyte of memory when it is read.
 """

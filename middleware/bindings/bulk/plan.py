@@ -109,8 +109,8 @@ class BulkResult:
 class Decision(NamedTuple):
     """One name of an operation, and the function that decides what happens to it.
 
-    ``decide`` receives the time of the operation. It returns a change, the reason why the name is left alone, or None
-    for a name outside of the operation. It raises :class:`BindingError` if the change is not permitted.
+    ``decide`` receives the time of the operation. It returns a change, the reason to leave the name alone, or None for
+    a name outside of the operation. It raises :class:`BindingError` if the change is not permitted.
     """
 
     identifier: str

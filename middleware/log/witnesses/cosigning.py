@@ -21,7 +21,7 @@ from ..verification.policy import Party, Policy
 from .add_checkpoint import PATH, SIZE_TYPE, AddCheckpoint, read_size
 
 Send = Callable[[str, bytes], tuple[int, str, bytes]]
-"""Send a body by POST to a URL, and return the status, the media type and the body of the answer.
+"""Send a body by POST to a URL, and return status, media type and body of the answer.
 
 Raises :class:`LogError` without an answer.
 """

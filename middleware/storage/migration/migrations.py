@@ -44,7 +44,7 @@ class Migrated(NamedTuple):
 
 
 Progress = Callable[[str, int, int], object]
-"""A callback with the name of a table, the number of its converted rows, and the number of all its rows."""
+"""A callback with the name of a table, and the numbers of its converted rows and of all its rows."""
 
 
 def migrate(url_or_path: str | Path, progress: Progress | None = None) -> Migrated:

@@ -6,7 +6,7 @@
 - ``operations`` has one row per change of many names, such as an import. Its events contain its number.
 - ``rules`` has the templates of NAANs and shoulders, and ``rule_events`` their history.
 - ``prefixes`` has the descriptions of NAANs and shoulders, and ``prefix_events`` their history.
-- ``ararat`` has the version of the schema, a counter of the changes of rules, the counters of sequential minting, and
+- ``ararat`` has the version of the schema, a counter of changes of rules, the counters of sequential minting, and
   UUIDs.
 
 :mod:`account_tables`, :mod:`link_tables`, :mod:`log_tables` and :mod:`upload_tables` have further tables,
