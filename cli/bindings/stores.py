@@ -26,7 +26,7 @@ def open_store(url: str, *, create: bool = False, profile: Profile | None = None
     """Open the database or file at ``url``, and convert its errors to :class:`~ararat.cli.errors.Refused`.
 
     A missing database is created only with ``create``. If the block then raises an exception and nothing was written,
-    the new file is deleted. Changes must follow the IRI policy ``profile``, if it is set.
+    the new file or the new tables are deleted. Changes must follow the IRI policy ``profile``, if it is set.
     """
     from ...middleware.bindings.open_bindings import bindings_at, open_file, table_file
 
@@ -36,7 +36,7 @@ def open_store(url: str, *, create: bool = False, profile: Profile | None = None
         table = table_file(url)
         if table is None:
             bindings = bindings_at(url, create=create, policy=profile)
-            if create and is_missing(url):
+            if create and is_new(url):
                 after.push(lambda kind, *_: delete_if_empty(url) if kind else None)
             bindings.open()
         else:
@@ -84,13 +84,11 @@ def warn_of_personal_data(
 
 
 def delete_if_empty(url: str) -> None:
-    """Delete the SQLite file at ``url`` if it has no records and no program uses it."""
+    """Delete the SQLite file or the PostgreSQL tables at ``url`` if they have no records and no program uses them."""
     from ...middleware.bindings.open_bindings import database_at
-    from ...middleware.storage.databases.sqlite import SQLite
     from ...middleware.storage.writing import creation
 
-    if isinstance(database := database_at(url), SQLite):
-        creation.delete_if_empty(database)
+    creation.delete_if_empty(database_at(url))
 
 
 def require_database(url: str) -> None:
@@ -119,3 +117,17 @@ def is_missing(url: str) -> bool:
 
     scheme, mark, path = url.rpartition("sqlite:///") if "://" in url else ("", "file", url)
     return bool(mark and not scheme and path and not Path(path).exists() and not may_have_password(url))
+
+
+def is_new(url: str) -> bool:
+    """Return whether ``url`` names a missing SQLite file, or a PostgreSQL database without tables of Ararat."""
+    return not Path(url.removeprefix("sqlite:///")).exists() and has_no_tables(url)
+
+
+def has_no_tables(url: str) -> bool:
+    """Return whether ``url`` names a database without tables of Ararat, also one that does not exist."""
+    from ...middleware.bindings.open_bindings import database_at, table_file
+    from ...middleware.storage.store import has_tables
+
+    with store_errors():
+        return table_file(url) is None and not has_tables(database_at(url))

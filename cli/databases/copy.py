@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..bindings.stores import is_missing, open_store
-from ..errors import DONE, Refused, store_errors, write
+from ..bindings.stores import has_no_tables, open_store
+from ..errors import DONE, Refused, write
 from ..output import Sheet
 from ..progress import Progress
 
@@ -44,7 +44,7 @@ def copy_command(old: str, new: str, dry_run: bool) -> int:
         )
     with ExitStack() as stack:
         source = stack.enter_context(open_store(old))
-        target = None if dry_run and _has_no_tables(new) else stack.enter_context(open_store(new, create=not dry_run))
+        target = None if dry_run and has_no_tables(new) else stack.enter_context(open_store(new, create=not dry_run))
         if dry_run and target is not None:
             require_empty(target)
         progress = stack.enter_context(Progress())
@@ -59,15 +59,6 @@ def copy_command(old: str, new: str, dry_run: bool) -> int:
     number = sum(each.rows for each in copied)
     write(sheet.prose(f"{number:,} rows {'to copy' if dry_run else 'copied'}. {done}"))
     return DONE
-
-
-def _has_no_tables(database: str) -> bool:
-    from ...middleware.storage.health import conditions
-
-    if is_missing(database):
-        return True
-    with store_errors():
-        return all(condition.code == "no-tables" for condition in conditions(database))
 
 
 def _line(copied: Copied) -> str:

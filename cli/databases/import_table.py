@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import click
 
 from .. import streams
-from ..bindings.stores import delete_if_empty, is_missing, open_store, warn_of_unregistered
+from ..bindings.stores import delete_if_empty, has_no_tables, is_new, open_store, warn_of_unregistered
 from ..errors import DONE, NO, NO_INPUT, Refused, write
 from ..numbers import WholeNumber
 from ..options import (
@@ -134,7 +134,7 @@ def import_command(
     With --from, FILE is a dump of another system. Each value that cannot be imported is reported. The checksums of
     names and targets compare the dump with the database.
 
-    With --dry-run the SQLite file can be missing.
+    With --dry-run the database can be missing or empty.
 
     A FILE of `ararat export --history` restores an empty database exactly. It is written in one transaction.
 
@@ -147,13 +147,16 @@ def import_command(
         raise click.UsageError(message)
     if file != "-" and not source and _restore_history(file, database, dry_run=dry_run):
         return DONE
-    missing = is_missing(database)
+    from ...middleware.bindings.open_bindings import database_at
+
+    is_empty = dry_run and has_no_tables(database)
+    is_created = not dry_run and is_new(database)
     migration: Migration | None = None
     with ExitStack() as stack:
         url = database
-        if missing and dry_run:
+        if is_empty:
             url = str(Path(stack.enter_context(TemporaryDirectory(prefix="ararat-"))) / "empty.sqlite")
-        bindings = stack.enter_context(open_store(url, create=not dry_run or missing, profile=profile))
+        bindings = stack.enter_context(open_store(url, create=not dry_run or is_empty, profile=profile))
         stack.enter_context(warn_of_unregistered(bindings, naans, strict=strict))
         separator = "\t" if delimiter in ("tab", "\\t") else delimiter
         if source:
@@ -161,7 +164,7 @@ def import_command(
             summary = migration.summary
         else:
             summary = _import_table(bindings, file, dry_run=dry_run, delimiter=separator, **options)
-    if missing and summary.refusals and not dry_run:
+    if is_created and summary.refusals:
         delete_if_empty(database)
     if as_json:
         streams.dump(imports.as_dict(summary) | ({"dump": imports.dump_as_dict(migration)} if migration else {}))
@@ -175,8 +178,9 @@ def import_command(
     if migration:
         write(imports.omitted_lines(migration, err), to=sys.stderr)
         write(imports.dump_lines(migration, out, report_file))
-    if missing and dry_run:
-        write(out.prose(f"There is no database at {database}. The lines were checked against an empty database."))
+    if is_empty:
+        place = database_at(database)
+        write(out.prose(f"{place} has no tables of Ararat. The lines were checked against an empty database."))
     write(imports.result_lines(summary, out))
     return NO if summary.refusals else DONE
 

@@ -313,7 +313,7 @@ def open_store(database: Database, *, create: bool = False) -> DatabaseStore:
     """
     if create:
         create_database(database)
-    elif not _has_schema(database):
+    elif not has_tables(database):
         raise BindingsUnavailable(no_database(database))
     database.prepare()
     return DatabaseStore(database)
@@ -325,7 +325,7 @@ def create_database(database: Database, *, partitions: int = 0) -> bool:
     A PostgreSQL database must exist. ``partitions`` is the number of partitions of its names, 0 for one table. Raises
     like :func:`open_store`.
     """
-    if _has_schema(database):
+    if has_tables(database):
         return False
     from .writing.creation import create_tables
 
@@ -333,7 +333,8 @@ def create_database(database: Database, *, partitions: int = 0) -> bool:
     return True
 
 
-def _has_schema(database: Database) -> bool:
+def has_tables(database: Database) -> bool:
+    """Return whether a database has the tables of Ararat. Raises like :func:`open_store`."""
     if not database.exists():
         return False
     connection = database.connect_to_read()

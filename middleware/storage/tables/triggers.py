@@ -63,8 +63,11 @@ PROTECTED = tuple(_REPLACED)
 ROW_EXISTS = "a row is never replaced"
 """The message of the SQLite triggers that refuse to insert a row with an existing key."""
 
-_FUNCTION = """
-CREATE OR REPLACE FUNCTION ararat_never() RETURNS trigger LANGUAGE plpgsql AS
+FUNCTION = "ararat_never"
+"""The function in PostgreSQL that the triggers run."""
+
+_CREATE_FUNCTION = f"""
+CREATE OR REPLACE FUNCTION {FUNCTION}() RETURNS trigger LANGUAGE plpgsql AS
 $$ BEGIN RAISE EXCEPTION '%%', TG_ARGV[0] USING ERRCODE = 'integrity_constraint_violation'; END $$
 """
 
@@ -106,7 +109,7 @@ def replacement_triggers() -> list[Trigger]:
 
 
 def _refusal(why: str) -> str:
-    return f"FUNCTION ararat_never('{why}')"
+    return f"FUNCTION {FUNCTION}('{why}')"
 
 
 def create(connection: Connection, wanted: Iterable[Trigger]) -> None:
@@ -115,7 +118,7 @@ def create(connection: Connection, wanted: Iterable[Trigger]) -> None:
     """
     is_sqlite = connection.dialect.name == "sqlite"
     if not is_sqlite:
-        connection.exec_driver_sql(_FUNCTION)
+        connection.exec_driver_sql(_CREATE_FUNCTION)
     for trigger in wanted:
         on = "" if is_sqlite else f" ON {trigger.table}"
         connection.exec_driver_sql(f"DROP TRIGGER IF EXISTS {trigger.name}{on}")

@@ -1,13 +1,14 @@
-"""Create a missing SQLite file and the tables of a database, and delete the file if nothing was written."""
+"""Create a missing SQLite file and the tables of a database, and delete them if nothing was written to them."""
 
 # ruff: noqa: S608 - the statements contain names of the schema only
 
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing, suppress
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import insert, inspect
 from sqlalchemy.dialects import registry
@@ -21,7 +22,7 @@ from ..versions import first_settings
 from .transaction import driver_cause
 
 if TYPE_CHECKING:
-    from ..databases.sqlite import SQLite
+    from sqlalchemy import Connection
 
 # The counts of requests can be in the PostgreSQL database of the names, and before them. In SQLite they have a file.
 _OTHERS = {"postgresql": {"daily_counts"}, "sqlite": set[str]()}
@@ -61,16 +62,39 @@ def create_tables(database: Database, partitions: int = 0) -> None:
         raise database.unavailable(driver_cause(error)) from error
 
 
-def delete_if_empty(file: SQLite) -> None:
-    """Delete the file of a database without records. Keep a file that another connection uses."""
-    # Nothing is lost if an empty file remains.
-    with suppress(sqlite3.Error, OSError, BindingsUnavailable), closing(file.connect_alone()) as connection:
-        settings = {name for (name,) in connection.execute(f"SELECT name FROM {schema.meta}")}
-        others = [table for table in schema.metadata.sorted_tables if table is not schema.meta]
-        if settings == set(first_settings()) and not any(
-            connection.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone() for table in others
-        ):
-            file.delete()
+def delete_if_empty(database: Database) -> None:
+    """Delete the tables of a database without records, with the file of SQLite. Keep what another connection uses."""
+    from ..databases.sqlite import SQLite
+
+    # Nothing is lost if an empty database remains.
+    with suppress(sqlite3.Error, OSError, DBAPIError, BindingsUnavailable):
+        if isinstance(database, SQLite):
+            with closing(database.connect_alone()) as connection:
+                if _is_empty(connection.execute):
+                    database.delete()
+            return
+        try:
+            with database.engine.begin() as connection:
+                _drop_if_empty(connection)
+        finally:
+            database.close_writers()
+
+
+def _drop_if_empty(connection: Connection) -> None:
+    tables = ", ".join(table.name for table in schema.metadata.sorted_tables)
+    connection.exec_driver_sql(f"LOCK TABLE {tables} IN ACCESS EXCLUSIVE MODE NOWAIT")
+    if _is_empty(connection.exec_driver_sql):
+        connection.exec_driver_sql(f"DROP TABLE {tables}")
+        connection.exec_driver_sql(f"DROP FUNCTION {triggers.FUNCTION}")
+
+
+def _is_empty(run: Callable[[str], Any]) -> bool:
+    """Return whether the tables have no records. ``run`` runs a query and returns its cursor."""
+    settings = {name for (name,) in run(f"SELECT name FROM {schema.meta}")}
+    others = [table for table in schema.metadata.sorted_tables if table is not schema.meta]
+    return settings == set(first_settings()) and not any(
+        run(f"SELECT 1 FROM {table} LIMIT 1").fetchone() for table in others
+    )
 
 
 @cache

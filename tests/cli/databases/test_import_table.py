@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+import psycopg
 import pytest
 from click.testing import Result
 
@@ -15,6 +16,7 @@ from ararat.cli.output import Sheet
 from ararat.cli.render import imports
 from ararat.middleware import open_bindings
 from ararat.middleware.tabular.summary import NotedLine, Summary
+from tests.databases import Cluster
 
 TABLE = (
     "identifier,target,kind,what\nark:/12345/d-oc,https://example.org/1,,A report\nark:12345/cat,/about-cat,related,\n"
@@ -91,6 +93,28 @@ def test_a_command_that_writes_nothing_creates_no_database(
 
 
 @pytest.mark.parametrize(
+    ("arguments", "given", "exit_code"),
+    [
+        pytest.param(["import", "-"], "identifier,target\nark:12345,/b\n", 1, id="a refused import"),
+        pytest.param(["import", "-"], "identifier,goal\nark:12345/a,/a\n", 2, id="an import of another table"),
+        pytest.param(["import", "--dry-run", "-"], "identifier,target\nark:12345/a,/a\n", 0, id="a dry run"),
+        pytest.param(["bind", "ark:12345/a", "no target"], "", 2, id="a refused target"),
+    ],
+)
+def test_a_command_that_writes_nothing_creates_no_tables_in_postgresql(
+    arguments: list[str], given: str, exit_code: int, ararat: Callable[..., Result], cluster: Cluster
+) -> None:
+    url = cluster.new_schema()
+    assert ararat(*arguments, "--database", url, given=given).exit_code == exit_code
+    with psycopg.connect(url) as connection:
+        found = connection.execute(
+            "SELECT relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace "
+            "UNION ALL SELECT proname FROM pg_proc WHERE pronamespace = current_schema()::regnamespace"
+        ).fetchall()
+    assert found == []
+
+
+@pytest.mark.parametrize(
     "before",
     [
         pytest.param([["init"]], id="empty"),
@@ -144,7 +168,7 @@ def test_import_reports_a_missing_file(ararat: Callable[..., Result], tmp_path: 
 def test_a_dry_run_needs_no_database(ararat: Callable[..., Result], database: Path) -> None:
     result = ararat("import", "--dry-run", "-", given=TABLE)
     assert result.exit_code == 0
-    assert f"There is no database at {database}." in " ".join(result.stdout.split())
+    assert f"sqlite:///{database} has no tables of Ararat." in " ".join(result.stdout.split())
     assert "Nothing was written. 2 lines: 2 to add." in result.stdout
     assert list(database.parent.iterdir()) == []
 

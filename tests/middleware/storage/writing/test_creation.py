@@ -1,4 +1,4 @@
-"""The file of a new database is deleted only if nothing was written and no other connection uses it."""
+"""The file or tables of a new database are deleted only if nothing was written and no other connection uses them."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from ararat.middleware import Bindings, mint, open_bindings
+from ararat.middleware.bindings.open_bindings import database_at
 from ararat.middleware.storage.databases.sqlite import SQLite
 from ararat.middleware.storage.writing.creation import delete_if_empty
 
@@ -34,12 +35,19 @@ def test_an_empty_database_is_deleted_with_its_log(file: Path) -> None:
         pytest.param(lambda bindings: mint(bindings, "12345/x5"), id="a minted name"),
     ],
 )
-def test_a_database_with_records_is_kept(change: Callable[[Bindings], object], file: Path) -> None:
-    with open_bindings(file, create=True) as bindings:
+def test_a_database_with_records_is_kept(change: Callable[[Bindings], object], database: str) -> None:
+    with open_bindings(database, create=True) as bindings:
         change(bindings)
-    before = file.read_bytes()
-    delete_if_empty(SQLite(file))
-    assert file.read_bytes() == before
+    delete_if_empty(database_at(database))
+    with open_bindings(database) as bindings:
+        assert bindings.open().count().exact
+
+
+def test_tables_in_use_are_kept(database: str) -> None:
+    with open_bindings(database, create=True) as bindings, bindings.store.transaction():
+        delete_if_empty(database_at(database))
+    with open_bindings(database) as bindings:
+        assert bindings.open().count().number == 0
 
 
 def test_a_database_in_use_is_kept(file: Path) -> None:
