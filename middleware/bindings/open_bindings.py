@@ -23,6 +23,8 @@ DATABASE_SUFFIXES = (".sqlite", ".sqlite3", ".db")
 SNAPSHOT_SUFFIX = ".snapshot"
 _DRIVE = re.compile(r"\A[A-Za-z]:[/\\]")  # of Windows
 _SCHEME = re.compile(r"[\w+.-]+")
+# The start of a URL or of a connection string of libpq after sqlite:///. One letter before a colon is a drive.
+_CONNECTION = re.compile(r"/*(\w[\w+.-]+:|\w+=)")
 
 
 def open_bindings(
@@ -143,14 +145,19 @@ def table_file(url_or_path: str | Path) -> Path | None:
 
 
 def may_have_password(url_or_path: str | Path) -> bool:
-    """Return whether a text that is not a URL may be a mistyped URL with a password. The name of a file is not.
+    """Return whether a text may be a mistyped URL with a password. The name of a file is not.
 
     >>> may_have_password("postgresql:/user:secret@host/names"), may_have_password("names.csv")
     (True, False)
     """
-    text = str(url_or_path)
+    given = str(url_or_path)
+    text = given.removeprefix("sqlite:///")
+    if Path(text).exists():
+        return False
+    if text != given:
+        return bool(_CONNECTION.match(text)) and ("@" in text or "password=" in text)
     before_host = _DRIVE.sub("", text).rpartition("@")[0]
-    return "://" not in text and (":" in before_host or "password=" in text) and not Path(text).exists()
+    return "://" not in text and (":" in before_host or "password=" in text)
 
 
 def _refuse_password(url_or_path: str | Path) -> None:

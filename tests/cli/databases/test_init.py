@@ -59,6 +59,26 @@ def test_a_missing_table_is_not_reported_as_a_database(ararat: Callable[..., Res
 
 
 @pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql:/u:secret@h/d",
+        "sqlite:///postgresql:/u:secret@h/d",
+        "sqlite:///postgresql://u:secret@h/d",
+        "sqlite:////postgresql:/u:secret@h/d",
+    ],
+)
+@pytest.mark.parametrize(
+    "arguments", [pytest.param(["show", "ark:12345/x"], id="show"), pytest.param(["init"], id="init")]
+)
+def test_a_mistyped_url_is_refused_without_its_password(
+    arguments: list[str], url: str, ararat: Callable[..., Result]
+) -> None:
+    refused = ararat(*arguments, "--database", url)
+    assert (refused.exit_code, "may contain a password" in " ".join(refused.stderr.split())) == (2, True)
+    assert "secret" not in refused.output
+
+
+@pytest.mark.parametrize(
     "arguments",
     [
         pytest.param(["mint", "12345/x5"], id="mint"),

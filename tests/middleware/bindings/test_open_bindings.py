@@ -76,6 +76,10 @@ def execute(database: str, statement: str, **parameters: str) -> None:
                 "postgresql:/h/d?password=secret",
                 "u:secret@h/d",
                 "host=h user=u password=secret",
+                "sqlite:///postgresql:/u:secret@h/d",
+                "sqlite:////postgresql:/u:secret@h/d.sqlite",
+                "sqlite:///postgresql://u:secret@h/d",
+                "sqlite:///host=h user=u password=secret",
             )
         ),
         pytest.param("postgres:u:secret@h://d", "database-url", "databases of this kind", id="a late ://"),
