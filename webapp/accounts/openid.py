@@ -119,6 +119,9 @@ class OpenID:
             {"nonce": nonce, "client_id": self.client_id, "access_token": token.get("access_token")},
         )
         claims.validate(leeway=LEEWAY_SECONDS)
+        # Authlib ignores an empty one. "If present, it MUST contain the OAuth 2.0 Client ID" (OpenID Connect Core, 2).
+        if claims.get("azp", self.client_id) != self.client_id:
+            raise TypeError("the token was issued to another client (azp)")
         subject = claims["sub"]
         # No account can be linked to another subject, and the page about it would contain hidden characters.
         if not isinstance(subject, str) or not subject.isprintable() or subject != subject.strip():

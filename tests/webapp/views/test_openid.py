@@ -289,6 +289,7 @@ def test_a_valid_id_token_confirms_the_subject(confirm):
         pytest.param({"aud": "other"}, id="another client"),
         pytest.param({"aud": "other", "azp": "ararat"}, id="another client with azp"),
         pytest.param({"aud": ["ararat", "other"], "azp": "other"}, id="issued to another client"),
+        pytest.param({"azp": ""}, id="issued to an empty client"),
         pytest.param({"aud": None}, id="no client"),
         pytest.param({"nonce": "m"}, id="another nonce"),
         pytest.param({"nonce": None}, id="no nonce"),
