@@ -83,15 +83,19 @@ def mint(
     Source: ARK-010, ARK-015, ARK-019, ARK-057, ARK-065, ARK-069, POL-023, POL-028 to POL-031, POL-051.
     """
     check_actor(actor)
-    records = PrefixRecords(bindings.store.prefixes())
-    pattern = pattern_below(namespace, records, length=length, check=check, digits=digits, profile=bindings.policy)
+    read = read_pattern(namespace, profile=bindings.policy)
     if not 1 <= count <= MAX_COUNT:
         message = f"{count:,} names were requested; one call makes 1 to {MAX_COUNT:,}"
-        raise BindingError("mint-count", message, identifier=pattern.beginning)
-    if not is_registered(pattern.naan):
-        _log.warning("NAAN %s is not registered: register with the ARK Maintenance Agency", pattern.naan)
+        raise BindingError("mint-count", message, identifier=read.beginning)
+    if not is_registered(read.naan):
+        _log.warning("NAAN %s is not registered: register with the ARK Maintenance Agency", read.naan)
     try:
         with bindings.transaction(exclusive=True) as transaction:
+            # Another writer can change a record until this transaction has the lock.
+            records = PrefixRecords(transaction.prefixes())
+            pattern = pattern_below(
+                namespace, records, length=length, check=check, digits=digits, profile=bindings.policy
+            )
             names = Drawing(transaction, records, under_rule=under_rule).draw(pattern, count, sequential=sequential)
             proposals = [assignment.propose(name, kind="described", status="reserved") for name in names]
             now = bindings.now()

@@ -234,6 +234,19 @@ def test_an_unregistered_naan_causes_a_warning(bindings: Bindings, caplog: pytes
     assert caplog.messages == ["NAAN 54321 is not registered: register with the ARK Maintenance Agency"]
 
 
+def test_mint_reads_the_prefix_records_after_its_lock(bindings: Bindings, monkeypatch: pytest.MonkeyPatch) -> None:
+    begin = bindings.transaction
+
+    def begin_after_another_writer(**options: Any) -> Any:
+        monkeypatch.undo()
+        bindings.set_prefix("12345/x5", pattern="10^3")
+        return begin(**options)
+
+    monkeypatch.setattr(bindings, "transaction", begin_after_another_writer)
+    [name] = mint(bindings, "12345/x5")
+    assert len(name) == len("ark:12345/x5") + 3
+
+
 def test_a_rolled_back_mint_records_nothing(bindings: Bindings) -> None:
     bindings.close()
     with pytest.raises(BindingsUnavailable):
