@@ -67,12 +67,26 @@ strict_option: Callable[..., Any] = click.option(
     "--strict", is_flag=True, help="Refuse a NAAN that is not registered. Without it, print a warning."
 )
 
+
+def _read_naans(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the normal forms of NAANs."""
+    if not values:
+        return values
+    from ..middleware.settings import Settings
+
+    try:
+        return tuple(sorted(Settings(naans=values).naans or ()))
+    except ValueError as error:
+        raise click.BadParameter(str(error).removeprefix("naans: "), ctx, param) from None
+
+
 naans_option: Callable[..., Any] = click.option(
     "--naans",
     multiple=True,
     metavar="NAAN",
     envvar="ARARAT_NAANS",
     show_envvar=True,
+    callback=_read_naans,
     help="Accept this NAAN without a warning, registered or not. Can be repeated.",
 )
 

@@ -321,3 +321,10 @@ def test_bind_warns_of_a_dash_in_a_name(ararat: Callable[..., Result], caplog) -
 
 
 # export ---------------------------------------------------------------------------------------------------------------
+
+
+def test_a_declared_naan_must_be_a_naan(ararat: Callable[..., Result]) -> None:
+    refused = ararat("bind", "--naans", "abc", "ark:12345/a", "/a")
+    message = " ".join(refused.stderr.split())
+    assert (refused.exit_code, "'abc' is not a NAAN: a NAAN cannot contain 'a'" in message) == (64, True)
+    assert ararat("bind", "--naans", "b7k-29", "ark:b7k29/a", "/a").stderr == ""
