@@ -18,7 +18,7 @@ from . import grammar, segments, shoulders
 from .finding_codes import finding
 from .grammar import MISCELLANEOUS
 from .hierarchy import DEEPEST, components, parents
-from .iri_parts import Parts, first_fault, is_iri, normal_form, split
+from .iri_parts import Parts, first_fault, first_fault_of_any_scheme, normal_form, split
 from .profile import Profile
 
 _NAMED_UUID = "urn:uuid:"
@@ -97,6 +97,13 @@ class Verdict:
         }
 
 
+def _not_an_iri(text: str, place: int, parts: Parts) -> Problem:
+    if parts.scheme is None:
+        return finding("not-an-iri", 0, len(text), "the scheme is missing")
+    said = f"{display.named(text[place])} is not allowed in an IRI" if place < len(text) else None
+    return finding("not-an-iri", place, min(place + 1, len(text)), said)
+
+
 def evaluate(text: str, profile: Profile, known: Known = NOTHING) -> Verdict:
     """Check ``text`` by a policy, without trimming it. Accepts any str and never raises.
 
@@ -114,10 +121,11 @@ def evaluate(text: str, profile: Profile, known: Known = NOTHING) -> Verdict:
     at_host = _at_host(parts, profile)
     uuid = "uuid" in profile.namespaces and text[: len(_NAMED_UUID)].lower() == _NAMED_UUID
     if not (at_host or ark or uuid):
-        return Verdict(text, profile.name, False, readable=is_iri(text))
+        place = first_fault_of_any_scheme(text)
+        found = () if place is None else (_not_an_iri(text, place, parts),)
+        return Verdict(text, profile.name, False, findings=found, readable=place is None)
     if at_host and (place := first_fault(text)) is not None:
-        said = f"{display.named(text[place])} is not allowed in an IRI" if place < len(text) else None
-        found = (finding("not-an-iri", place, place + 1, said),)
+        found = (_not_an_iri(text, place, parts),)
         return Verdict(text, profile.name, True, (MISCELLANEOUS,), findings=found, readable=False)
     # A bare ARK is the same name as the ARK under a resolver.
     bare = ark is not None and parts.authority is None and profile.resolvers

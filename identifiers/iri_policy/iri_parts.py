@@ -73,13 +73,16 @@ def first_fault(text: str) -> int | None:
     return None if found.end() == len(text) else found.end()
 
 
-def is_iri(text: str) -> bool:
-    """Return whether all characters of ``text`` are allowed in an IRI of any scheme.
+def first_fault_of_any_scheme(text: str) -> int | None:
+    """Return the index of the first character that an IRI of any scheme cannot contain, or None.
 
-    >>> is_iri("mailto:somebody@example.org"), is_iri("two words"), is_iri("/en")
-    (True, False, False)
+    >>> first_fault_of_any_scheme("mailto:somebody@example.org"), first_fault_of_any_scheme("a:two words")
+    (None, 5)
     """
-    return iri.compiled(_ANY_IRI, text).fullmatch(text) is not None
+    found = iri.compiled(_ANY_IRI, text).match(text)
+    if found is None:
+        return 0
+    return None if found.end() == len(text) else found.end()
 
 
 def normal_form(text: str) -> str | None:

@@ -172,13 +172,30 @@ def test_further_iris_have_the_expected_findings(iri, codes):
 @pytest.mark.parametrize(
     "text",
     [
-        *("https://example.org/en/", "https://17beta.top.example.org/en/", "mailto:x@17beta.top", "ark:12345/x", ""),
+        *("https://example.org/en/", "https://17beta.top.example.org/en/", "mailto:x@17beta.top", "ark:12345/x"),
         "https://17beta.top./en/",
     ],
 )
 def test_other_identifiers_are_not_in_scope(text):
     verdict = evaluate(text, P)
     assert (verdict.in_scope, verdict.codes) == (False, ())
+    assert examine(text, policies=["17beta"]).policy is None
+
+
+@pytest.mark.parametrize(
+    ("text", "start", "end", "message"),
+    [
+        pytest.param("", 0, 0, "the scheme is missing", id="empty"),
+        pytest.param("foo", 0, 3, "the scheme is missing", id="a word"),
+        pytest.param("urn:a b", 5, 6, "a space is not allowed in an IRI", id="a space"),
+        pytest.param("1a:b", 0, 1, "'1' is not allowed in an IRI", id="a scheme that begins with a digit"),
+    ],
+)
+def test_a_text_that_is_no_iri_is_not_in_scope_and_has_the_reason(text, start, end, message):
+    verdict = evaluate(text, P)
+    [found] = verdict.findings
+    assert (verdict.in_scope, verdict.readable) == (False, False)
+    assert (found.code, found.start, found.end, found.message) == ("not-an-iri", start, end, message)
     assert examine(text, policies=["17beta"]).policy is None
 
 

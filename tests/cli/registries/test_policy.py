@@ -134,3 +134,15 @@ def test_the_help_names_each_built_in_policy(ararat):
         for name in iri_policy.SHIPPED
         if f"Give {name}, or a TOML or JSON file" not in " ".join(ararat("inspect", "--help").stdout.split())
     ] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        pytest.param("foo", "the scheme is missing", id="no scheme"),
+        pytest.param("https://example.org/a b", "a space is not allowed in an IRI", id="a space"),
+    ],
+)
+def test_the_reason_why_a_text_is_no_iri_is_printed(ararat, text, said):
+    result = ararat("policy", "lint", text)
+    assert (result.exit_code, said in " ".join(result.output.split())) == (2, True)
