@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -57,7 +58,8 @@ def read_password() -> str:
     stream = streams.standard_input()
     try:
         if stream.isatty():
-            return click.prompt("Password", hide_input=True, confirmation_prompt=True, err=True)
+            with _end_after_prompt():
+                return click.prompt("Password", hide_input=True, confirmation_prompt=True, err=True)
         text = stream.read(_MAX_BYTES + 1)
         line = text.removesuffix(b"\n").removesuffix(b"\r")
         if not line or b"\n" in line or len(text) > _MAX_BYTES:
@@ -70,6 +72,27 @@ def read_password() -> str:
     except UnicodeDecodeError as error:
         what = f"cannot read the password: byte {error.start} of standard input is not UTF-8"
         raise Refused(what, exit_code=NO_INPUT) from None
+
+
+class _Stopped(BaseException):
+    """SIGTERM arrived. The prompt must not catch it as an Exception."""
+
+
+@contextmanager
+def _end_after_prompt() -> Iterator[None]:
+    """Let SIGTERM end the process only after the prompt has restored the echo of the terminal."""
+
+    def stop(number: int, frame: object) -> None:
+        raise _Stopped
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    except _Stopped:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        signal.raise_signal(signal.SIGTERM)
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def read_expiry(ctx: click.Context, param: click.Parameter, value: str) -> datetime | timedelta | None:

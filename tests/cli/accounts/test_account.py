@@ -6,8 +6,10 @@ import json
 import os
 import pty
 import re
+import signal
 import subprocess
 import sys
+import termios
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -109,6 +111,21 @@ def test_a_password_on_a_terminal_with_another_encoding_is_refused(run, accounts
     assert code == 66
     assert b"is not UTF-8" in shown
     assert accounts.list() == []
+
+
+def test_a_stop_at_the_prompt_restores_the_echo_of_the_terminal(database, run):
+    script = Path(sys.executable).with_name("ararat")
+    leader, follower = pty.openpty()
+    command = [script, "account", "add", "jane", "--role", "reader", "--password-stdin", "--database", str(database)]
+    with subprocess.Popen(command, stdin=follower, stdout=follower, stderr=follower, start_new_session=True) as process:
+        shown = b""
+        while b"Password: " not in shown:
+            shown += os.read(leader, 1000)
+        process.terminate()
+        assert process.wait(30) == -signal.SIGTERM
+        assert termios.tcgetattr(follower)[3] & termios.ECHO
+    os.close(follower)
+    os.close(leader)
 
 
 def test_a_password_is_not_an_option(run):
