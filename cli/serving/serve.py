@@ -294,7 +294,7 @@ def serve_command(
                 demo=store.is_demo,
             )
         except (ValueError, NotImplementedError) as error:
-            raise click.UsageError(str(error)) from None
+            raise click.UsageError(_with_option(str(error))) from None
         except MissingAssets as error:
             raise Refused(str(error), exit_code=UNAVAILABLE) from None
 
@@ -420,3 +420,10 @@ def _warn_of_served(bindings: Bindings) -> None:
         what = f"ararat: warning: {subject} cannot be answered here: {SERVED_ADVICE}"
         write(Sheet.of(sys.stderr).prose(what, style="warning"), to=sys.stderr)
         sys.stderr.flush()
+
+
+def _with_option(message: str) -> str:
+    """Return a message about a setting with the option that the user typed instead of the name of the setting."""
+    setting, colon, rest = message.partition(": ")
+    options = {param.name: param.opts[0] for param in click.get_current_context().command.params}
+    return f"{options[setting]}: {rest}" if colon and setting in options else message

@@ -565,3 +565,16 @@ def test_a_running_server_traces_targets(tmp_path: Path, start_server: Callable[
     while not (found := subprocess.run(command, capture_output=True, text=True, check=False).stdout):
         assert time.monotonic() < deadline
     assert '"state": "unclear"' in found
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        pytest.param("--cache", "-5", id="a number"),
+        pytest.param("--max-length", "5", id="an option of two words"),
+        pytest.param("--naans", "abc", id="an option that can be repeated"),
+    ],
+)
+def test_a_wrong_value_is_reported_with_its_option(option: str, value: str, ararat: Callable[..., Result]) -> None:
+    refused = ararat("serve", option, value)
+    assert (refused.exit_code, refused.stderr.startswith(f"ararat: {option}: ")) == (64, True)
