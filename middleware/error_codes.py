@@ -132,9 +132,9 @@ ERROR_CODES: dict[str, ErrorCode] = _catalogue(
     ("target-itself", "the target leads back to the same name", "another target"),
     ("reserved-target", "the path of the target belongs to the resolver", "a path of the site outside /ark: and /urn:", "reserved paths: POL-038"),
     # Names are never reassigned
-    ("bound-otherwise", "the name is already bound to something else", "the recorded resource, or the command relocate", _NEVER_REASSIGNED),
+    ("bound-otherwise", "the name is already bound to something else", "the recorded resource; or relocate the name", _NEVER_REASSIGNED),
     ("other-resource", "the name already identifies another resource", "a name that was never bound", _NEVER_REASSIGNED),
-    ("withdrawn", "the name is withdrawn", "the command restore, for the same resource", _NEVER_REASSIGNED),
+    ("withdrawn", "the name is withdrawn", "its restoration, for the same resource", _NEVER_REASSIGNED),
     ("claim-withdrawn", "a withdrawn name without a recorded resource cannot get one", "no resource; or restore the name, record its resource, and withdraw it again", _NEVER_REASSIGNED),
     # Changes of several names
     ("revision-stale", "the name was changed after it was read", "the current revision of the name; read the name again, and repeat the change"),
@@ -148,10 +148,10 @@ ERROR_CODES: dict[str, ErrorCode] = _catalogue(
     ("shoulder-unknown", "the shoulder has no prefix record, and no account has a grant for it", "a shoulder with a prefix record, or a granted prefix"),
     ("row-only-names", "this import can contain names only", "a row of a name; an administrator can import rules, prefix records and counters"),
     # Reserved names
-    ("reserved", "the name is reserved and not public", "the command bind, which makes it public"),
+    ("reserved", "the name is reserved and not public", "a binding of the name, which makes it public"),
     ("reserve-public", "the name is or was public, so it cannot be reserved", "a name that was never bound", _NEVER_REASSIGNED),
-    ("withdraw-reserved", "the name is reserved: it was never public, so it cannot be withdrawn", "the command delete; or the command bind before the withdrawal"),
-    ("delete-public", "the name is or was public, so it cannot be deleted", "the command withdraw", _NEVER_REASSIGNED),
+    ("withdraw-reserved", "the name is reserved: it was never public, so it cannot be withdrawn", "the deletion of the name; or its binding before the withdrawal"),
+    ("delete-public", "the name is or was public, so it cannot be deleted", "its withdrawal", _NEVER_REASSIGNED),
     ("naan-unregistered", "the NAAN is not registered", "a NAAN that is registered with the ARK Maintenance Agency, or that you declare as your own", f"{_ARK}, section 3.1"),
     # With an IRI policy
     ("name-reserved", "the IRI policy reserves this name for later use", "a name whose shoulder is any number of the digits 2 to 9 and one 0 or 1, and not 0 alone", f"{_POLICY}, POL-031"),

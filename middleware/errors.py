@@ -131,7 +131,7 @@ class BindingConflict(BindingError):
         self.existing = existing
         self.proposed = proposed
         if code == "bound-otherwise" and existing.resource is None:
-            self.expected = "the command relocate, because no resource is recorded"
+            self.expected = "a relocation, because no resource is recorded"
 
 
 def _first_difference(code: str, existing: Binding, proposed: Binding) -> str | None:

@@ -118,7 +118,7 @@ def test_a_conflict_shows_the_first_difference(
 def test_a_conflict_without_a_resource_advises_to_relocate(binding: Callable[..., Binding]) -> None:
     without = binding("ark:12345/x", "/a")
     known = binding("ark:12345/x", "/a", resource="map 7")
-    advice = "the command relocate, because no resource is recorded"
+    advice = "a relocation, because no resource is recorded"
     assert BindingConflict("bound-otherwise", without, replace(without, target="/b")).expected == advice
     assert BindingConflict("bound-otherwise", known, replace(known, target="/b")).expected != advice
     assert BindingConflict("other-resource", without, known).expected != advice
@@ -129,3 +129,8 @@ def test_a_conflict_without_a_resource_advises_to_relocate(binding: Callable[...
 )
 def test_the_remedy_of_an_error_of_the_desk_and_the_api_names_no_command(code: str) -> None:
     assert not re.search(r"--|\bararat\b|\bcommand\b", ERROR_CODES[code].expected)
+
+
+@pytest.mark.parametrize("code", ["bound-otherwise", "withdrawn", "reserved", "withdraw-reserved", "delete-public"])
+def test_an_error_that_is_also_shown_over_http_names_no_command(code: str) -> None:
+    assert "command" not in ERROR_CODES[code].expected
