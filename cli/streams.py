@@ -144,6 +144,21 @@ def refuse_database(file: str) -> None:
         raise Refused(what, ("Fix", "give the name of another file"), exit_code=NO_INPUT)
 
 
+def does_not_exist(path: str) -> bool:
+    """Return whether there is no file at ``path``. If this cannot be checked, return False: opening states the reason.
+
+    >>> does_not_exist("no-such-file"), does_not_exist("."), does_not_exist(300 * "a")
+    (True, False, False)
+    """
+    try:
+        Path(path).stat()
+    except FileNotFoundError:
+        return True
+    except (OSError, ValueError):
+        return False
+    return False
+
+
 @contextmanager
 def replaced(file: str) -> Iterator[BinaryIO]:
     """Yield a stream whose content replaces ``file`` after it is completely written to disk.

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import UNAVAILABLE, Refused, store_errors, write
 from ..output import Sheet
+from ..streams import does_not_exist
 
 if TYPE_CHECKING:
     from ...identifiers.iri_policy import Profile
@@ -116,12 +117,12 @@ def is_missing(url: str) -> bool:
     from ...middleware.bindings.open_bindings import may_have_password
 
     scheme, mark, path = url.rpartition("sqlite:///") if "://" in url else ("", "file", url)
-    return bool(mark and not scheme and path and not Path(path).exists() and not may_have_password(url))
+    return bool(mark and not scheme and path and does_not_exist(path) and not may_have_password(url))
 
 
 def is_new(url: str) -> bool:
     """Return whether ``url`` names a missing SQLite file, or a PostgreSQL database without tables of Ararat."""
-    return not Path(url.removeprefix("sqlite:///")).exists() and has_no_tables(url)
+    return does_not_exist(url.removeprefix("sqlite:///")) and has_no_tables(url)
 
 
 def has_no_tables(url: str) -> bool:

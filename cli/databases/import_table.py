@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -252,8 +252,10 @@ def _with_progress(file: str, report_file: str | None, *, keeps: bool) -> Iterat
 
     ``keeps`` is true if an interrupted import keeps what it has written.
     """
-    if report_file is not None and Path(report_file).exists() and file != "-" and Path(report_file).samefile(file):
-        raise Refused("--report names the file of the table", ("Fix", "give another file with --report"))
+    # samefile() raises an error if a file does not exist.
+    with suppress(OSError):
+        if report_file is not None and file != "-" and Path(report_file).samefile(file):
+            raise Refused("--report names the file of the table", ("Fix", "give another file with --report"))
     with Progress() as progress:
         try:
             yield progress.count

@@ -246,7 +246,7 @@ def _opened(database: str, folder: Path, *, creates: bool = False, imports: bool
     place = database if table is None else str(LogFolder(folder).versions)
     if table is not None:
         require_database(database)
-        if not creates and not Path(place).exists():
+        if not creates and streams.does_not_exist(place):
             raise Refused(f"{words(database)} has no log in {words(str(folder))}", ("Fix", "run: ararat log init"))
     with open_store(place, create=table is not None and creates) as bindings:
         if table is not None and imports:

@@ -127,7 +127,7 @@ def _last_seen(state_file: str | None) -> LastSeen | None:
     from ...middleware.log.errors import LogError
     from ...middleware.log.verification.last_seen import MAX_BYTES, LastSeen
 
-    if state_file is None or not Path(state_file).exists():
+    if state_file is None or streams.does_not_exist(state_file):
         return None
     try:
         return LastSeen.of_bytes(read_file(state_file, MAX_BYTES))

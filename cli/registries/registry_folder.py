@@ -43,7 +43,8 @@ def consulted() -> Iterator[None]:
     # Without a home folder there are no installed tables.
     with suppress(RuntimeError):
         folder = registry_folder()
-    if folder is None or not folder.exists():
+    # The home folder may be closed to this process, for example by ProtectHome of systemd.
+    if folder is None or not os.path.exists(folder):  # noqa: PTH110 - before Python 3.14 Path.exists() can raise
         # Most commands need no registry, so the modules of the registries are not loaded.
         yield
         return

@@ -118,7 +118,7 @@ def new_command(name: str, profile: str) -> int:
 
 
 def _is_a_name(text: str) -> bool:
-    return scheme_registration.VALID.fullmatch(text) is not None and not Path(text).exists()
+    return scheme_registration.VALID.fullmatch(text) is not None and streams.does_not_exist(text)
 
 
 def _read(record: str) -> tuple[Registration, bool]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable
 from datetime import datetime
@@ -152,12 +153,12 @@ def may_have_password(url_or_path: str | Path) -> bool:
     """
     given = str(url_or_path)
     text = given.removeprefix("sqlite:///")
-    if Path(text).exists():
-        return False
     if text != given:
-        return bool(_CONNECTION.match(text)) and ("@" in text or "password=" in text)
-    before_host = _DRIVE.sub("", text).rpartition("@")[0]
-    return "://" not in text and (":" in before_host or "password=" in text)
+        suspicious = bool(_CONNECTION.match(text)) and ("@" in text or "password=" in text)
+    else:
+        before_host = _DRIVE.sub("", text).rpartition("@")[0]
+        suspicious = "://" not in text and (":" in before_host or "password=" in text)
+    return suspicious and not os.path.exists(text)  # noqa: PTH110 - before Python 3.14 Path.exists() can raise
 
 
 def _refuse_password(url_or_path: str | Path) -> None:

@@ -551,3 +551,28 @@ def test_a_full_disk_is_reported_in_one_sentence() -> None:
     assert result.returncode == 74
     assert b"No space left" in result.stderr
     assert b"Traceback" not in result.stderr
+
+
+# A name of 300 letters is too long for a file system, so os.stat() raises an error that is not FileNotFoundError.
+LONG = "a" * 300
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        pytest.param(("list", "--database", f"{LONG}.sqlite"), id="list"),
+        pytest.param(("bind", "ark:12345/x", "/x", "--database", f"sqlite:///{LONG}.sqlite"), id="bind"),
+        pytest.param(("import", "table.csv", "--database", f"{LONG}.sqlite"), id="import"),
+        pytest.param(("import", "table.csv", "--database", "new.sqlite", "--report", LONG), id="report"),
+        pytest.param(("export", "--database", f"{LONG}.csv"), id="export"),
+        pytest.param(("monitor", "log", "--state", LONG, "--json"), id="monitor"),
+        pytest.param(("log", "status", "--database", "table.csv", "--dir", LONG), id="log"),
+        pytest.param(("schemes", "lint", LONG), id="schemes"),
+    ],
+)
+def test_a_path_that_cannot_be_looked_at_is_reported(ararat, tmp_path, monkeypatch, arguments):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "table.csv").write_text("identifier,target\nark:12345/x,https://example.org/\n", "utf-8")
+    answer = ararat(*arguments)
+    assert answer.exit_code not in (0, 70)
+    assert "File name too long" in answer.output

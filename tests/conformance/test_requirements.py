@@ -51,7 +51,7 @@ def test_a_requirement_of_a_vector_lists_the_test_of_its_kind(data):
 
 
 def test_the_standards_page_has_the_counts():
-    sentence = r"Of 330 requirements (\d+) are shown by tests, (\d+) .*? (\d+) .*? (\d+) "
+    sentence = r"Of 330 requirements, (\d+) are shown by tests\. (\d+) .*? (\d+) .*? (\d+) "
     found = re.search(sentence, STANDARDS.read_text("utf-8"), re.DOTALL)
     assert found
     assert [int(number) for number in found.groups()] == list(counts().values())

@@ -61,6 +61,14 @@ def test_without_a_home_folder_the_built_in_tables_are_used(monkeypatch):
         assert registries.current() is before
 
 
+def test_a_folder_that_cannot_be_looked_at_is_not_used(tmp_path, monkeypatch):
+    # os.stat() raises an error other than FileNotFoundError, as for a home folder that is closed to the process.
+    monkeypatch.setenv("ARARAT_REGISTRIES", str(tmp_path / ("a" * 300)))
+    before = registries.current()
+    with registry_folder.consulted():
+        assert registries.current() is before
+
+
 def test_written_tables_are_read_and_used(tmp_path, monkeypatch):
     folder = tmp_path / "new" / "folder"
     assert write_tables(folder, TABLES) == [folder / "urn-namespaces.jsonl", folder / "uri-schemes.jsonl"]

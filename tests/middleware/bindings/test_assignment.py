@@ -197,7 +197,7 @@ def test_without_a_recorded_resource_only_relocate_changes_the_target(
     with pytest.raises(BindingConflict) as conflict:
         bind(binding, **same_place(before, said), resource=resource)
     assert conflict.value.code == "bound-otherwise"
-    assert "relocate" in conflict.value.expected
+    assert "a relocation" in conflict.value.expected
     assert assignment.relocate(binding, now=LATE, **same_place(before, said)).outcome == "relocated"
 
 

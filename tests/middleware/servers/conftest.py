@@ -501,13 +501,13 @@ the fastest, but loses a bare `?`. Of the servers that change nothing, uWSGI is 
 """
 ADVICE = """\
 - If the bare `?` is lost, use links with `?info` or `??`. They are not lost.
-- Under ASGI, a bare `?` is lost on every server, because ASGI has the same empty query with and without it.
+- Under ASGI, a bare `?` is lost on every server. ASGI has the same empty query with and without it.
 - If `%2F` becomes `/`, do not bind names with an encoded slash, dot or comma. They cannot be found.
 - If dot-segments are resolved, the resolver cannot refuse them.
 - With SQLite, several threads in one process wait for one another. granian starts several without
   `--blocking-threads 1`, and then has 0.84. Use more threads if the pages of the site are slow.
 - nginx passes on the request unchanged if the address in `proxy_pass` has no path, not even a slash.
-- With `--workers`, uvicorn 0.54.0 sends the body of an answer 40 ms late on a connection that stays open
+- With `--workers`, uvicorn 0.54.0 sends the body of an answer 40 ms late on connections that stay open
   ([issue 3149](https://github.com/Kludex/uvicorn/issues/3149)). A redirect has no body. For pages and errors, start
   several processes without `--workers`, each with its own port.
 
