@@ -25,7 +25,7 @@ from .http.responses import Answers, not_logged
 from .http.rfc2169 import parse_service_request
 from .resolution import check_characters
 from .resolution.redirect_cache import MOST, MOST_WHOLE, RedirectCache
-from .resolution.redirects import Redirect, direct_redirect
+from .resolution.redirects import direct_redirect, redirect_of
 from .resolution.refusals import refuse
 from .resolution.resolver import resolve
 from .resolution.result import Resolution
@@ -175,8 +175,9 @@ class RequestHandler:
         if redirect is None:
             return None
         answer = self._answers.redirect(redirect, self._prefix or mount, is_secure=is_secure)
-        if redirect.resolution is not None:
-            self._report(redirect.resolution, method, answer, perf_counter() - began)
+        *_, resolution = redirect
+        if resolution is not None:
+            self._report(resolution, method, answer, perf_counter() - began)
         return answer
 
     def quick(self, path: str, mount: str, method: str, *, is_secure: bool) -> Answer | BindingsUnavailable | None:
@@ -246,7 +247,7 @@ class RequestHandler:
             given, fetch, bindings.binding_by_rule, settings, request.accepted, bindings.prefix_records
         )
         if resolution.outcome in _KEPT and resolution.rule is None:
-            self._redirects.keep(path, Redirect.of(resolution, whole=bool(self._observers)), generation)
+            self._redirects.keep(path, redirect_of(resolution, whole=bool(self._observers)), generation)
         return self._with_hint(resolution)
 
     def _with_hint(self, resolution: Resolution) -> Resolution:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from ..branding.model import NO_BRANDING, Branding
-from ..resolution.redirects import Redirect
+from ..resolution.redirects import Redirect, redirect_of
 from ..resolution.refusals import refuse
 from ..resolution.result import Resolution
 from ..settings import Settings
@@ -131,7 +131,7 @@ class Answers:
             return self._prefix(resolution, request).under(request.conditions)
         if resolution.outcome == "served":
             return hand_over(resolution, request)
-        found = Redirect.of(resolution)
+        found = redirect_of(resolution)
         answer = self.redirect(found, request.root, is_secure=request.is_secure, origin=request.origin)
         return self._shown(answer, resolution, request) if request.no_redirect else answer
 

@@ -8,7 +8,6 @@ is created. This halves the time of a redirect.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 from ...identifiers.ark import length
 from ...identifiers.ark import parser as ark
@@ -20,34 +19,27 @@ from ..settings import Settings
 from ..views.signposting import links_by_metadata
 from .result import Resolution
 
+Redirect = tuple[int, str | None, str | None, str, str | None, tuple[str, ...], Resolution | None]
+"""The part of a resolution that its redirect depends on:
 
-class Redirect(NamedTuple):
-    """The part of a resolution that its redirect depends on.
+- status: 302, 303 or 307.
+- target: the target; None leads to the description.
+- path: the path of the name on this site, a slash and its key; None if another resolver describes it.
+- links: the links of its metadata, as :func:`~ararat.middleware.views.signposting.links_by_metadata`.
+- container and vary: as in :class:`Resolution`.
+- resolution: the resolution itself, or None if it is not kept.
 
-    - ``status``: 302, 303 or 307.
-    - ``target``: the target; None leads to the description.
-    - ``path``: the path of the name on this site, a slash and its key; None if another resolver describes it.
-    - ``links``: the links of its metadata, as :func:`~ararat.middleware.views.signposting.links_by_metadata`.
-    - ``container`` and ``vary``: as in :class:`Resolution`.
-    - ``resolution``: the resolution itself, or None if it was not created.
-    """
+Many are kept in memory. The garbage collector stops visiting plain tuples of texts and numbers, but no named tuples.
+"""
 
-    status: int
-    target: str | None
-    path: str | None
-    links: str
-    container: str | None = None
-    vary: tuple[str, ...] = ()
-    resolution: Resolution | None = None
 
-    @classmethod
-    def of(cls, resolution: Resolution, *, whole: bool = False) -> Redirect:
-        """Return the redirect of a resolution, and with ``whole`` the resolution in it."""
-        binding = resolution.binding
-        links = links_by_metadata(NOTHING if binding is None else binding.metadata)
-        path = None if binding is None else f"/{resolution.key}"
-        about = resolution if whole else None
-        return cls(resolution.status, resolution.target, path, links, resolution.container, resolution.vary, about)
+def redirect_of(resolution: Resolution, *, whole: bool = False) -> Redirect:
+    """Return the redirect of a resolution, and with ``whole`` the resolution in it."""
+    binding = resolution.binding
+    links = links_by_metadata(NOTHING if binding is None else binding.metadata)
+    path = None if binding is None else f"/{resolution.key}"
+    about = resolution if whole else None
+    return resolution.status, resolution.target, path, links, resolution.container, resolution.vary, about
 
 
 def direct_redirect(path: str, stored: Callable[[str], StoredRedirect | None], settings: Settings) -> Redirect | None:
@@ -57,9 +49,8 @@ def direct_redirect(path: str, stored: Callable[[str], StoredRedirect | None], s
     - ``stored``: returns the redirect of a name by its key, or None if the name has another answer.
 
     >>> stored = lambda key: StoredRedirect(f"https://a.org/{key}", 302, {})
-    >>> found = direct_redirect("/ark:/12345/x", stored, Settings())
-    >>> found and (found.status, found.target)
-    (302, 'https://a.org/ark:12345/x')
+    >>> direct_redirect("/ark:/12345/x", stored, Settings())
+    (302, 'https://a.org/ark:12345/x', '/ark:12345/x', '', None, (), None)
     """
     given = path[1:]
     if len(given) > length.ALWAYS_ACCEPTED:
@@ -80,4 +71,4 @@ def direct_redirect(path: str, stored: Callable[[str], StoredRedirect | None], s
         if target is None or settings.own_identifier(target) is not None:
             return None
     # Most requests have the path of the name. Then the redirect that is kept in memory needs no second text.
-    return Redirect(status, target, path if key == given else f"/{key}", links_by_metadata(metadata))
+    return status, target, path if key == given else f"/{key}", links_by_metadata(metadata), None, (), None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sqlite3
 import threading
@@ -22,16 +23,18 @@ from ararat.middleware import (
     open_bindings,
 )
 from ararat.middleware.bindings.collection import Bindings
+from ararat.middleware.bindings.model import StoredRedirect
 from ararat.middleware.resolution import redirect_cache
 from ararat.middleware.resolution.redirect_cache import MAX_CHARACTERS, RedirectCache
-from ararat.middleware.resolution.redirects import Redirect
+from ararat.middleware.resolution.redirects import Redirect, direct_redirect
 from ararat.middleware.resolution.result import Resolution
+from ararat.middleware.settings import Settings
 from ararat.middleware.statistics.counts import CountStore
 from tests import asgi_client
 from tests.forking import exit_code, fork
 
 NAME = "ark:12345/x"
-HERE = Redirect(302, "https://example.org/1", NAME, "")
+HERE: Redirect = (302, "https://example.org/1", NAME, "", None, (), None)
 
 
 class Source(BindingSource):
@@ -117,13 +120,20 @@ def test_names_that_are_not_requested_are_forgotten(cache: RedirectCache) -> Non
     assert cache.find("/x50") is None
 
 
+def test_the_garbage_collector_does_not_visit_kept_redirects() -> None:
+    redirect = direct_redirect("/ark:12345/x", lambda key: StoredRedirect("/page", 302, {}), Settings())
+    assert redirect is not None
+    gc.collect()
+    assert not gc.is_tracked(redirect)
+
+
 @pytest.mark.parametrize(
     "redirect",
     [
-        HERE._replace(target="https://example.org/" + MAX_CHARACTERS * "x"),
-        HERE._replace(links=MAX_CHARACTERS * "x"),
-        HERE._replace(vary=("Accept",)),
-        HERE._replace(container="ark:12345/w"),
+        (302, "https://example.org/" + MAX_CHARACTERS * "x", NAME, "", None, (), None),
+        (302, "https://example.org/1", NAME, MAX_CHARACTERS * "x", None, (), None),
+        (302, "https://example.org/1", NAME, "", None, ("Accept",), None),
+        (302, "https://example.org/1", NAME, "", "ark:12345/w", (), None),
     ],
     ids=["long target", "long links", "alternates", "passthrough"],
 )
