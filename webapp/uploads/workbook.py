@@ -23,9 +23,10 @@ MAX_UNPACKED = 50_000_000
 """The maximum size of all documents of a workbook, in bytes."""
 
 MAX_TAGS = 200_000
-"""The maximum number of tags of a document, and of a sheet before, between and after its rows.
+"""The maximum number of tags of a document, and of one that is read in parts before, between and after the parts.
 
-An element of four bytes can take a kilobyte of memory when it is read.
+The parts are the rows of a sheet, and the texts to which cells refer. An element of four bytes can take a kilobyte of
+memory when it is read.
 """
 
 MAX_TEXT_TAGS = 2_000_000
@@ -48,18 +49,23 @@ class _TooMuch(Exception):
 
 
 class _Document(io.BufferedIOBase):
-    """A document of an archive of which at most ``most`` tags are read. ``tags`` is the number that was read."""
+    """A document of an archive of which at most :data:`MAX_TAGS` tags are read.
 
-    def __init__(self, member: Any, most: int) -> None:
+    ``tags`` is the number that was read. Set it to 0 after each part of a document that is read in parts.
+    ``all_tags`` is the number in all parts.
+    """
+
+    def __init__(self, member: Any) -> None:
         self._member = member
-        self._most = most
-        self.tags = 0
+        self.tags = self.all_tags = 0
 
     def read(self, size: int | None = -1, /) -> bytes:
         content = self._member.read(size)
         # XML has no tag without this byte, in all encodings that the parser of Python accepts.
-        self.tags += content.count(b"<")
-        if self.tags > self._most:
+        tags = content.count(b"<")
+        self.tags += tags
+        self.all_tags += tags
+        if self.tags > MAX_TAGS:
             raise _TooMuch(_TOO_MANY)
         return content
 
@@ -72,14 +78,13 @@ class _Archive(zipfile.ZipFile):
     """An archive with a limit for all bytes that are read. Python reads no more bytes than a member declares."""
 
     _left = 3 * MAX_UNPACKED
-    max_tags = MAX_TAGS
 
     def open(self, name: Any, mode: Any = "r", pwd: bytes | None = None, *, force_zip64: bool = False) -> Any:
         info = name if isinstance(name, zipfile.ZipInfo) else self.getinfo(name)
         self._left -= info.file_size + _COST_OF_OPENING
         if self._left < 0:
             raise _TooMuch(_TOO_LARGE)
-        return _Document(super().open(info, mode, pwd, force_zip64=force_zip64), self.max_tags)
+        return _Document(super().open(info, mode, pwd, force_zip64=force_zip64))
 
 
 def read(content: bytes, file: str) -> list[Line]:
@@ -107,24 +112,56 @@ def _first_sheet(content: bytes) -> Any:
             raise _TooMuch(_TOO_LARGE)
     # Importing it takes a tenth of a second, and only an upload of a workbook needs it.
     from openpyxl.reader.excel import ExcelReader
+    from openpyxl.worksheet._read_only import ReadOnlyWorksheet
+    from openpyxl.xml.constants import SHARED_STRINGS
 
-    archive = _Archive(io.BytesIO(content))
+    class Sheet(ReadOnlyWorksheet):
+        def _get_size(self) -> None:
+            """Do not read the size that the sheet states. It can be wrong, and without it all rows would be read."""
 
     class Reader(ExcelReader):
+        archive: Any
+        parser: Any
+        wb: Any
+
         def read_strings(self) -> None:
-            archive.max_tags = MAX_TEXT_TAGS
-            super().read_strings()
-            archive.max_tags = MAX_TAGS
+            if (part := self.package.find(SHARED_STRINGS)) is not None:
+                with self.archive.open(part.PartName[1:]) as source:
+                    self.shared_strings = list(_texts(source))
+
+        def read_worksheets(self) -> None:
+            for each, relation in self.parser.find_sheets():
+                if relation.target not in self.valid_files:
+                    continue
+                if "chartsheet" in relation.Type:
+                    self.read_chartsheet(each, relation)
+                    continue
+                sheet = Sheet(self.wb, each.name, relation.target, self.shared_strings)
+                sheet.sheet_state = each.state
+                self.wb._sheets.append(sheet)
 
     reader = Reader(io.BytesIO(content), read_only=True, data_only=True, keep_links=False)
-    reader.archive = archive
+    reader.archive = _Archive(io.BytesIO(content))
     reader.read()
     sheets = reader.wb.worksheets
     # A user does not see a hidden sheet, which often has old values.
-    sheet = next((each for each in sheets if each.sheet_state == "visible"), sheets[0])
-    # The sheet states its size, which can be wrong.
-    sheet.reset_dimensions()
-    return sheet
+    return next((each for each in sheets if each.sheet_state == "visible"), sheets[0])
+
+
+def _texts(source: _Document) -> Iterator[str]:
+    """Yield the texts that cells refer to. openpyxl limits none of them, and changes those with "x005F_"."""
+    from openpyxl.cell.text import Text
+    from openpyxl.xml.constants import SHEET_MAIN_NS
+    from openpyxl.xml.functions import iterparse
+
+    for _, element in iterparse(source):
+        if element.tag == f"{{{SHEET_MAIN_NS}}}si":
+            text: Any = Text.from_tree(element)
+            yield text.content
+            element.clear()
+            source.tags = 0
+            if source.all_tags > MAX_TEXT_TAGS:
+                raise _TooMuch(_TOO_MANY)
 
 
 def _rows(sheet: Any, file: str) -> Iterator[Line]:

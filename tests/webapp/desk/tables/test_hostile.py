@@ -195,6 +195,14 @@ def test_too_many_texts_are_refused(jane: Browser, monkeypatch: pytest.MonkeyPat
     assert "too many elements" in refused.text
 
 
+@pytest.mark.parametrize("element", [b"<r/>", b'<rPh sb="0" eb="0"/>'])
+def test_a_text_with_too_many_elements_is_refused(jane: Browser, element: bytes) -> None:
+    content = with_member(GOOD, "[Content_Types].xml", lambda text: text.replace(b"</Types>", OVERRIDE))
+    content = with_strings(content, b"<si>" + element * 300_000 + b"</si>")
+    refused = jane.post("/desk/tables", {"file": (io.BytesIO(content), "a.xlsx")})
+    assert "too many elements" in refused.text
+
+
 def test_cells_that_repeat_a_long_text_are_refused(jane: Browser) -> None:
     content = with_member(GOOD, "[Content_Types].xml", lambda text: text.replace(b"</Types>", OVERRIDE))
     rows = b"".join(b'<row r="%d"><c r="A%d" t="s"><v>0</v></c></row>' % (n, n) for n in range(3, 203))
@@ -213,10 +221,24 @@ def with_strings(content: bytes, texts: bytes) -> bytes:
     return saved.getvalue()
 
 
-def test_a_long_sheet_has_no_limit_of_elements(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("size", [b"\\g<0>", b""], ids=["with its size", "without its size, as Google Sheets saves it"])
+def test_a_long_sheet_has_no_limit_of_elements(monkeypatch: pytest.MonkeyPatch, size: bytes) -> None:
     monkeypatch.setattr(workbook, "MAX_TAGS", 20_000)
     rows = [("ARK", "URL"), *[(f"ark:12345/x{number}", "/a") for number in range(5_000)]]
-    assert len(workbook.read(xlsx(*rows), "names.xlsx")) == 5_001
+    content = with_member(xlsx(*rows), SHEET, lambda text: re.sub(b"<dimension[^>]*/>", size, text))
+    assert len(workbook.read(content, "names.xlsx")) == 5_001
+
+
+def test_an_escaped_character_of_a_shared_text_is_read() -> None:
+    content = with_member(
+        xlsx(("ARK",), ("a",)), "[Content_Types].xml", lambda text: text.replace(b"</Types>", OVERRIDE)
+    )
+    content = with_member(
+        content, SHEET, lambda text: re.sub(rb'<c r="A2".*?</c>', b'<c r="A2" t="s"><v>0</v></c>', text)
+    )
+    # Excel saves the text "_x000D_" in this form.
+    content = with_strings(content, b"<si><t>_x005F_x000D_</t></si>")
+    assert workbook.read(content, "names.xlsx")[1].fields == ["_x000D_"]
 
 
 @pytest.mark.parametrize(
