@@ -87,8 +87,13 @@ class RunningTrace(Generic[T]):
         self._begun = True
         # The worker thread releases the slot, not the client: a request that still runs still counts.
         with closing(iter_with_keepalive(_held(self._slot, self._events), stop=self._stop)) as watched:
-            for event in watched:
-                yield replace(event, waits_for=self._progress.now) if isinstance(event, KeepAlive) else event
+            try:
+                for event in watched:
+                    yield replace(event, waits_for=self._progress.now) if isinstance(event, KeepAlive) else event
+            except RuntimeError:
+                # At the limit of threads no thread starts, so none releases the slot.
+                self._slot.release()
+                raise
 
     def close(self) -> None:
         """Free the slot if the iteration has not begun. Afterwards the trace frees it itself."""

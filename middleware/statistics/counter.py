@@ -16,6 +16,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import date
 from typing import TYPE_CHECKING
 
@@ -131,8 +132,11 @@ class Statistics:
 
     def _start(self) -> None:
         arguments = weakref.ref(self), self._wake, self._seconds
-        self._thread = threading.Thread(target=_run, args=arguments, name="ararat-statistics", daemon=True)
-        self._thread.start()
+        thread = threading.Thread(target=_run, args=arguments, name="ararat-statistics", daemon=True)
+        # At the limit of threads no thread starts. The next request tries again.
+        with suppress(RuntimeError):
+            thread.start()
+            self._thread = thread
 
     def _put_back(self, counts: dict[tuple[int, str], list[int]], dropped: int) -> None:
         with self._lock:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 import time
 
 import pytest
@@ -97,6 +98,10 @@ def test_the_slot_of_a_disconnected_client_is_released_after_the_hop(inspector, 
     places = client.application.extensions["ararat"].trace_slots
     assert places.in_use == 1
     slow.answers.set()
+    wait_until_free(places)
+
+
+def wait_until_free(places):
     deadline = time.monotonic() + 10
     while places.in_use and time.monotonic() < deadline:
         time.sleep(0.01)
@@ -108,6 +113,18 @@ def test_an_unread_stream_releases_its_slot(inspector):
     for _ in range(3):
         client.get("/trace", query_string={"q": NAME}, headers=STREAM, buffered=False).close()
         client.head("/trace", query_string={"q": NAME}, headers=STREAM).close()
+    # The thread of the trace ends after the stream is closed.
+    wait_until_free(client.application.extensions["ararat"].trace_slots)
+
+
+def test_a_trace_whose_thread_cannot_start_releases_its_slot(inspector, monkeypatch):
+    def start(self):
+        raise RuntimeError("can't start new thread")
+
+    client = inspector(traces=1)
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", start)
+        assert "event: verdict" in client.get("/trace", query_string={"q": NAME}, headers=STREAM).text
     assert client.application.extensions["ararat"].trace_slots.in_use == 0
 
 

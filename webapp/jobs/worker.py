@@ -82,7 +82,12 @@ class Worker:
         job = claim.job
         alive = threading.Event()
         reporting = threading.Thread(target=self._report, args=(claim, alive), name="ararat-job-alive", daemon=True)
-        reporting.start()
+        try:
+            reporting.start()
+        except RuntimeError as error:
+            # The limit of threads is reached. The claim expires, and then the job starts again.
+            _log.warning("job %d was interrupted: %s", job.number, error)
+            return
         try:
             self._kinds[job.kind](claim, lambda progress: self._progress.__setitem__(job.number, progress))
         except ClaimLost:

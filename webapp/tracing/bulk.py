@@ -178,10 +178,10 @@ def trace_all(
     workers = [
         threading.Thread(target=_work, args=(run, tasks, done), name="ararat-bulk", daemon=True) for _ in range(at_once)
     ]
-    for worker in workers:
-        worker.start()
     waiting, running = iter(identifiers), 0
     try:
+        for worker in workers:
+            worker.start()
         while True:
             running += _hand_out(waiting, tasks, 0 if stop.is_set() else at_once - running)
             if not running:

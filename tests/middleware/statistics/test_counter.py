@@ -7,6 +7,7 @@ import io
 import os
 import signal
 import sys
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date
@@ -119,6 +120,18 @@ def test_a_request_is_counted_for_its_recorded_name(client, statistics, store, t
     client.get(target)
     statistics.flush()
     assert store.counts == [DailyCount(name, date(2026, 11, 23), *numbers)]
+
+
+def test_a_thread_that_could_not_start_is_started_by_the_next_request(client, statistics, monkeypatch):
+    def start(self):
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", start)
+        client.get("/ark:12345/x1")
+    assert statistics._thread is None
+    client.get("/ark:12345/x1")
+    assert statistics._thread is not None
 
 
 @pytest.mark.parametrize(
