@@ -20,7 +20,8 @@ _IRI = rf"{embedded.SCHEME}://{embedded.IAUTHORITY}(?:/{embedded.ISEGMENT})*+(?:
 
 # The same for any other scheme, by characters only
 _ANY = rf"{iri.IPCHAR}{iri.IPRIVATE}/?#\[\]"
-_ANY_IRI = f"{embedded.SCHEME}:{iri.run(_ANY)}"
+_ANY_IRI = f"{embedded.SCHEME}:{iri.run(_ANY, least=0)}"
+_SCHEME = re.compile(embedded.SCHEME)
 
 MAX_COMPOSED = 2000
 """The maximum length in characters of a text that is converted to Unicode normal form C."""
@@ -67,10 +68,7 @@ def first_fault(text: str) -> int | None:
     >>> first_fault("https://17beta.top/a b"), first_fault("https://17beta.top/a")
     (20, None)
     """
-    found = iri.compiled(_IRI, text).match(text)
-    if found is None:
-        return 0
-    return None if found.end() == len(text) else found.end()
+    return _end_of(_IRI, text)
 
 
 def first_fault_of_any_scheme(text: str) -> int | None:
@@ -78,10 +76,17 @@ def first_fault_of_any_scheme(text: str) -> int | None:
 
     >>> first_fault_of_any_scheme("mailto:somebody@example.org"), first_fault_of_any_scheme("a:two words")
     (None, 5)
+    >>> first_fault_of_any_scheme("mailto:"), first_fault_of_any_scheme("my note: x")
+    (None, 2)
     """
-    found = iri.compiled(_ANY_IRI, text).match(text)
-    if found is None:
-        return 0
+    return _end_of(_ANY_IRI, text)
+
+
+def _end_of(pattern: str, text: str) -> int | None:
+    """Return the index after the beginning of a text that matches, or None if all of it matches."""
+    if (found := iri.compiled(pattern, text).match(text)) is None:
+        scheme = _SCHEME.match(text)
+        return scheme.end() if scheme else 0
     return None if found.end() == len(text) else found.end()
 
 

@@ -188,6 +188,7 @@ def test_other_identifiers_are_not_in_scope(text):
         pytest.param("", 0, 0, "the scheme is missing", id="empty"),
         pytest.param("foo", 0, 3, "the scheme is missing", id="a word"),
         pytest.param("urn:a b", 5, 6, "a space is not allowed in an IRI", id="a space"),
+        pytest.param("http s://a", 4, 5, "a space is not allowed in an IRI", id="a space in the scheme"),
         pytest.param("1a:b", 0, 1, "'1' is not allowed in an IRI", id="a scheme that begins with a digit"),
     ],
 )
