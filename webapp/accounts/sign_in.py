@@ -33,7 +33,8 @@ def sign_in(accounts: Accounts, name: str, password: str, address: str | None) -
     except AccountError:
         account, stored = accounts.password_of(_NOT_A_NAME)
     attempts = Attempts(accounts, name, address)
-    if account and stored and passwords.is_remembered(stored, password):
+    # Another sign-in can renew an old hash at the same time. Then no session would start with the old one.
+    if account and stored and passwords.is_remembered(stored, password) and not passwords.needs_rehash(stored):
         attempts.require_allowed()
         return account
     attempts.count()

@@ -208,21 +208,24 @@ def test_a_hash_with_other_parameters_is_renewed(accounts, jane):
     assert sign_in(accounts, "jane", PASSWORD, HOME)
 
 
-def test_two_sign_ins_at_once_renew_a_hash_once(accounts, jane, monkeypatch):
+@pytest.mark.parametrize("is_remembered", [False, True], ids=["of another process", "of this process"])
+def test_two_sign_ins_at_once_renew_a_hash_once(accounts, jane, monkeypatch, is_remembered):
     old = argon2.PasswordHasher(time_cost=2, memory_cost=16, parallelism=1).hash(PASSWORD)
     accounts.write(lambda each: each.execute(accounts_table.update().values(password=old)))
-    hash_password = passwords.hash_password
+    hash_password, sessions = passwords.hash_password, []
 
     def renew(password):
-        # Another process signs in, which remembers no password.
         monkeypatch.setattr(passwords, "hash_password", hash_password)
-        monkeypatch.setattr(passwords, "_state", passwords._State())
-        sign_in(accounts, "jane", PASSWORD, HOME)
-        return hash_password(password)
+        if not is_remembered:
+            monkeypatch.setattr(passwords, "_state", passwords._State())
+        other = sign_in(accounts, "jane", PASSWORD, HOME)
+        hashed = hash_password(password)
+        sessions.append(other)
+        return hashed
 
     monkeypatch.setattr(passwords, "hash_password", renew)
-    account = sign_in(accounts, "jane", PASSWORD, HOME)
-    assert accounts.start_session(account)
+    sessions.append(sign_in(accounts, "jane", PASSWORD, HOME))
+    assert all(map(accounts.start_session, sessions))
 
 
 def test_a_hash_that_another_program_wrote_is_a_wrong_password(accounts, jane):
