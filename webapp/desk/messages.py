@@ -1,7 +1,8 @@
-"""Messages: one sentence about a change, which the next page of the desk shows.
+"""Messages about a change, which the next page of the desk shows.
 
-A form redirects to a page, so the sentence travels in a cookie. Only this site can make it: the cookie is authenticated
-with the session. The next page deletes it.
+A form redirects to a page, so the message travels in a cookie. Only this site can make it: the cookie is authenticated
+with the session. The next page deletes it. A message with the secret of a token has another cookie, which the browser
+sends only for the list of tokens.
 """
 
 from __future__ import annotations
@@ -10,9 +11,9 @@ import base64
 import binascii
 import hmac
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
-from flask import Response, after_this_request, request
+from flask import Response, after_this_request, request, url_for
 
 from ..accounts import cookies, csrf
 from ..accounts.redirection import safe_path
@@ -20,6 +21,7 @@ from ..accounts.redirection import safe_path
 Status = Literal["good", "warn", "bad"]
 
 COOKIE = "ararat-message"
+ONCE_COOKIE = "ararat-once"
 
 _SECONDS = 60
 _MAX_BYTES = 1500
@@ -47,14 +49,16 @@ def put(text: str, status: Status = "good", *, label: str = "", path: str = "", 
         label = path = ""
     shortened = text.encode("utf-8", "replace")[:_MAX_BYTES].decode("utf-8", "ignore")
     content = base64.urlsafe_b64encode(_END.join((status, label, path, secret, shortened)).encode()).decode()
-    after_this_request(lambda response: _set(response, f"{content}.{_authentication(content)}"))
+    name = ONCE_COOKIE if secret else COOKIE
+    after_this_request(lambda response: _set(response, name, f"{content}.{_authentication(content)}"))
 
 
 def take() -> Message | None:
     """Return the message for this page and delete its cookie, or return None."""
-    if (value := request.cookies.get(COOKIE)) is None:
+    name = ONCE_COOKIE if ONCE_COOKIE in request.cookies else COOKIE
+    if (value := request.cookies.get(name)) is None:
         return None
-    after_this_request(_delete)
+    after_this_request(lambda response: _delete(response, name))
     content, _, authentication = value.partition(".")
     if not hmac.compare_digest(_authentication(content).encode(), authentication.encode("utf-8", "replace")):
         return None
@@ -72,13 +76,18 @@ def _authentication(content: str) -> str:
     return csrf.derived(cookies.session_id() or cookies.form_id(), f"message {content}")
 
 
-def _set(response: Response, value: str) -> Response:
-    response.set_cookie(
-        COOKIE, value, max_age=_SECONDS, path="/", secure=cookies.is_https(), httponly=True, samesite="Lax"
-    )
+def _set(response: Response, name: str, value: str) -> Response:
+    # A browser does not write a cookie without max_age to the disk.
+    seconds = _SECONDS if name == COOKIE else None
+    response.set_cookie(name, value, max_age=seconds, **_attributes(name))
     return response
 
 
-def _delete(response: Response) -> Response:
-    response.delete_cookie(COOKIE, path="/", secure=cookies.is_https(), httponly=True, samesite="Lax")
+def _delete(response: Response, name: str) -> Response:
+    response.delete_cookie(name, **_attributes(name))
     return response
+
+
+def _attributes(name: str) -> dict[str, Any]:
+    path = "/" if name == COOKIE else url_for("desk.tokens")
+    return {"path": path, "secure": cookies.is_https(), "httponly": True, "samesite": "Lax"}

@@ -35,6 +35,17 @@ def test_a_token_is_shown_once_and_works(desk: Desk, jane: Browser) -> None:
     assert secret not in page
 
 
+def test_the_cookie_with_a_secret_is_for_the_list_of_tokens_only(jane: Browser) -> None:
+    created = jane.post("/desk/tokens", FORM)
+    cookie = next(each for each in created.headers.getlist("Set-Cookie") if each.startswith("ararat-once="))
+    assert "Path=/desk/tokens" in cookie
+    assert "HttpOnly" in cookie
+    assert "Max-Age" not in cookie
+    assert "ararat_" not in jane.get("/desk").text
+    assert "<code>ararat_" in jane.get("/desk/tokens").text
+    assert "<code>ararat_" not in jane.get("/desk/tokens").text
+
+
 def test_a_token_without_last_day_and_prefixes_is_unrestricted(desk: Desk, jane: Browser) -> None:
     found = desk.accounts.of_token(create(jane, expires="", prefixes=""))
     assert found is not None
