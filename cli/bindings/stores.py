@@ -85,7 +85,7 @@ def warn_of_personal_data(
 
 
 def delete_if_empty(url: str) -> None:
-    """Delete the SQLite file or the PostgreSQL tables at ``url`` if they have no records and no program uses them."""
+    """Delete the SQLite file or the PostgreSQL tables at ``url``, as :func:`.creation.delete_if_empty`."""
     from ...middleware.bindings.open_bindings import database_at
     from ...middleware.storage.writing import creation
 
@@ -121,14 +121,23 @@ def is_missing(url: str) -> bool:
 
 
 def is_new(url: str) -> bool:
-    """Return whether ``url`` names a missing SQLite file, or a PostgreSQL database without tables of Ararat."""
+    """Return whether ``url`` names a missing SQLite file, or a PostgreSQL database without tables."""
     return does_not_exist(url.removeprefix("sqlite:///")) and has_no_tables(url)
 
 
 def has_no_tables(url: str) -> bool:
-    """Return whether ``url`` names a database without tables of Ararat, also one that does not exist."""
+    """Return whether ``url`` names a database without tables, also one that does not exist.
+
+    Raises :class:`~ararat.cli.errors.Refused` for a database of another program.
+    """
     from ...middleware.bindings.open_bindings import database_at, table_file
     from ...middleware.storage.store import has_tables
 
     with store_errors():
-        return table_file(url) is None and not has_tables(database_at(url))
+        if table_file(url) is not None or has_tables(database := database_at(url)):
+            return False
+        if database.exists():
+            from ...middleware.storage.writing.creation import require_no_tables
+
+            require_no_tables(database)
+        return True

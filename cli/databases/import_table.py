@@ -180,7 +180,8 @@ def import_command(
         write(imports.dump_lines(migration, out, report_file))
     if is_empty:
         place = database_at(database)
-        write(out.prose(f"{place} has no tables of Ararat. The lines were checked against an empty database."))
+        found = f"{place} has no tables" if place.exists() else f"There is no database at {place}"
+        write(out.prose(f"{found}. The lines were checked against an empty database."))
     write(imports.result_lines(summary, out))
     return NO if summary.refusals else DONE
 

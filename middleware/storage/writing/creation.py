@@ -42,14 +42,8 @@ def create_tables(database: Database, partitions: int = 0) -> None:
         with database.engine.begin() as connection:
             if database.schema_lock_sql:
                 connection.exec_driver_sql(database.schema_lock_sql)
-            tables = set(inspect(connection).get_table_names())
-            if schema.meta.name in tables:
+            if not _has_no_tables(database, connection):
                 return  # another process created them in the meantime
-            if others := tables - _OTHERS[database.dialect_name]:
-                raise BindingError(
-                    "foreign-database",
-                    f"{database} has the table {min(others)} of another program; use an empty database",
-                )
             for statement in _table_statements(database.dialect_name):
                 connection.exec_driver_sql(statement)
             for statement in _partition_statements(partitions):
@@ -62,8 +56,33 @@ def create_tables(database: Database, partitions: int = 0) -> None:
         raise database.unavailable(driver_cause(error)) from error
 
 
+def require_no_tables(database: Database) -> None:
+    """Check that :func:`create_tables` can create tables in this database. Raises the same errors."""
+    try:
+        with database.engine.connect() as connection:
+            _has_no_tables(database, connection)
+    except DBAPIError as error:
+        raise database.unavailable(driver_cause(error)) from error
+    finally:
+        database.close_writers()
+
+
+def _has_no_tables(database: Database, connection: Connection) -> bool:
+    """Return whether a database has no tables. Raises :class:`BindingError` for tables of another program."""
+    tables = set(inspect(connection).get_table_names())
+    if schema.meta.name in tables:
+        return False
+    if others := tables - _OTHERS[database.dialect_name]:
+        message = f"{database} has the table {min(others)} of another program; use an empty database"
+        raise BindingError("foreign-database", message)
+    return True
+
+
 def delete_if_empty(database: Database) -> None:
-    """Delete the tables of a database without records, with the file of SQLite. Keep what another connection uses."""
+    """Delete the tables of a database without records, with the file of SQLite.
+
+    Keep a file that another connection uses, and tables of PostgreSQL that another transaction uses.
+    """
     from ..databases.sqlite import SQLite
 
     # Nothing is lost if an empty database remains.

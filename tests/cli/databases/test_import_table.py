@@ -5,7 +5,9 @@ from __future__ import annotations
 import csv
 import json
 import re
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import psycopg
@@ -168,9 +170,28 @@ def test_import_reports_a_missing_file(ararat: Callable[..., Result], tmp_path: 
 def test_a_dry_run_needs_no_database(ararat: Callable[..., Result], database: Path) -> None:
     result = ararat("import", "--dry-run", "-", given=TABLE)
     assert result.exit_code == 0
-    assert f"sqlite:///{database} has no tables of Ararat." in " ".join(result.stdout.split())
+    assert f"There is no database at sqlite:///{database}." in " ".join(result.stdout.split())
     assert "Nothing was written. 2 lines: 2 to add." in result.stdout
     assert list(database.parent.iterdir()) == []
+
+
+@pytest.mark.parametrize("command", [("import", "--dry-run", "-"), ("copy", "--dry-run", "other.sqlite")])
+def test_a_dry_run_refuses_the_database_of_another_program(
+    bound: Callable[..., Result],
+    database: Path,
+    tmp_path: Path,
+    command: tuple[str, ...],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "other.sqlite").write_bytes(database.read_bytes())
+    cats = tmp_path / "cats.sqlite"
+    with closing(sqlite3.connect(cats)) as connection:
+        connection.execute("CREATE TABLE cats (name)")
+    given = [str(cats)] if command[0] == "copy" else ["--database", str(cats)]
+    result = bound(*command, *given, given=TABLE)
+    assert result.exit_code == 2
+    assert "foreign-database" in result.stderr
 
 
 def test_the_encoding_and_the_separator_are_reported(ararat: Callable[..., Result]) -> None:
