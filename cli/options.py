@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import getpass
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -36,6 +37,21 @@ def check_file(ctx: click.Context, param: click.Parameter, value: str | None) ->
     if value == "-":
         raise click.BadParameter("- is not the name of a file, and standard output has the result", ctx, param)
     return value
+
+
+def with_options(message: str, command: click.Command) -> str:
+    """Return a message about settings with the options of ``command`` instead of the names of the settings.
+
+    >>> server = click.Command("serve", params=[click.Option(["--log"]), click.Option(["--log-folder"])])
+    >>> with_options("log: the folder is missing; set log_folder=…", server)
+    '--log: the folder is missing; set --log-folder …'
+    """
+    options = {param.name: param.opts[0] for param in command.params}
+    setting, colon, rest = message.partition(": ")
+    if setting not in options:
+        return message
+    rest = re.sub(r"\b([a-z_]+)=", lambda found: f"{options[found[1]]} " if found[1] in options else found[0], rest)
+    return f"{options[setting]}{colon}{rest}"
 
 
 def _database_option(*, required: bool) -> Callable[..., Any]:

@@ -151,9 +151,9 @@ def create_app(
     )
     _require_assets(app)
     if openid is not None and not (inspector or prefix):
-        raise ValueError("openid needs the URL of this inspector, to which the provider returns; set inspector")
+        raise ValueError("openid: the URL of this inspector is missing, to which the provider returns; set inspector=…")
     if session_idle < MIN_SESSION_IDLE:
-        raise ValueError(f"session_idle is {session_idle} minutes; use at least {MIN_SESSION_IDLE}")
+        raise ValueError(f"session_idle: {session_idle} minutes is too short; set at least {MIN_SESSION_IDLE}")
     app.extensions[KEY] = Site(
         bindings=bindings,
         prefix=prefix if prefix is None else origins.check_prefix(prefix),
@@ -283,7 +283,7 @@ def _variable(remote_user: str) -> str:
         return remote_user
     if not _FIELD.fullmatch(remote_user):
         shown = display.escape(remote_user)
-        raise ValueError(f"remote_user is {shown!r}; use REMOTE_USER or the name of a header field")
+        raise ValueError(f"remote_user: {shown!r} is not a header field; set REMOTE_USER or the name of a field")
     return f"HTTP_{remote_user.upper().replace('-', '_')}"
 
 

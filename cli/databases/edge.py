@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, BinaryIO
 import click
 
 from ..errors import Refused
+from ..options import with_options
 from ..output import counted
 from ..progress import Progress
 
@@ -39,7 +40,7 @@ def edge_settings(prefix: str | None, name: EdgeName) -> Settings:
         redirects = EdgeRedirects(settings)
         edge_format(name, redirects.prefix, redirects.fields)
     except (ValueError, NotImplementedError) as error:
-        raise click.UsageError(str(error)) from None
+        raise click.UsageError(with_options(str(error), serve_command)) from None
     return settings
 
 

@@ -25,7 +25,7 @@ import click
 from ..bindings.stores import SERVED_ADVICE
 from ..errors import NO_INPUT, UNAVAILABLE, Refused, store_errors, write
 from ..numbers import Number, WholeNumber
-from ..options import policy_option
+from ..options import policy_option, with_options
 from ..output import Sheet
 from ..streams import refuse_database
 from .application import wsgi_application_of
@@ -294,7 +294,7 @@ def serve_command(
                 demo=store.is_demo,
             )
         except (ValueError, NotImplementedError) as error:
-            raise click.UsageError(_with_option(str(error))) from None
+            raise click.UsageError(with_options(str(error), serve_command)) from None
         except MissingAssets as error:
             raise Refused(str(error), exit_code=UNAVAILABLE) from None
 
@@ -420,10 +420,3 @@ def _warn_of_served(bindings: Bindings) -> None:
         what = f"ararat: warning: {subject} cannot be answered here: {SERVED_ADVICE}"
         write(Sheet.of(sys.stderr).prose(what, style="warning"), to=sys.stderr)
         sys.stderr.flush()
-
-
-def _with_option(message: str) -> str:
-    """Return a message about a setting with the option that the user typed instead of the name of the setting."""
-    setting, colon, rest = message.partition(": ")
-    options = {param.name: param.opts[0] for param in click.get_current_context().command.params}
-    return f"{options[setting]}: {rest}" if colon and setting in options else message

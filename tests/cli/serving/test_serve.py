@@ -578,3 +578,13 @@ def test_a_running_server_traces_targets(tmp_path: Path, start_server: Callable[
 def test_a_wrong_value_is_reported_with_its_option(option: str, value: str, ararat: Callable[..., Result]) -> None:
     refused = ararat("serve", option, value)
     assert (refused.exit_code, refused.stderr.startswith(f"ararat: {option}: ")) == (64, True)
+
+
+def test_a_missing_value_is_reported_with_its_option(ararat: Callable[..., Result]) -> None:
+    refused = ararat("serve", "--metrics", "/metrics")
+    assert "set --metrics-token-file …" in refused.stderr
+
+
+def test_an_access_log_in_a_place_that_cannot_be_looked_at_is_refused(ararat: Callable[..., Result]) -> None:
+    refused = ararat("serve", "--access-log", "a" * 300)
+    assert (refused.exit_code, "File name too long" in refused.stderr) == (66, True)

@@ -109,7 +109,7 @@ def test_only_the_field_of_the_option_is_trusted(serve_ararat, prepared):
     [
         (("--remote-user", "X-Remote-User"), "needs --trusted-proxies"),
         (("--remote-user", "REMOTE_USER", "--trusted-proxies", "1"), "needs the name of a header field"),
-        (("--remote-user", "X User", "--trusted-proxies", "1"), "remote_user is 'X User'"),
+        (("--remote-user", "X User", "--trusted-proxies", "1"), "--remote-user: 'X User' is not a header field"),
         (("--openid-issuer", "https://idp.example"), "need each other"),
         (("--openid-client", "x"), "need each other"),
         (("--openid-secret-file", "x"), "need each other"),

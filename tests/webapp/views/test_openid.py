@@ -230,7 +230,7 @@ def test_an_issuer_without_https_is_refused(issuer):
 
 
 def test_openid_needs_the_url_of_the_inspector(accounts, provider):
-    with pytest.raises(ValueError, match="openid needs the URL"):
+    with pytest.raises(ValueError, match="openid: the URL of this inspector is missing"):
         create_app(accounts.bindings, openid=provider)
 
 

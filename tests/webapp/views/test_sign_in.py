@@ -233,7 +233,7 @@ def test_a_session_that_is_not_used_for_an_hour_ends(client, accounts, jane, mon
         monkeypatch.setattr(accounts.bindings, "now", lambda end=minutes: start + timedelta(minutes=end))
         monkeypatch.setattr("ararat.webapp.accounts.records.tokens.USE_SECONDS", 0)
         assert client.get("/desk", base_url=SITE).status_code == status
-    with pytest.raises(ValueError, match="session_idle is 4 minutes; use at least 5"):
+    with pytest.raises(ValueError, match="session_idle: 4 minutes is too short; set at least 5"):
         create_app(session_idle=4)
 
 
