@@ -131,10 +131,10 @@ def refuse_database(file: str) -> None:
     The output of a command would destroy the names and their history. A file that cannot be read is not refused here.
     """
     path = Path(file)
-    # Opening a pipe would wait for its other end.
-    if not path.is_file():
-        return
     try:
+        # Opening a pipe would wait for its other end.
+        if not path.is_file():
+            return
         with path.open("rb") as stream:
             start = stream.read(len(_SQLITE))
     except OSError:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 from pathlib import Path
@@ -127,8 +128,10 @@ def _witnesses(folder: Path, key: VerifierKey, policy: Policy | None) -> Finding
 def _key(folder: Path, key_path: Path) -> Iterator[Finding]:
     shown, where = "key file", display.escape(str(key_path))
     public = {path.resolve() for path in islice(_files(folder), _MAX_FILES) if _is_secret(path)}
-    if key_path.exists() and key_path.resolve().is_relative_to(folder.resolve()):
-        public.add(key_path.resolve())
+    # The key can be in a folder that is closed to this user.
+    with suppress(OSError):
+        if key_path.exists() and key_path.resolve().is_relative_to(folder.resolve()):
+            public.add(key_path.resolve())
     for path in sorted(public):
         message = f"The secret key {display.escape(str(path))} is in the public folder, so any client can download it."
         change = (

@@ -576,3 +576,4 @@ def test_a_path_that_cannot_be_looked_at_is_reported(ararat, tmp_path, monkeypat
     answer = ararat(*arguments)
     assert answer.exit_code not in (0, 70)
     assert "File name too long" in answer.output
+    assert "cannot read table.csv" not in answer.output

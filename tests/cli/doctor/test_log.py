@@ -184,6 +184,11 @@ def test_only_the_owner_may_use_the_key(deployment: Deployment, mode: int, state
     assert deployment.problems() == ({} if state is None else {"log-key": state})
 
 
+def test_a_key_that_cannot_be_looked_at_is_a_warning(deployment: Deployment) -> None:
+    deployment.key_file = deployment.folder / ("k" * 300)
+    assert deployment.problems() == {"log-key": "warning"}
+
+
 def test_a_key_in_the_public_folder_is_found_under_any_name(deployment: Deployment) -> None:
     shutil.copy(deployment.key_file, deployment.folder / "copy\x1b")
     assert deployment.problems() == {"log-key-public": "error"}
