@@ -71,10 +71,13 @@
   // other values is sent, and also a form of a page that the browser restored from its memory.
   let last = {};
   window.addEventListener("pageshow", () => { last = {}; });
+  function described([name, value]) {
+    return value instanceof File ? [name, value.name, value.size, value.lastModified] : [name, value];
+  }
   document.addEventListener("submit", (event) => {
     const form = event.target;
     if (form.method !== "post" || !form.closest(".desk")) return;
-    const request = form.action + " " + new URLSearchParams(new FormData(form, event.submitter));
+    const request = JSON.stringify([form.action, ...Array.from(new FormData(form, event.submitter), described)]);
     if (request === last.request && Date.now() - last.time < 5000) event.preventDefault();
     else last = {request, time: Date.now()};
   });

@@ -50,6 +50,25 @@ def test_a_spreadsheet_is_imported_with_the_keyboard_without_javascript(served):
     assert served.bindings.lookup("ark:12345/x5new").metadata["erc.what"] == "\u05de\u05e4\u05d4"
 
 
+def test_another_file_is_sent_at_once(served):
+    page = served.open_page("jane")
+    sent = []
+
+    def stay(route):
+        """Keep the page, as if the user stopped its loading."""
+        sent.append(route.request.url)
+        route.fulfill(status=204)
+
+    page.route("**/desk/tables", lambda route: stay(route) if route.request.method == "POST" else route.continue_())
+    page.goto("/desk/tables")
+    upload = page.get_by_role("button", name="Upload")
+    for number, file in enumerate((FILE, FILE | {"name": "Maps.csv"}), 1):
+        page.get_by_label("File").set_input_files(file)
+        upload.click()
+        upload.click()
+        assert len(sent) == number
+
+
 @pytest.mark.parametrize(
     "options",
     [

@@ -97,7 +97,7 @@ def read_metadata(form: MultiDict[str, str], recorded: Mapping[str, str]) -> tup
     problems: dict[str, Problem] = {}
     texts: dict[str, str] = {}
     for element, text in given.items():
-        if is_recorded(element, text, recorded):
+        if _is_recorded(element, text, recorded):
             continue
         texts[element] = _read(text)
         try:
@@ -109,7 +109,11 @@ def read_metadata(form: MultiDict[str, str], recorded: Mapping[str, str]) -> tup
 
 def is_recorded(field: str, text: str, recorded: Mapping[str, str]) -> bool:
     """Return whether the user left a form field unedited, except for spaces around the recorded value."""
-    return _read(text) == recorded.get(field.removeprefix(_PREFIX), "").strip()
+    return _is_recorded(field.removeprefix(_PREFIX), text, recorded)
+
+
+def _is_recorded(element: str, text: str, recorded: Mapping[str, str]) -> bool:
+    return _read(text) == recorded.get(element, "").strip()
 
 
 def _read(text: str) -> str:

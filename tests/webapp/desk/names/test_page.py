@@ -81,6 +81,15 @@ def test_an_element_of_any_name_can_be_added(bound: Desk, jane: Browser) -> None
     assert "dc.subject" in jane.get(f"/desk/name/metadata?name={NAME}").text
 
 
+def test_an_element_of_the_namespace_m_is_deleted(bound: Desk, jane: Browser) -> None:
+    bound.bindings.bind(NAME, "https://example.org/1", metadata={"m.subject": "Maps"})
+    # The fields of the form begin with "m.", too.
+    assert send(jane, "metadata", revision="2", **{"m.m.subject": ""}).status_code == 303
+    found = bound.bindings.lookup(NAME)
+    assert found is not None
+    assert "m.subject" not in found.metadata
+
+
 def test_a_value_that_is_not_edited_keeps_its_spaces(bound: Desk, jane: Browser) -> None:
     recorded = {"erc.what": " Map ", "dc.subject": "Maps\nMountains\n"}
     bound.bindings.bind(NAME, "https://example.org/1", metadata=recorded)
