@@ -85,8 +85,8 @@ def equal_command(a: str, b: str) -> int:
 def find_command(file: str, as_json: bool) -> int:
     """List the ARKs and URNs in a text with line, column and normal form.
 
-    Without FILE, or with -, read the text from standard input. If a match probably ends too late, the output also has
-    the shorter identifier and the reason. An example is the full stop of a sentence.
+    Without FILE, or with -, read the text from standard input. A match can end too late, for example with the full
+    stop of a sentence. The output then also has the shorter identifier and the reason.
 
     Exit code: 0 identifiers found, 1 no identifiers found, 66 the file cannot be read.
     """

@@ -39,7 +39,7 @@ ERROR_CODES: dict[str, ErrorCode] = _catalogue(
     ("urn-not-assigned", "a URN with a query or fragment is not an assigned name", "the URN without the part from ? or #", f"{_URN}, section 2"),
     ("name-too-long", "the name is longer than 255 characters", "at most 255 characters", f"{_ARK}, section 4"),
     ("not-bound", "the name is not bound", "a name that is bound"),
-    ("personal-data", "the name or a value of it looks like data about a person", "a name without personal data: names enter the public log and stay there; ararat redact removes metadata only"),
+    ("personal-data", "the name or a value of it looks like data about a person", "a name without personal data: names enter the public log and stay there; only metadata can be redacted"),
     # Fields of a binding
     ("kind-unknown", "the kind of the binding is unknown", "located, related, described or served; in a table also rule, prefix, counter or uuid"),
     ("status-unknown", "the status is unknown", "live or withdrawn; in a table also reserved"),
@@ -72,7 +72,7 @@ ERROR_CODES: dict[str, ErrorCode] = _catalogue(
     ("rule-prefix", "the prefix is not the beginning of ARKs", "a NAAN and a slash, or a shoulder, like ark:12345/x5", f"{_ARK}, section 3.2"),
     ("rule-template", "the template of the rule does not produce addresses", "an address or a path with one of ${content}, ${pid}, ${value} and ${suffix} after the host"),
     ("rule-unknown", "this prefix has no rule", "a prefix that has a rule"),
-    ("rule-otherwise", "this prefix already has another rule", "the recorded rule; change it with ararat rule set or ararat rule remove"),
+    ("rule-otherwise", "this prefix already has another rule", "the recorded rule; to change it, set or remove the rule"),
     # Lists
     ("list-action", "this action is not in the history of names", "bound, updated, relocated, withdrawn, restored, redacted, reserved or deleted"),
     ("list-after", "the position in the list is not valid", "the value that the page before returned, or no value"),

@@ -85,7 +85,11 @@ def _end_after_prompt() -> Iterator[None]:
     def stop(number: int, frame: object) -> None:
         raise _Stopped
 
-    before = signal.signal(signal.SIGTERM, stop)
+    before = signal.getsignal(signal.SIGTERM)
+    if before in (signal.SIG_IGN, None):
+        yield
+        return
+    signal.signal(signal.SIGTERM, stop)
     try:
         yield
     except _Stopped:

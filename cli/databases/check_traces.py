@@ -127,7 +127,7 @@ class _Result:
         self.failed = 0
         self.sheet = Sheet.of(sys.stdout)
         # If the rows are printed to the same terminal, they show the progress.
-        self.progress = Progress("traced", shown=not sys.stdout.isatty())
+        self.progress = Progress(shown=not sys.stdout.isatty())
         if form == "csv":
             sys.stdout.write(CSV_HEADER)
 

@@ -6,6 +6,7 @@ import json
 import os
 import pty
 import re
+import select
 import signal
 import subprocess
 import sys
@@ -120,6 +121,7 @@ def test_a_stop_at_the_prompt_restores_the_echo_of_the_terminal(database, run):
     with subprocess.Popen(command, stdin=follower, stdout=follower, stderr=follower, start_new_session=True) as process:
         shown = b""
         while b"Password: " not in shown:
+            assert select.select([leader], [], [], 30)[0]
             shown += os.read(leader, 1000)
         process.terminate()
         assert process.wait(30) == -signal.SIGTERM

@@ -320,9 +320,6 @@ def test_bind_warns_of_a_dash_in_a_name(ararat: Callable[..., Result], caplog) -
     assert "U+2013 EN DASH, which is not a hyphen" in caplog.text
 
 
-# export ---------------------------------------------------------------------------------------------------------------
-
-
 def test_a_declared_naan_must_be_a_naan(ararat: Callable[..., Result]) -> None:
     refused = ararat("bind", "--naans", "abc", "ark:12345/a", "/a")
     message = " ".join(refused.stderr.split())
