@@ -34,6 +34,12 @@ from tests.databases import Cluster, required_binaries
 _report = run_path(str(Path(__file__).with_name("report.py")))
 Table, Plot = _report["Table"], _report["Plot"]
 
+STARTS = 4
+"""How often servers are started in a comparison.
+
+The speed of one process differs by up to a tenth from that of another process with the same program.
+"""
+
 _RESULTS = _report["Results"]()
 
 Race = Callable[..., dict[str, list[float]]]
@@ -259,7 +265,7 @@ def load(allowed: set[int], tell: Tell, wsgi_server: Any, tmp_path: Path) -> Cal
 
     The client is wrk if it is installed (apt-get install wrk), else load.py. The load is the maximum of the worker, so
     latencies include waiting. A second table has the CPU time of the worker per request, without that of a database
-    server.
+    server. Each server is started :data:`STARTS` times, and measured in ``rounds`` turns each time.
     """
 
     def run(
@@ -273,22 +279,16 @@ def load(allowed: set[int], tell: Tell, wsgi_server: Any, tmp_path: Path) -> Cal
         budget: str = "",
         environ: dict[str, str] | None = None,
         threads: int = 4,
-        rounds: int = 16,
+        rounds: int = 4,
         database: Cluster | None = None,
     ) -> None:
-        # The servers and the client have a processor each. Otherwise they exchange them, each time for minutes, and the
-        # processor time of a request changes by a fifth.
-        _limit({min(allowed)}, database)
-        servers = {name: wsgi_server(source, threads=threads, environ=environ) for name, source in sources.items()}
-        _limit({max(allowed)})
-        scripts = {name: tmp_path / f"{number}.lua" for number, name in enumerate(servers)}
+        scripts = {name: tmp_path / f"{number}.lua" for number, name in enumerate(sources)}
         wrk = shutil.which("wrk") is not None
-        for name, server in servers.items():
-            scripts[name].write_text(_SCRIPT.format(path=path, most=most.get(name, 1)))
-            # Work that a server does once. Also check that it answers correctly.
-            assert _by_ours(server.port, status, path, most.get(name, 1)).rate, name
-        seen: dict[str, list[Asked]] = {name: [] for name in servers}
-        used: dict[str, list[float]] = {name: [] for name in servers}
+        for name, script in scripts.items():
+            script.write_text(_SCRIPT.format(path=path, most=most.get(name, 1)))
+        servers: dict[str, Any] = {}
+        seen: dict[str, list[Asked]] = {name: [] for name in sources}
+        used: dict[str, list[float]] = {name: [] for name in sources}
 
         def ask(name: str, turn: int) -> None:
             server = servers[name]
@@ -302,18 +302,31 @@ def load(allowed: set[int], tell: Tell, wsgi_server: Any, tmp_path: Path) -> Cal
             used[name].append((_processor(worker) - before) / found.rate * 1e6)
 
         # Measure each alternative directly before or after the one that it is compared with.
-        pairs: dict[str, list[int]] = {name: [] for name in servers if name != beside}
-        for turn, name in _in_turns(pairs, rounds):
-            pairs[name].append(len(seen[beside]))
-            for each in (beside, name) if turn % 2 else (name, beside):
-                ask(each, turn)
+        pairs: dict[str, list[int]] = {name: [] for name in sources if name != beside}
+        memory: dict[str, list[float]] = {name: [] for name in sources}
+        for start in range(STARTS):
+            # The servers and the client have a processor each. Otherwise they exchange them, each time for minutes, and
+            # the processor time of a request changes by a fifth.
+            _limit({min(allowed)}, database)
+            servers |= {name: wsgi_server(source, threads=threads, environ=environ) for name, source in sources.items()}
+            _limit({max(allowed)})
+            for name, server in servers.items():
+                # Work that a server does once. Also check that it answers correctly.
+                assert _by_ours(server.port, status, path, most.get(name, 1)).rate, name
+            for turn, name in _in_turns(pairs, rounds):
+                pairs[name].append(len(seen[beside]))
+                for each in (beside, name) if turn % 2 else (name, beside):
+                    ask(each, start * rounds + turn)
+            for name, server in servers.items():
+                memory[name].append(_memory(_workers(server.process.pid)[0]))
+                server.stop()
         _limit(allowed, database)
         rows = {
             name: [
                 [found.rate for found in turns],
                 [found.p50 * 1e3 for found in turns],
                 [found.p99 * 1e3 for found in turns],
-                [_memory(_workers(servers[name].process.pid)[0])],
+                memory[name],
             ]
             for name, turns in seen.items()
         }
