@@ -35,7 +35,7 @@ _report = run_path(str(Path(__file__).with_name("report.py")))
 Table, Plot = _report["Table"], _report["Plot"]
 
 STARTS = 4
-"""How often servers are started in a comparison.
+"""The number of times that each server of a comparison is started.
 
 The speed of one process differs by up to a tenth from that of another process with the same program.
 """
