@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import TYPE_CHECKING
-
-from sqlalchemy import insert
 
 from ...identifiers.text import display
 from ...middleware.bindings.model import rfc3339
 from ...middleware.storage.tables.account_tables import audit
+from ...middleware.storage.writing.inserts import Insert
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
+    from sqlalchemy import Connection, Dialect
 
     from .model import Caller
 
@@ -56,16 +56,21 @@ def record_all(
     address: str | None = None,
 ) -> None:
     """Write one row for each name and its outcome, as :func:`record` does."""
-    common = {
-        "time": rfc3339(when or datetime.now(UTC)),
-        "account": caller and caller.account.number,
-        "token": caller and caller.token and caller.token.number,
-        "operation": operation,
-        "address": caller.address if caller else address,
-    }
+    time = rfc3339(when or datetime.now(UTC))
+    account = caller and caller.account.number
+    token = caller and caller.token and caller.token.number
+    address = caller.address if caller else address
     # The name can be any text of a refused request. PostgreSQL stores no NUL and no surrogate.
     rows = [
-        {**common, "name": name and display.escape(name[:_MAX_NAME]), "outcome": outcome} for name, outcome in outcomes
+        (name and display.escape(name[:_MAX_NAME]), outcome, time, account, token, operation, address)
+        for name, outcome in outcomes
     ]
-    if rows:
-        connection.execute(insert(audit), rows)
+    # One statement for many rows takes a fifth of the time of one statement for each.
+    for statement, parameters in _insert(connection.dialect).of(rows):
+        connection.exec_driver_sql(statement, parameters)
+
+
+@lru_cache(maxsize=8)
+def _insert(dialect: Dialect) -> Insert:
+    columns = ("name", "outcome", "time", "account", "token", "operation", "address")
+    return Insert(dialect, [audit.c[column] for column in columns])

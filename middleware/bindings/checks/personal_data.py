@@ -181,7 +181,8 @@ def _found(place: str, value: str, rules: tuple[_Rule, ...], why: str) -> Iterat
         text = _AUTHORITY.sub("", text)
     if "%" in text:
         text = unquote(text)
-    for rule in rules:
-        if any(rule.confirms(found) for found in rule.pattern.finditer(text)):
-            yield NameWarning(CODE, f"the {place} contains {rule.kind}; {why}")
-            return
+    for kind, pattern, confirms in rules:
+        for found in pattern.finditer(text):
+            if confirms(found):
+                yield NameWarning(CODE, f"the {place} contains {kind}; {why}")
+                return

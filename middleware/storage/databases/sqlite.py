@@ -382,6 +382,8 @@ class SQLite:
             yield
         finally:
             self._idle_since = time.monotonic()
+            # The next lookup must read the file that was changed, also if it was replaced a moment ago.
+            self._seen = 0.0, None
             self._turn.release()
 
     @staticmethod

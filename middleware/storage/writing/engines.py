@@ -25,8 +25,12 @@ from ...fork_safety import AtFork
 if TYPE_CHECKING:
     from ..databases.deadlines import WriterConnection
 
-KEPT = 4
-"""The maximum number of idle writing connections to PostgreSQL per process."""
+KEPT = 8
+"""The maximum number of idle writing connections to PostgreSQL per process.
+
+`ararat serve` can have more writers at once than that. Each further one opens a connection of its own, which takes
+longer than a change.
+"""
 
 POLL_MILLISECONDS = 10
 """The maximum time between two attempts of a writer to lock an SQLite file."""

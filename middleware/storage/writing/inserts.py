@@ -19,9 +19,10 @@ MAX_ROWS = 500
 
 
 class Insert:
-    """A builder of INSERT statements for blocks of rows with these columns. The first column must be unique.
+    """A builder of INSERT statements for blocks of rows with these columns.
 
-    Most columns of an imported table have one value in all rows. Passing each value once per block is faster.
+    Most columns of many rows have one value in all rows. Passing each value once per block is faster. The values of the
+    first column are always passed for each row.
     """
 
     def __init__(self, dialect: Dialect, columns: Sequence[Column[Any]]) -> None:
