@@ -56,6 +56,9 @@ _REFUSED_BY_POOLER = "unsupported startup parameter"
 _BEGIN_READING = "; ".join(["BEGIN READ ONLY", *(f"SET LOCAL {name} = {_SETTINGS[name]}" for name in _SETTINGS)])
 _SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = 0"
 _LOCK_TIMEOUT = f"{LOCK_SECONDS}s"
+# Changes find names by an index. A prepared statement keeps the plan that was made for a few names, which would read
+# the whole table after thousands were added. PostgreSQL would compile a plan without an index, because it seems slow.
+_WRITING = f"-c lock_timeout={_LOCK_TIMEOUT} -c enable_seqscan=off -c jit=off"
 # A commit changes the snapshot on a primary server. A standby does not list transactions in its snapshots.
 _VERSION = (
     "SELECT CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn()::text ELSE pg_current_snapshot()::text END"
@@ -196,8 +199,9 @@ class PostgreSQL:
                     connection.prepare_threshold = 0
                     self._is_behind_pooler = False
                     self._note_server(server)
-                    lookups = Statements(self.dialect_name).lookups if is_partitioned else ()
-                    return PreparedConnection(connection, lookups)
+                    statements = Statements(self.dialect_name)
+                    by_key = (*statements.lookups, statements.many)
+                    return PreparedConnection(connection, by_key, statements.lookups if is_partitioned else ())
                 connection.close()
             except self.driver_error as error:
                 if _REFUSED_BY_POOLER not in str(error):
@@ -335,7 +339,7 @@ class PostgreSQL:
         if self._is_behind_pooler is False:
             # Behind a pooler, a transaction would find the prepared statements of another client.
             parameters["prepare_threshold"] = _PREPARED
-            parameters["options"] = f"{self._parameters.get('options', '')} -c lock_timeout={_LOCK_TIMEOUT}"
+            parameters["options"] = f"{self._parameters.get('options', '')} {_WRITING}"
         connection = self._writer_class.connect(**parameters)
         if self._is_behind_pooler is not False:
             connection.begin_sql = f"BEGIN; SET LOCAL lock_timeout = '{_LOCK_TIMEOUT}'"

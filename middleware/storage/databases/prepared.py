@@ -7,6 +7,7 @@ the processor than sending the statement and reading its answer.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from functools import cache
 from itertools import count
 from typing import Any
 
@@ -19,28 +20,45 @@ MOST = 50
 """The maximum number of prepared statements of a connection. The driver runs further statements."""
 
 
+@cache
+def _settings(*, by_key: bool, kept: bool) -> bytes:
+    """Return the statements that choose how PostgreSQL plans.
+
+    https://www.postgresql.org/docs/current/runtime-config-query.html
+    """
+    mode = "force_generic_plan" if kept else "auto"
+    return f"SET enable_seqscan = {'off' if by_key else 'on'}; SET plan_cache_mode = {mode}".encode()
+
+
 class PreparedConnection:
     """A connection for reading that prepares each statement whose parameters are texts.
 
     The driver runs all other statements. Only one thread at a time uses it (:class:`.protocols.Connection`).
     """
 
-    def __init__(self, connection: Connection[TupleRow], lookups: Collection[str] = ()) -> None:
-        """``lookups`` are the statements whose first plan is kept: those that read keys of a partitioned table.
+    def __init__(
+        self, connection: Connection[TupleRow], by_key: Collection[str] = (), kept: Collection[str] = ()
+    ) -> None:
+        """``by_key`` are the statements that find a few rows of a large table by an index.
 
-        PostgreSQL would plan them for each execution, because it expects that a kept plan reads all partitions.
+        PostgreSQL keeps the plan of a prepared statement until it has new statistics. A plan that was made for a few
+        rows would read the whole table after an import.
+
+        ``kept`` are the statements whose first plan is kept: those that read keys of a partitioned table. PostgreSQL
+        would plan them for each execution, because it expects that a kept plan reads all partitions.
         """
         self._connection = connection
-        self._lookups = frozenset(lookups)
-        self._keeps_plans = False
+        settings = {query: _settings(by_key=True, kept=query in kept) for query in by_key}
+        self._settings, self._other_settings = settings, _settings(by_key=False, kept=False)
+        self._current_settings = self._other_settings
         self._is_utf8 = connection.info.encoding == "utf-8"
         self._transformer = Transformer.from_context(connection)
         self._names: dict[str, bytes] = {}
 
     def execute(self, query: Any, params: Sequence[Any] = ()) -> Any:
         """Run a statement, and return an object with the methods ``fetchall`` and ``fetchone``."""
-        if self._lookups and params:
-            self._choose_plans(query in self._lookups)
+        if self._settings and params:
+            self._set(self._settings.get(query, self._other_settings))
         # The driver refuses U+0000. libpq would end the text there.
         if self._is_utf8 and all(type(value) is str and "\0" not in value for value in params):
             name = self._names.get(query) or self._prepare(query)
@@ -54,12 +72,10 @@ class PreparedConnection:
         """Close the connection."""
         self._connection.close()
 
-    def _choose_plans(self, keeps_plans: bool) -> None:
-        # https://www.postgresql.org/docs/current/runtime-config-query.html#GUC-PLAN-CACHE-MODE
-        if keeps_plans != self._keeps_plans:
-            mode = "force_generic_plan" if keeps_plans else "auto"
-            self._connection.execute(f"SET plan_cache_mode = {mode}".encode(), prepare=False)
-            self._keeps_plans = keeps_plans
+    def _set(self, settings: bytes) -> None:
+        if settings is not self._current_settings:
+            self._connection.execute(settings, prepare=False)
+            self._current_settings = settings
 
     def _prepare(self, query: str) -> bytes | None:
         """Prepare a statement and return its name, or None if the driver must run it."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import inspect
+import re
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from io import BytesIO
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import psycopg
 import pytest
@@ -324,6 +325,41 @@ def test_a_kept_connection_prepares_the_statements_of_changes(bindings: Bindings
         statements = [*prepared.scalars()]
     for beginning in ("SELECT key", "WITH recorded", "UPDATE bindings"):
         assert any(each.startswith(beginning) for each in statements), statements
+
+
+def test_plans_that_were_made_for_few_names_do_not_read_the_whole_table(bindings: Bindings) -> None:
+    """PostgreSQL keeps the plan of a prepared statement until it has new statistics, which can take minutes."""
+    for number in range(8):
+        bindings.bind(f"ark:12345/p{number}", "/x")
+        bindings.relocate(f"ark:12345/p{number}", "/y")
+        for count in (1, 2, 20):
+            bindings.fetch([f"ark:12345/{name}" for name in range(count)])
+        bindings.stored_redirect(f"ark:12345/p{number}")
+    prepared = "SELECT name, statement, cardinality(parameter_types) FROM pg_prepared_statements"
+    changing = cast(DatabaseStore, bindings.store)
+    with changing.transaction() as transaction:
+        ask = transaction.connection.exec_driver_sql
+        its_plans = plans_of(bindings_of(ask(prepared)), lambda query: ask(query).fetchall())
+    read = changing._readers.rows
+    plans = its_plans | plans_of(bindings_of(read(prepared, ())), lambda query: read(query, ()))
+    assert len(plans) >= 6, plans
+    assert {text: plan for text, plan in plans.items() if "Seq Scan on bindings" in plan} == {}
+
+
+def bindings_of(rows: Iterable[Any]) -> list[tuple[str, str, int]]:
+    """Return the name, text and number of parameters of the statements that find bindings by their keys."""
+    return [
+        (name, text, count) for name, text, count in rows if re.search(r"bindings .*WHERE key (=|IN)", text, re.DOTALL)
+    ]
+
+
+def plans_of(statements: list[tuple[str, str, int]], ask: Callable[[str], Iterable[Any]]) -> dict[str, str]:
+    """Return the plans of prepared statements, by their texts."""
+    found = {}
+    for name, statement, count in statements:
+        null = ", ".join("NULL" for _ in range(count))
+        found[statement] = "\n".join(line for (line,) in ask(f"EXPLAIN (COSTS OFF) EXECUTE {name}({null})"))
+    return found
 
 
 def test_a_database_that_is_not_utf8_is_refused(cluster) -> None:
