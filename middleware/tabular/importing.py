@@ -8,9 +8,10 @@ The table is read once, in one transaction. A thousand rows at a time are in mem
 
 from __future__ import annotations
 
+import gc
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain, islice
@@ -188,7 +189,8 @@ class _Run:
                 # Later batches of an undone operation could not be undone.
                 transaction.operations.require_in_effect(self.summary.operation)
             while some := list(islice(read, _CHUNK)):
-                self._apply(transaction, some, keep=keep)
+                with _without_garbage_collection():
+                    self._apply(transaction, some, keep=keep)
                 self.last = some[-1]
                 if progress:
                     progress(self.summary.lines)
@@ -352,6 +354,22 @@ class _Run:
 
     def _identifier(self, row: Row) -> str:
         return validation.shown(self._given(row), 100)
+
+
+@contextmanager
+def _without_garbage_collection() -> Iterator[None]:
+    """Pause the garbage collector while some lines are imported.
+
+    The lines need thousands of objects and no reference cycle, so they are freed without it. It would visit all of them
+    several times, which takes a fifth of the time of an import.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 _COUNTERS = {

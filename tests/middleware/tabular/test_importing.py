@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
 
 import pytest
 
+from ararat.middleware.bindings.assignment import Change
 from ararat.middleware.bindings.collection import Bindings
 from ararat.middleware.bindings.model import Binding, rfc3339
 from ararat.middleware.errors import BindingError, BindingsUnavailable, TableError
@@ -186,6 +189,37 @@ def test_a_dry_run_returns_the_same_summary_and_writes_nothing(bindings: Binding
     assert [(each.line, each.outcome, bound_row(each).identifier) for each in tried.listed] == [
         (each.line, each.outcome, bound_row(each).identifier) for each in done.listed
     ]
+
+
+@pytest.fixture(params=[True, False], ids=["on", "off"])
+def is_collecting(request: pytest.FixtureRequest) -> Iterator[bool]:
+    """Whether the garbage collector is on before an import."""
+    before = gc.isenabled()
+    (gc.enable if request.param else gc.disable)()
+    yield request.param
+    (gc.enable if before else gc.disable)()
+
+
+def test_the_garbage_collector_is_off_only_while_lines_are_written(bindings: Bindings, is_collecting: bool) -> None:
+    seen: list[bool] = []
+
+    def look(before: Binding | None, change: Change, transaction: object) -> Change:
+        seen.append(gc.isenabled())
+        return change
+
+    bindings.check_change = look
+    import_table(bindings, BytesIO(b"identifier,target\nark:12345/x1,/x\n"))
+    assert (seen, gc.isenabled()) == ([False], is_collecting)
+
+
+def test_the_garbage_collector_is_on_after_a_failure(bindings: Bindings, is_collecting: bool) -> None:
+    def fail(before: Binding | None, change: Change, transaction: object) -> Change:
+        raise RuntimeError
+
+    bindings.check_change = fail
+    with pytest.raises(RuntimeError):
+        import_table(bindings, BytesIO(b"identifier,target\nark:12345/x1,/x\n"))
+    assert gc.isenabled() is is_collecting
 
 
 def test_two_equal_lines_for_one_name_are_accepted(bindings: Bindings) -> None:
