@@ -84,7 +84,8 @@ def first_fault_of_any_scheme(text: str) -> int | None:
 
 def _end_of(pattern: str, text: str) -> int | None:
     """Return the index after the beginning of a text that matches, or None if all of it matches."""
-    if (found := iri.compiled(pattern, text).match(text)) is None:
+    found = iri.compiled(pattern, text).match(text)
+    if found is None:
         scheme = _SCHEME.match(text)
         return scheme.end() if scheme else 0
     return None if found.end() == len(text) else found.end()

@@ -56,7 +56,8 @@ def put(text: str, status: Status = "good", *, label: str = "", path: str = "", 
 def take() -> Message | None:
     """Return the message for this page and delete its cookie, or return None."""
     name = ONCE_COOKIE if ONCE_COOKIE in request.cookies else COOKIE
-    if (value := request.cookies.get(name)) is None:
+    value = request.cookies.get(name)
+    if value is None:
         return None
     after_this_request(lambda response: _delete(response, name))
     content, _, authentication = value.partition(".")

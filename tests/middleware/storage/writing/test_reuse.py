@@ -215,8 +215,11 @@ def other_file(file: Path, open_store: Callable[..., Bindings]) -> Path:
 
 
 def test_a_change_after_a_replacement_is_in_the_new_file(
-    bindings: Bindings, file: Path, open_store: Callable[..., Bindings]
+    bindings: Bindings, file: Path, open_store: Callable[..., Bindings], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # The last look at the file is recent.
+    monkeypatch.setattr(sqlite, "FRESH_SECONDS", 60)
+    bindings.lookup(NAME)
     other, old = other_file(file, open_store), file.with_name("old.sqlite")
     for ending in ("", "-wal", "-shm"):
         Path(f"{file}{ending}").rename(f"{old}{ending}")
