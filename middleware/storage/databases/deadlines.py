@@ -10,7 +10,8 @@ from __future__ import annotations
 import functools
 import socket
 import struct
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import ExitStack, suppress
 from time import monotonic
 from typing import Any, ClassVar
 
@@ -58,7 +59,7 @@ class DeadlineConnection(psycopg.Connection[TupleRow]):
 class WriterConnection(DeadlineConnection):
     """A connection for changes. Its error states that a change may have been written when the connection failed.
 
-    ``begin_sql`` begins a transaction.
+    ``begin_sql`` begins a transaction. The server writes rows of :meth:`copy` while the client does other work.
     """
 
     begin_sql = "BEGIN"
@@ -67,6 +68,32 @@ class WriterConnection(DeadlineConnection):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.cursor_factory = _WriterCursor
+        self._copying = ExitStack()
+
+    def copy(self, statement: bytes, rows: Iterable[Sequence[Any]]) -> None:
+        """Send rows with a COPY statement, and do not wait until the server has written them.
+
+        The next statement or the end of the transaction waits. It raises the exception of psycopg if COPY failed.
+        """
+        copy = self._copying.enter_context(self.cursor().copy(statement))
+        for row in rows:
+            copy.write_row(row)
+
+    def cursor(self, *args: Any, **kwargs: Any) -> Any:
+        """Return a cursor for a statement, after COPY has ended."""
+        self._copying.close()
+        return super().cursor(*args, **kwargs)
+
+    def commit(self) -> None:
+        """Commit the transaction, after COPY has ended."""
+        self._copying.close()
+        super().commit()
+
+    def rollback(self) -> None:
+        """Roll the transaction back, also if COPY failed."""
+        with suppress(psycopg.Error):
+            self._copying.close()
+        super().rollback()
 
 
 class PrimaryConnection(WriterConnection):

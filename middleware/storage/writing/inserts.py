@@ -12,7 +12,7 @@ from sqlalchemy import Column, Dialect
 from ..protocols import Row
 
 if TYPE_CHECKING:
-    import psycopg
+    from ..databases.deadlines import WriterConnection
 
 MAX_ROWS = 500
 """The maximum number of rows per INSERT. SQLite is slower with more rows, and allows 32,766 parameters."""
@@ -59,15 +59,13 @@ class Insert:
                 values = tuple(chain.from_iterable(zip(*(columns[index] for index in varying), strict=True)))
                 yield self._text(varying, len(block)), constants + values
 
-    def copy(self, connection: psycopg.Connection, rows: Sequence[Row]) -> None:
+    def copy(self, connection: WriterConnection, rows: Sequence[Row]) -> None:
         """Insert ``rows`` in order with COPY, which takes a third of the processor time of arrays for many rows.
 
-        Raises the exceptions of psycopg.
+        Raises the exceptions of psycopg, also in the next statement (:meth:`.WriterConnection.copy`).
         """
         if rows:
-            with connection.cursor() as cursor, cursor.copy(self._copy) as copy:
-                for row in rows:
-                    copy.write_row(row)
+            connection.copy(self._copy, rows)
 
     def _compose(self, varying: tuple[int, ...], rows: int) -> str:
         """Return the statement for these varying columns; ``rows`` is used only without arrays."""

@@ -75,7 +75,7 @@ def begin(
                 connection.exec_driver_sql(database.exclusive_lock_sql)
                 facts = _facts(connection)
             require_version(database, facts.get("schema"))
-            transaction = Transaction(connection, statements, inserts, database, facts)
+            transaction = Transaction(connection, statements, inserts, database, facts, is_exclusive=exclusive)
             yield transaction
             transaction.restore_triggers()
             connection.commit()
@@ -135,11 +135,14 @@ class Transaction:
         inserts: Inserts,
         database: Database,
         facts: Mapping[str, str],
+        *,
+        is_exclusive: bool = False,
     ) -> None:
         self.connection = connection
         self._statements = statements
         self._inserts = inserts
         self._database = database
+        self._is_exclusive = is_exclusive
         self._rules_version = facts.get("rules")
         self._has_deleted = "has deleted names" in facts
         self._has_dropped_triggers = False
@@ -381,8 +384,11 @@ class Transaction:
     def _insert(self, bindings: list[Row], events: list[Row]) -> None:
         if self.dialect_name == "postgresql" and max(len(bindings), len(events)) > MAX_ROWS:
             connection: Any = self.connection.connection.driver_connection
-            self._inserts.bindings.copy(connection, bindings)
-            self._inserts.events.copy(connection, events)
+            copies = [(self._inserts.bindings, bindings), (self._inserts.events, events)]
+            # The server writes the last rows while the next ones are read. Those of the names take longer. Another
+            # order than that of other changes can cause a deadlock, but not in an exclusive transaction.
+            for insert_into, rows in reversed(copies) if self._is_exclusive else copies:
+                insert_into.copy(connection, rows)
             return
         statements = chain(self._inserts.bindings.of(bindings), self._inserts.events.of(events))
         if self.dialect_name == "postgresql" and 0 < len(bindings) <= MAX_ROWS and 0 < len(events) <= MAX_ROWS:

@@ -6,13 +6,15 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
+import psycopg
 import pytest
 from sqlalchemy.dialects.sqlite.pysqlite import dialect
 
 from ararat.middleware.bindings.assignment import Change
 from ararat.middleware.bindings.collection import Bindings
 from ararat.middleware.bindings.model import NOTHING, Binding
-from ararat.middleware.errors import Collision
+from ararat.middleware.errors import BindingsUnavailable, Collision
+from ararat.middleware.storage.databases.deadlines import WriterConnection
 from ararat.middleware.storage.tables import schema
 from ararat.middleware.storage.writing.inserts import MAX_ROWS, Insert
 
@@ -42,8 +44,8 @@ def bound(number: int, **stated: Any) -> Change:
     return Change("bound", replace(first, spelling=first.identifier), "bound")
 
 
-def put(bindings: Bindings, changes: list[Change]) -> None:
-    with bindings.store.transaction() as transaction:
+def put(bindings: Bindings, changes: list[Change], *, exclusive: bool = False) -> None:
+    with bindings.store.transaction(exclusive=exclusive) as transaction:
         transaction.put(changes, None, [f"names.csv, line {number}" for number in range(len(changes))])
 
 
@@ -98,13 +100,87 @@ def test_many_rows_with_any_values_are_written(bindings: Bindings) -> None:
     ]
 
 
+@pytest.mark.parametrize("exclusive", [False, True], ids=["", "exclusive"])
 @pytest.mark.parametrize("rows", [3, MAX_ROWS + 1])
-def test_a_block_with_an_existing_name_is_not_written(bindings: Bindings, rows: int) -> None:
+def test_a_block_with_an_existing_name_is_not_written(bindings: Bindings, rows: int, exclusive: bool) -> None:
     put(bindings, [bound(1)])
     with pytest.raises(Collision):
-        put(bindings, [bound(number) for number in range(rows)])
+        put(bindings, [bound(number) for number in range(rows)], exclusive=exclusive)
     assert bindings.lookup("ark:12345/x0") is bindings.lookup(f"ark:12345/x{rows - 1}") is None
     assert len(bindings.history("ark:12345/x1")) == 1
+
+
+@pytest.mark.parametrize("exclusive", [False, True], ids=["", "exclusive"])
+@pytest.mark.parametrize("read", [False, True], ids=["", "read"])
+def test_many_rows_are_undone_after_an_error(bindings: Bindings, read: bool, exclusive: bool) -> None:
+    changes = [bound(number) for number in range(MAX_ROWS + 1)]
+    names = [change.after.identifier for change in changes]
+
+    def put_and_stop() -> None:
+        with bindings.store.transaction(exclusive=exclusive) as transaction:
+            transaction.put(changes, None, [None] * len(changes))
+            if read:
+                assert {*transaction.get(names)} == {*names}
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        put_and_stop()
+    assert bindings.fetch(names) == {}
+    assert bindings.history(names[0]) == []
+    put(bindings, changes, exclusive=exclusive)
+    assert kept(bindings, changes)
+
+
+@pytest.mark.parametrize("database", ["postgresql"], indirect=True)
+@pytest.mark.parametrize(
+    ("then", "expected"),
+    [
+        ("read", BindingsUnavailable),
+        ("write", BindingsUnavailable),
+        ("commit", BindingsUnavailable),
+        ("stop", RuntimeError),
+    ],
+)
+def test_a_connection_that_breaks_while_many_rows_are_written_is_replaced(
+    then: str, expected: type[Exception], database: str, bindings: Bindings
+) -> None:
+    changes = [bound(number) for number in range(MAX_ROWS + 1)]
+
+    def put_and_break() -> None:
+        with bindings.store.transaction(exclusive=True) as transaction:
+            transaction.put(changes, None, [None] * len(changes))
+            driver: Any = transaction.connection.connection.driver_connection
+            with psycopg.connect(database) as other:
+                ended = other.execute("SELECT pg_terminate_backend(%s, 5000)", [driver.info.backend_pid])
+                assert ended.fetchone() == (True,)
+            if then == "read":
+                transaction.get([changes[0].after.identifier])
+            elif then == "write":
+                transaction.put([bound(MAX_ROWS + 2)], None)
+            elif then == "stop":
+                raise RuntimeError
+
+    with pytest.raises(expected):
+        put_and_break()
+    put(bindings, changes, exclusive=True)
+    assert kept(bindings, changes)
+
+
+@pytest.mark.parametrize("database", ["postgresql"], indirect=True)
+@pytest.mark.parametrize(("exclusive", "expected"), [(False, ["bindings", "events"]), (True, ["events", "bindings"])])
+def test_many_rows_are_written_in_the_order_of_other_changes_unless_there_are_none(
+    exclusive: bool, expected: list[str], bindings: Bindings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copied: list[bytes] = []
+    copy = WriterConnection.copy
+
+    def noted(connection: WriterConnection, statement: bytes, rows: list[tuple[Any, ...]]) -> None:
+        copied.append(statement)
+        copy(connection, statement, rows)
+
+    monkeypatch.setattr(WriterConnection, "copy", noted)
+    put(bindings, [bound(number) for number in range(MAX_ROWS + 1)], exclusive=exclusive)
+    assert [statement.decode().split()[1] for statement in copied] == expected
 
 
 def test_statements_stay_within_the_variable_limit_of_sqlite() -> None:
