@@ -16,6 +16,7 @@ from .grammar import BASE29, EXTENDED_ARK, PLAIN_ARK
 from .model import Ark
 from .normalization import Parts, hyphenless, normal
 
+_matched_plain = PLAIN_ARK.fullmatch
 _OUTSIDE_BASE29 = re.compile(f"[^{BASE29}]")
 
 
@@ -89,14 +90,20 @@ def plain(text: str) -> str | None:
     >>> plain("ark:/12345/x/m-ap.pdf.en"), plain("ark:12345/-x"), plain("ark:12345/x?info")
     ('ark:12345/x/map.en.pdf', None, None)
     """
-    matched = PLAIN_ARK.fullmatch(text)
+    matched = _matched_plain(text)
     if matched is None:
         return None
-    body = f"ark:{matched[1]}".replace("-", "")
-    if matched.lastindex == 1:
+    path, tail = matched.groups()
+    body = f"ark:{path}"
+    if "-" in text:
+        body = body.replace("-", "")
+    if tail is None:
         return body
-    variants = matched[2].replace("-", "").split(".")[1:]
-    return ".".join([body, *sorted(set(variants))])
+    variants = tail.replace("-", "")
+    # Most have one variant.
+    if variants.count(".") == 1:
+        return body + variants
+    return ".".join([body, *sorted(set(variants[1:].split(".")))])
 
 
 def _normal_form(text: str) -> str:
