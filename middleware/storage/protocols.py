@@ -128,8 +128,7 @@ class Store(Protocol):
     def stored_redirect(self, identifier: str) -> StoredRedirect | None:
         """Return the redirect of a live name without alternates that the site does not serve, else None.
 
-        A store that finds bindings without a query can return None for all keys. ``identifier`` is a key of at most 255
-        printable ASCII characters.
+        ``identifier`` is a key of at most 255 printable ASCII characters.
         """
         ...
 

@@ -31,7 +31,7 @@ from ...bindings import validation
 from ...bindings.bulk.operations import Operation
 from ...bindings.event_listing import EventPage, EventSelection
 from ...bindings.listing import Group, Page, Selection, cursor, group_of, position
-from ...bindings.model import Action, Binding, Event, NameCount, rfc3339
+from ...bindings.model import Action, Binding, Event, NameCount, StoredRedirect, rfc3339
 from ...bindings.patterns import Pattern
 from ...bindings.policy import ChangeCheck, no_policy
 from ...bindings.prefixes import PrefixEvent, PrefixRecord
@@ -121,8 +121,13 @@ class FileStore:
         bindings = self._current().bindings
         return {name: bindings[name] for name in identifiers if name in bindings}
 
-    def stored_redirect(self, identifier: str) -> None:
-        """Return None, because the whole bindings are in memory."""
+    def stored_redirect(self, identifier: str) -> StoredRedirect | None:
+        """Return the redirect of a live name without alternates that the site does not serve, else None."""
+        binding = self._current().bindings.get(identifier)
+        if binding is None or not binding.is_live or binding.alternates or binding.kind == "served":
+            return None
+        status = binding.redirect if binding.kind == "located" else 303
+        return StoredRedirect(binding.target, status, binding.metadata)
 
     def data_version(self) -> bytes:
         """Return the SHA-256 of the version of the file that is served now."""

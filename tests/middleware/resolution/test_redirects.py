@@ -23,6 +23,7 @@ from ararat.middleware.bindings.model import Binding, StoredRedirect
 from ararat.middleware.resolution import redirect_cache
 from ararat.middleware.resolution.redirects import direct_redirect
 from ararat.middleware.settings import Settings, SettingsArguments
+from ararat.middleware.tabular.exporting import export_table
 from tests import asgi_client
 
 PREFIX = "https://r.example"
@@ -81,14 +82,22 @@ class Completely(BindingSource):
         return True
 
 
-@pytest.fixture(scope="module")
-def bindings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bindings]:
+@pytest.fixture(scope="module", params=["database", "file"])
+def bindings(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bindings]:
+    """The rows in a database, and those that an export has in a file."""
     path: Path = tmp_path_factory.mktemp("redirects") / "bindings.sqlite"
+    file = path.with_suffix(".csv")
     with open_bindings(path, create=True) as bindings:
         for name, values, _ in ROWS:
             (bindings.reserve if name.endswith("reserved") else bindings.bind)(name, **values)
         bindings.withdraw("ark:12345/withdrawn", reason="lost")
         bindings.set_rule("ark:12345/r5", "https://example.org/things/${value}")
+        with file.open("wb") as out:
+            export_table(bindings, out, format="csv")
+    if request.param == "file":
+        with open_bindings(file) as bindings:
+            yield bindings
+        return
     connection = sqlite3.connect(path)
     for name, _, stored in ROWS:
         for column, value in stored.items():
