@@ -205,7 +205,7 @@ SERVERS = {
         "`gunicorn --limit-request-line 8190 site:application`",
         quick=True,
         port=GUNICORN_PORT,
-        speed="0.33",
+        speed="0.30",
     ),
     "gunicorn, gthread": ServerRow(
         (*GUNICORN, "--threads", "4", "site_under_test:application"),
@@ -214,7 +214,7 @@ SERVERS = {
         "`gunicorn --threads 4 --limit-request-line 8190 site:application`",
         quick=True,
         port=GUNICORN_PORT,
-        speed="0.29",
+        speed="0.23",
     ),
     "waitress": ServerRow(
         (PYTHON, "-m", "waitress", "--listen=127.0.0.1:0", "site_under_test:application"),
@@ -223,7 +223,7 @@ SERVERS = {
         "`waitress-serve site:application`",
         quick=True,
         port=PORT,
-        speed="0.18",
+        speed="0.17",
     ),
     "cheroot": ServerRow(
         (PYTHON, "site_under_test.py", "cheroot"),
@@ -231,7 +231,7 @@ SERVERS = {
         {"// in front": "refused", "a byte that is not ASCII": "refused", "#": "refused", "http://": "refused"},
         "`cheroot site:application`",
         port=PORT,
-        speed="0.16",
+        speed="0.13",
     ),
     "uWSGI": ServerRow(
         (
@@ -242,7 +242,7 @@ SERVERS = {
         {},
         "`uwsgi --http-socket :8000 --buffer-size 16384 --module site`",
         port=r"bound to TCP address 127\.0\.0\.1:(\d+)",
-        speed="0.69",
+        speed="0.66",
     ),
     "granian": ServerRow(
         (
@@ -262,7 +262,7 @@ SERVERS = {
         "`uvicorn site:application`",
         quick=True,
         port=PORT,
-        speed="0.95 (0.32 without uvloop and httptools)",
+        speed="0.90 (0.38 without uvloop and httptools)",
     ),
     "hypercorn, ASGI": ServerRow(
         (PYTHON, "-m", "hypercorn", "--bind", "127.0.0.1:{port}", "site_under_test:asgi_application"),
@@ -270,7 +270,7 @@ SERVERS = {
         _ASGI_BY_H11,
         "`hypercorn site:application`",
         capitals=True,
-        speed="0.24",
+        speed="0.22",
     ),
     "granian, ASGI": ServerRow(
         (
@@ -280,7 +280,7 @@ SERVERS = {
         "granian",
         _ASGI,
         "`granian --interface asgi site:application`",
-        speed="0.71",
+        speed="0.72",
     ),
     "werkzeug, for development": ServerRow(
         (PYTHON, "site_under_test.py", "werkzeug"),
@@ -495,9 +495,9 @@ INTRODUCTION = """\
 A server or proxy in front of the resolver can change a request. The tests send the same requests, byte by byte, through
 each of these servers. A request that is not in a row arrives unchanged. `make long` runs these tests.
 
-The speed is the number of redirects per second compared with the fastest server. It is from one run on a machine
-without other load ([speed](speed.md#redirects-under-each-server)), without development servers and proxies. granian is
-the fastest, but loses a bare `?`. Of the servers that change nothing, uWSGI is the fastest.
+The speed is the number of redirects per second compared with the fastest server. It is the mean of two runs on a
+machine without other load ([speed](speed.md#redirects-under-each-server)), without development servers and proxies.
+granian is the fastest, but loses a bare `?`. Of the servers that change nothing, uWSGI is the fastest.
 """
 ADVICE = """\
 - If the bare `?` is lost, use links with `?info` or `??`. They are not lost.
@@ -505,7 +505,7 @@ ADVICE = """\
 - If `%2F` becomes `/`, do not bind names with an encoded slash, dot or comma. They cannot be found.
 - If dot-segments are resolved, the resolver cannot refuse them.
 - With SQLite, several threads in one process wait for one another. granian starts several without
-  `--blocking-threads 1`, and then has 0.84. Use more threads if the pages of the site are slow.
+  `--blocking-threads 1`, and then has 0.82. Use more threads if the pages of the site are slow.
 - nginx passes on the request unchanged if the address in `proxy_pass` has no path, not even a slash.
 - With `--workers`, uvicorn 0.54.0 sends the body of an answer 40 ms late on connections that stay open
   ([issue 3149](https://github.com/Kludex/uvicorn/issues/3149)). A redirect has no body. For pages and errors, start
