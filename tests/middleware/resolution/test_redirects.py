@@ -84,7 +84,7 @@ class Completely(BindingSource):
 
 @pytest.fixture(scope="module", params=["database", "file"])
 def bindings(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bindings]:
-    """The rows in a database, and those that an export has in a file."""
+    """The bindings of ROWS in a database, or in a file that was exported before other programs wrote columns."""
     path: Path = tmp_path_factory.mktemp("redirects") / "bindings.sqlite"
     file = path.with_suffix(".csv")
     with open_bindings(path, create=True) as bindings:
