@@ -108,8 +108,8 @@ def store_errors() -> Iterator[None]:
 
     A store is a database or a file of bindings.
     """
+    from ..bindings.names.errors import TableError
     from ..middleware import BindingConflict, BindingError, BindingsUnavailable
-    from ..middleware.errors import TableError
 
     try:
         yield

@@ -88,7 +88,7 @@ def _read_naans(ctx: click.Context, param: click.Parameter, values: tuple[str, .
     """Return the normal forms of NAANs."""
     if not values:
         return values
-    from ..middleware.settings import Settings
+    from ..middleware.resolution.settings import Settings
 
     try:
         return tuple(sorted(Settings(naans=values).naans or ()))
@@ -204,7 +204,7 @@ def read_moment(ctx: click.Context, param: click.Parameter, value: str | None) -
 
     Raises :class:`click.BadParameter` for any other value.
     """
-    from ..middleware.bindings.listing import moment
+    from ..bindings.names.selection import moment
 
     try:
         return None if value is None else moment(value)

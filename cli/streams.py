@@ -173,7 +173,7 @@ def replaced(file: str) -> Iterator[BinaryIO]:
         with path.open("wb") as stream:
             yield stream
         return
-    from ..middleware.replaced_file import replaced_file
+    from ..bindings.system.replaced_file import replaced_file
 
     with replaced_file(path) as place, place.open("wb") as stream:
         yield stream

@@ -25,17 +25,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ..bindings.collection import Bindings
+    from ..bindings.imports.importing import import_table
+    from ..bindings.minting import mint
+    from ..bindings.names.binding import Binding
+    from ..bindings.names.errors import BindingConflict, BindingError, BindingsUnavailable, ReadOnlyBindings, Stale
+    from ..bindings.open import open_bindings
     from .access_log import log_resolutions
     from .asgi import ResolverASGIMiddleware
-    from .binding_source import BindingSource
-    from .bindings.collection import Bindings
-    from .bindings.minting import mint
-    from .bindings.model import Binding
-    from .bindings.open_bindings import open_bindings
-    from .custom_scheme import OwnScheme
-    from .errors import BindingConflict, BindingError, BindingsUnavailable, ReadOnlyBindings, Stale
+    from .resolution.custom_scheme import OwnScheme
     from .resolution.result import Resolution
-    from .tabular.importing import import_table
+    from .resolution.source import BindingSource
     from .wsgi import ResolverMiddleware
 
 __all__ = [
@@ -59,18 +59,21 @@ __all__ = [
 
 # The module of each name. It is loaded on first use: most commands need few of them.
 _MODULES = {
-    **dict.fromkeys(("BindingConflict", "BindingError", "BindingsUnavailable", "ReadOnlyBindings", "Stale"), "errors"),
-    "Bindings": "bindings.collection",
-    "open_bindings": "bindings.open_bindings",
-    "Binding": "bindings.model",
-    "OwnScheme": "custom_scheme",
+    **dict.fromkeys(
+        ("BindingConflict", "BindingError", "BindingsUnavailable", "ReadOnlyBindings", "Stale"),
+        ".bindings.names.errors",
+    ),
+    "Bindings": ".bindings.collection",
+    "open_bindings": ".bindings.open",
+    "Binding": ".bindings.names.binding",
+    "OwnScheme": "resolution.custom_scheme",
     "Resolution": "resolution.result",
-    "BindingSource": "binding_source",
+    "BindingSource": "resolution.source",
     "ResolverASGIMiddleware": "asgi",
     "ResolverMiddleware": "wsgi",
-    "import_table": "tabular.importing",
+    "import_table": ".bindings.imports.importing",
     "log_resolutions": "access_log",
-    "mint": "bindings.minting",
+    "mint": ".bindings.minting",
 }
 
 

@@ -24,9 +24,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import Unpack
 
+from ..bindings.names.errors import BindingsUnavailable
+from ..bindings.storage.databases.connections import KEPT
+from ..bindings.system.thread_pool import ThreadPool
 from .asgi_detection import is_wsgi, named
-from .binding_source import BindingSource
-from .errors import BindingsUnavailable
 from .http.answer import Answer
 from .http.asgi import (
     ASGIApplication,
@@ -48,9 +49,8 @@ from .http.handover import Handover
 from .http.request import Request
 from .request_handler import RequestHandler, Respond
 from .resolution.result import Resolution
-from .settings import Settings, SettingsArguments
-from .storage.databases.connections import KEPT
-from .thread_pool import ThreadPool
+from .resolution.settings import Settings, SettingsArguments
+from .resolution.source import BindingSource
 
 THREADS = KEPT
 """The number of threads for lookups: as many as the connections that a process keeps open for reading."""

@@ -13,27 +13,27 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
 
+from ..bindings.names.corrections import check_characters
+from ..bindings.names.errors import BindingError, BindingsUnavailable
+from ..bindings.storage.reopening import AvailabilityLog
 from ..identifiers.text import display
-from .binding_source import BindingSource
-from .custom_scheme import OwnScheme
-from .errors import BindingError, BindingsUnavailable
 from .http.answer import Answer, Headers, last_resort
 from .http.handover import Handover
+from .http.redirect_cache import MOST, MOST_WHOLE, RedirectCache
+from .http.redirects import direct_redirect, redirect_of
 from .http.request import READING, Request
 from .http.request_target import Target, reserved_labels
 from .http.responses import Answers, not_logged
 from .http.rfc2169 import parse_service_request
-from .resolution import check_characters
-from .resolution.redirect_cache import MOST, MOST_WHOLE, RedirectCache
-from .resolution.redirects import direct_redirect, redirect_of
+from .resolution.custom_scheme import OwnScheme
 from .resolution.refusals import refuse
 from .resolution.resolver import resolve
 from .resolution.result import Resolution
-from .settings import Settings
-from .storage.reopening import AvailabilityLog
+from .resolution.settings import Settings
+from .resolution.source import BindingSource
 
 if TYPE_CHECKING:
-    from .bindings.model import Binding
+    from ..bindings.names.binding import Binding
     from .log.name_proofs import NameProofs
     from .metrics.instruments import Metrics
     from .metrics.page import MetricsPage
@@ -90,7 +90,7 @@ class RequestHandler:
         if settings.log is None or settings.log_folder is None:
             self._answers = Answers(settings, bindings.branding)
         else:
-            from .log.folder import LogFolder
+            from ..bindings.log.folder import LogFolder
             from .log.log_pages import LogPages, no_key
             from .log.logged_names import LoggedNames, bindings_of_log
             from .log.name_proofs import NameProofs

@@ -23,7 +23,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Unpack
 
 from .asgi_detection import REMEDY, is_asgi, named
-from .binding_source import BindingSource
 from .http.answer import Answer
 from .http.handover import Handover
 from .http.request import Request
@@ -31,7 +30,8 @@ from .http.request_target import recover
 from .http.wsgi import pass_on, plain_path, request_for_name, request_for_resource, send
 from .request_handler import RequestHandler
 from .resolution.result import Resolution
-from .settings import Settings, SettingsArguments
+from .resolution.settings import Settings, SettingsArguments
+from .resolution.source import BindingSource
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment

@@ -39,7 +39,7 @@ from hypothesis import HealthCheck, settings
 
 from tests import case_groups
 
-pytest_plugins = ["tests.ready_tables", "tests.databases"]
+pytest_plugins = ["tests.ready_tables", "tests.databases", "tests.memory", "tests.logs"]
 
 # Hypothesis must not fail a test because the machine is slow. It draws the same examples each time, so that a change
 # which fails a test has caused the failure. `make fuzz` draws others.

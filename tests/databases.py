@@ -20,9 +20,9 @@ import psycopg
 import pytest
 from psycopg.pq import PGconn, Ping
 
-from ararat.middleware.bindings.collection import Bindings
-from ararat.middleware.bindings.open_bindings import bindings_at
-from ararat.middleware.storage.databases.sqlite import SQLite
+from ararat.bindings.collection import Bindings
+from ararat.bindings.open import bindings_at
+from ararat.bindings.storage.databases.sqlite import SQLite
 
 from .ports import free_port
 from .ready_tables import recycle
@@ -270,22 +270,22 @@ def cluster(made_cluster: Cluster) -> Iterator[Cluster]:
 
 
 # The modules whose tests use PostgreSQL in `make long` only. They test code without SQL. The tests of the modules that
-# it calls, in middleware/storage, middleware/bindings, webapp/accounts and webapp/management, use both databases.
+# it calls, in bindings, webapp/accounts and webapp/management, use both databases.
 SQLITE_FIRST = (
-    "middleware/bindings/bulk/",
-    "middleware/bindings/checks/",
-    "middleware/bindings/test_minting.py",
-    "middleware/bindings/test_policy.py",
-    "middleware/bindings/test_prefixes.py",
+    "bindings/bulk/",
+    "bindings/checks/",
+    "bindings/test_minting.py",
+    "bindings/names/test_policy.py",
+    "bindings/names/prefixes/test_prefixes.py",
     "middleware/feeds/",
     "middleware/http/",
-    "middleware/resolution/test_check_characters.py",
-    "middleware/resolution/test_corrections.py",
-    "middleware/tabular/sources/",
-    "middleware/tabular/test_formats.py",
-    "middleware/tabular/test_history.py",
-    "middleware/tabular/test_other_rows.py",
-    "middleware/tabular/test_refused_lines.py",
+    "bindings/names/corrections/test_check_characters.py",
+    "bindings/names/corrections/test_corrections.py",
+    "bindings/imports/sources/",
+    "bindings/tables/test_formats.py",
+    "bindings/imports/test_history.py",
+    "bindings/names/test_other_rows.py",
+    "bindings/imports/test_refused_lines.py",
     "middleware/test_feature_pairs.py",
     "middleware/test_withdrawal.py",
     "webapp/accounts/test_identify.py",

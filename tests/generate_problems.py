@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from ararat.bindings.names.error_codes import ERROR_CODES, HTTP_STATUS, REFUSALS
 from ararat.identifiers import PROBLEMS
-from ararat.middleware.error_codes import ERROR_CODES, HTTP_STATUS, REFUSALS
 
 PAGE = Path(__file__).parents[1] / "docs" / "problems.md"
 _TABLE = re.compile(r"^(?:\|.*\n)+", re.MULTILINE)

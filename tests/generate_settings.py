@@ -17,7 +17,7 @@ import click
 
 from ararat.cli.serving.serve import serve_command
 from ararat.middleware import ResolverMiddleware
-from ararat.middleware.settings import Settings
+from ararat.middleware.resolution.settings import Settings
 
 PAGE = Path(__file__).parents[1] / "docs" / "settings.md"
 _TABLE = re.compile(r"^(?:\|.*\n)+", re.MULTILINE)

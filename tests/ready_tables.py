@@ -17,9 +17,9 @@ from typing import Any
 import pytest
 from sqlalchemy.exc import DBAPIError
 
-from ararat.middleware.storage.databases.sqlite import SQLite
-from ararat.middleware.storage.protocols import Database
-from ararat.middleware.storage.writing import creation
+from ararat.bindings.storage.databases.sqlite import SQLite
+from ararat.bindings.storage.protocols import Database
+from ararat.bindings.storage.writing import creation
 
 create_tables = creation.create_tables
 PROCESS = os.getpid()

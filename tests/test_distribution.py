@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).parents[1]
-ROOMS = ("identifiers", "middleware", "webapp", "cli", "templates", "static")
+ROOMS = ("identifiers", "bindings", "middleware", "webapp", "cli", "templates", "static")
 MODULES = {"__init__.py", "__main__.py", "asgi.py", "wsgi.py", "py.typed"}
 VENDORED = {"ararat/static/vendor/htmx-2.min.js", "ararat/static/vendor/hx-sse-2.min.js"}
 COMPILED = {f"ararat/{path.relative_to(ROOT).with_suffix('.mo')}" for path in ROOT.glob("middleware/views/po/*.po")}

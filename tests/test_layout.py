@@ -20,7 +20,7 @@ import ararat
 
 ROOT = Path(__file__).parents[1]
 # A package may import itself and the packages before it.
-ROOMS = ("identifiers", "middleware", "webapp", "cli")
+ROOMS = ("identifiers", "bindings", "middleware", "webapp", "cli")
 FILES = [
     ROOT / "__init__.py",
     ROOT / "__main__.py",
@@ -170,10 +170,10 @@ def test_the_package_exports_identifiers():
         pytest.param("_DOT_SEGMENT = ", "identifiers/text/iri.py", id="dot-segments"),
         pytest.param("def naan_of(", "identifiers/ark/grammar.py", id="NAAN of a key"),
         pytest.param("class Definition", "identifiers/problems.py", id="entry of a catalogue of problems"),
-        pytest.param("class ErrorCode", "middleware/error_codes.py", id="entry of a catalogue of errors"),
-        pytest.param("os.register_at_fork(", "middleware/fork_safety.py", id="functions at a fork"),
-        pytest.param("threading.Lock()", "middleware/fork_safety.py", id="locks"),
-        pytest.param("max_length: int = ", "middleware/settings.py", id="defaults of the settings"),
+        pytest.param("class ErrorCode", "bindings/names/error_codes.py", id="entry of a catalogue of errors"),
+        pytest.param("os.register_at_fork(", "bindings/system/fork_safety.py", id="functions at a fork"),
+        pytest.param("threading.Lock()", "bindings/system/fork_safety.py", id="locks"),
+        pytest.param("max_length: int = ", "middleware/resolution/settings.py", id="defaults of the settings"),
     ],
 )
 def test_a_definition_is_in_one_module(text, home):

@@ -20,13 +20,13 @@ from click import Context
 from click.testing import CliRunner
 from werkzeug.test import Client
 
+from ararat.bindings.names.error_codes import ERROR_CODES, REFUSALS
+from ararat.bindings.tables.columns import COLUMNS, proposal
+from ararat.bindings.tables.formats import read_rows
 from ararat.cli.doctor.applications import examine
 from ararat.cli.main import main
 from ararat.identifiers import PROBLEMS
 from ararat.middleware import open_bindings
-from ararat.middleware.error_codes import ERROR_CODES, REFUSALS
-from ararat.middleware.tabular.columns import COLUMNS, proposal
-from ararat.middleware.tabular.formats import read_rows
 
 from .asgi_client import Client as AsgiClient
 
@@ -36,7 +36,7 @@ PAGES = {
     path.name: path.read_text("utf-8")
     for path in [*(ROOT / name for name in TOP), *sorted((ROOT / "docs").glob("*.md"))]
 }
-PARTS = ("identifiers", "middleware", "webapp", "cli")
+PARTS = ("identifiers", "bindings", "middleware", "webapp", "cli")
 NAMES = (
     "identifier,target,what\nark:12345/n1,https://example.org/n1,One\nark:12345/x-6np1,https://example.org/maps/18,\n"
 )

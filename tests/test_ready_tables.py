@@ -11,9 +11,9 @@ from typing import Any
 import psycopg
 import pytest
 
-from ararat.middleware.bindings.collection import Bindings
-from ararat.middleware.bindings.open_bindings import open_bindings
-from ararat.middleware.storage.writing import creation
+from ararat.bindings.collection import Bindings
+from ararat.bindings.open import open_bindings
+from ararat.bindings.storage.writing import creation
 
 from .ready_tables import create_tables
 

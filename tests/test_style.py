@@ -50,7 +50,7 @@ CANDIDATE = re.compile(rf"(?<![\w-])(?:{'|'.join(AVOID)})")
 # Parts of a text that are not checked, with the reason.
 EXCEPTIONS = {
     "docs/style.md": r'(?s:## Words to avoid.*)|"Whoever"|"somebody"',  # lists the words
-    "tests/middleware/storage/databases/test_sqlite.py": r"the user nobody",  # the user of Unix
+    "tests/bindings/storage/databases/test_sqlite.py": r"the user nobody",  # the user of Unix
 }
 OUTPUT = re.compile(r"^```console\n.*?^```$", re.MULTILINE | re.DOTALL)  # comes from the code
 

@@ -16,11 +16,11 @@ from htmx_flask import Htmx
 from jinja2 import StrictUndefined
 
 from .. import __version__
+from ..bindings.names import origins
+from ..bindings.names.errors import BindingError
 from ..identifiers import iri_policy
 from ..identifiers.report import OFFICIAL_PREFIX
 from ..identifiers.text import display
-from ..middleware.bindings import origins
-from ..middleware.errors import BindingError
 from . import errors, security
 from .config import (
     EXAMPLES,

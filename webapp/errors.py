@@ -15,8 +15,8 @@ from flask import Flask, Response, render_template, request
 from htmx_flask import request as htmx_request
 from werkzeug.exceptions import BadHost, HTTPException, InternalServerError, RequestEntityTooLarge, SecurityError
 
+from ..bindings.names.errors import BindingsUnavailable, ReadOnlyBindings
 from ..identifiers.text import display
-from ..middleware.errors import BindingsUnavailable, ReadOnlyBindings
 from .responses import wants_json
 
 _log = logging.getLogger(__name__)

@@ -11,7 +11,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from ..middleware.fork_safety import ForkSafeLock
+from ..bindings.system.fork_safety import ForkSafeLock
 from .tracing.bulk import BulkTraceRow
 
 

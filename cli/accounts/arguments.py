@@ -101,7 +101,7 @@ def _end_after_prompt() -> Iterator[None]:
 
 def read_expiry(ctx: click.Context, param: click.Parameter, value: str) -> datetime | timedelta | None:
     """Convert the option ``--expires``: a period such as 90d, a date or time, or "never" (None)."""
-    from ...middleware.bindings.listing import moment
+    from ...bindings.names.selection import moment
 
     if value == "never":
         return None

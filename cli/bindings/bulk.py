@@ -17,9 +17,9 @@ from ..progress import Progress
 from .stores import open_store
 
 if TYPE_CHECKING:
+    from ...bindings.bulk.plan import BulkResult
     from ...identifiers.iri_policy import Profile
     from ...middleware import Bindings
-    from ...middleware.bindings.bulk.plan import BulkResult
 
 dry_run_option: Callable[..., Any] = click.option(
     "--dry-run", is_flag=True, help="Print the numbers and the first changes. Write nothing."
@@ -87,7 +87,7 @@ def undo_command(what: str, revision: int | None, skip_changed: bool, **options:
 
     Exit code: 0 done, 1 names are refused or not found, 2 not valid, 69 no database.
     """
-    from ...middleware.bindings.bulk.undo import undo_change, undo_operation
+    from ...bindings.bulk.undo import undo_change, undo_operation
 
     # No identifier has digits only.
     if what.isascii() and what.isdigit():
@@ -118,7 +118,7 @@ def operations_command(database: str, limit: int | None, as_json: bool) -> int:
 
     Exit code: 0 done, 69 no database.
     """
-    from ...middleware.bindings.bulk.operations import MAX_LISTED, list_operations
+    from ...bindings.names.operation import MAX_LISTED, list_operations
     from ..render import operations as records
 
     before, left = None, sys.maxsize if limit is None else limit

@@ -17,8 +17,8 @@ from ..output import Sheet, identifier, words
 from .stores import open_store
 
 if TYPE_CHECKING:
+    from ...bindings.names.selection import Selection
     from ...middleware import Binding, Bindings
-    from ...middleware.bindings.listing import Selection
 
 _FIRST_ELEMENTS = ("erc.what", "erc.who")
 
@@ -72,7 +72,7 @@ def list_command(database: str, limit: int | None, as_json: bool, as_csv: bool, 
         if as_csv:
             _print_csv(bindings, names)
         elif as_json:
-            from ...middleware.bindings.listing import as_dict
+            from ...bindings.names.selection import as_dict
 
             for name in names:
                 streams.dump(as_dict(name))
@@ -114,7 +114,7 @@ def count_command(database: str, by: str | None, as_json: bool, **conditions: An
 
 
 def _selection(conditions: dict[str, Any]) -> Selection:
-    from ...middleware.bindings.listing import select
+    from ...bindings.names.selection import select
 
     with store_errors():
         return select(**conditions)
@@ -122,7 +122,7 @@ def _selection(conditions: dict[str, Any]) -> Selection:
 
 def _names(bindings: Bindings, selection: Selection, limit: int | None) -> Iterator[Binding]:
     """Return the names of all pages, and print the keys of unreadable rows to standard error at the end."""
-    from ...middleware.bindings.listing import MAX_PAGE
+    from ...bindings.names.selection import MAX_PAGE
 
     unreadable: list[str] = []
     after, left = None, sys.maxsize if limit is None else limit
@@ -153,7 +153,7 @@ def _print_names(names: Iterator[Binding]) -> None:
 
 
 def _print_csv(bindings: Bindings, names: Iterator[Binding]) -> None:
-    from ...middleware.tabular.exporting import Delimited
+    from ...bindings.imports.exporting import Delimited
 
     with bindings.store.snapshot() as snapshot:
         table = Delimited(",", snapshot.selectors(), snapshot.elements())

@@ -89,9 +89,9 @@ def mint_command(
 
     Exit code: 0 done, 2 such names cannot be created, 69 no database.
     """
-    from ...middleware.bindings import targets
-    from ...middleware.bindings.minting import mint, read_pattern
-    from ...middleware.bindings.policy import is_registered
+    from ...bindings.minting import mint, read_pattern
+    from ...bindings.names import targets
+    from ...bindings.names.policy import is_registered
 
     if target is not None and count != 1:
         raise click.UsageError("--bind needs --count 1; to bind several names, use `ararat import`")

@@ -17,11 +17,11 @@ from .bulk import dry_run_option, run_bulk
 from .stores import SERVED_ADVICE, open_store, warn_of_personal_data, warn_of_unregistered
 
 if TYPE_CHECKING:
+    from ...bindings.bulk.plan import BulkResult
+    from ...bindings.names.binding import Kind
     from ...identifiers import Ark, Urn
     from ...identifiers.iri_policy import Profile
     from ...middleware import Bindings
-    from ...middleware.bindings.bulk.plan import BulkResult
-    from ...middleware.bindings.model import Kind
 
 _CODES = "Exit code: 0 done, 1 refused because of the recorded binding, 2 not valid, 69 no database."
 
@@ -190,7 +190,7 @@ def relocate_command(
         raise click.UsageError("--from excludes ID, TARGET, --kind, --alternate, --passthrough and --scope")
     if prefix is not None and below is not None:
         raise click.UsageError("--prefix and --below exclude each other")
-    from ...middleware.bindings.bulk.relocation import relocate_prefix
+    from ...bindings.bulk.relocation import relocate_prefix
 
     container = None if below is None else read_name(below)
 
@@ -235,7 +235,7 @@ def withdraw_command(
     """
     name = read_name(identifier)
     if below:
-        from ...middleware.bindings.bulk.withdrawal import withdraw_below
+        from ...bindings.bulk.withdrawal import withdraw_below
 
         def withdraw(bindings: Bindings, **options: Any) -> BulkResult:
             return withdraw_below(bindings, name, reason=reason, successor=successor, **options)
@@ -283,7 +283,7 @@ def restore_command(
     if resource is not None and (below or operation is not None):
         raise click.UsageError("--resource excludes --below and --operation")
     if operation is not None:
-        from ...middleware.bindings.bulk.withdrawal import restore_withdrawn
+        from ...bindings.bulk.withdrawal import restore_withdrawn
 
         if below:
             raise click.UsageError("--below needs ID")
@@ -295,7 +295,7 @@ def restore_command(
         return run_bulk(database, restore_all, dry_run=dry_run, as_json=as_json, profile=profile, actor=actor)
     name = read_name(identifier or "")
     if below:
-        from ...middleware.bindings.bulk.withdrawal import restore_below
+        from ...bindings.bulk.withdrawal import restore_below
 
         def restore(bindings: Bindings, **options: Any) -> BulkResult:
             return restore_below(bindings, name, **options)

@@ -111,13 +111,13 @@ def stats_command(
 
 
 def _key(name: str | None) -> str | None:
-    from ...middleware.bindings import names
+    from ...bindings.names import naming as names
 
     return None if name is None else names.key(read_name(name))
 
 
 def _beginning(prefix: str | None) -> str | None:
-    from ...middleware.bindings.listing import beginning
+    from ...bindings.names.selection import beginning
 
     return None if prefix is None else beginning(prefix)
 

@@ -29,7 +29,7 @@ def open_store(url: str, *, create: bool = False, profile: Profile | None = None
     A missing database is created only with ``create``. If the block then raises an exception and nothing was written,
     the new file or the new tables are deleted. Changes must follow the IRI policy ``profile``, if it is set.
     """
-    from ...middleware.bindings.open_bindings import bindings_at, open_file, table_file
+    from ...bindings.open import bindings_at, open_file, table_file
 
     if not create:
         require_database(url)
@@ -59,7 +59,7 @@ def warn_of_unregistered(bindings: Bindings, naans: Collection[str], *, strict: 
     NAANs in ``naans`` cause no warning. With ``strict``, a name below an unregistered NAAN is refused instead
     (ARK-015).
     """
-    from ...middleware.bindings.policy import RegisteredNaans
+    from ...bindings.names.policy import RegisteredNaans
 
     bindings.check_change = watching = RegisteredNaans(bindings.check_change, naans, strict=strict)
     yield
@@ -76,8 +76,8 @@ def warn_of_personal_data(
     identifier: str, target: str | None, resource: str | None, metadata: Mapping[str, str]
 ) -> None:
     """Print a warning for each value of a new name that looks like data about a person."""
-    from ...middleware.bindings import names
-    from ...middleware.bindings.checks.personal_data import warnings_about
+    from ...bindings.names import naming as names
+    from ...bindings.names.metadata.personal_data import warnings_about
 
     sheet = Sheet.of(sys.stderr)
     for found in warnings_about(names.spelling_of(identifier), target, resource, metadata):
@@ -86,8 +86,8 @@ def warn_of_personal_data(
 
 def delete_if_empty(url: str) -> None:
     """Delete the SQLite file or the PostgreSQL tables at ``url``, as :func:`.creation.delete_if_empty`."""
-    from ...middleware.bindings.open_bindings import database_at
-    from ...middleware.storage.writing import creation
+    from ...bindings.open import database_at
+    from ...bindings.storage.writing import creation
 
     creation.delete_if_empty(database_at(url))
 
@@ -95,7 +95,7 @@ def delete_if_empty(url: str) -> None:
 def require_database(url: str) -> None:
     """Raise :class:`~ararat.cli.errors.Refused` if ``url`` names a file that does not exist. State how to create it."""
     if is_missing(url):
-        from ...middleware.bindings.open_bindings import SNAPSHOT_SUFFIX, table_file
+        from ...bindings.open import SNAPSHOT_SUFFIX, table_file
 
         if Path(url).suffix.lower() == SNAPSHOT_SUFFIX or table_file(url) is not None:
             raise Refused(
@@ -114,7 +114,7 @@ def is_missing(url: str) -> bool:
     >>> is_missing("sqlite:////no/such/file.sqlite"), is_missing("postgresql://localhost/names")
     (True, False)
     """
-    from ...middleware.bindings.open_bindings import may_have_password
+    from ...bindings.open import may_have_password
 
     scheme, mark, path = url.rpartition("sqlite:///") if "://" in url else ("", "file", url)
     return bool(mark and not scheme and path and does_not_exist(path) and not may_have_password(url))
@@ -130,14 +130,14 @@ def has_no_tables(url: str) -> bool:
 
     Raises :class:`~ararat.cli.errors.Refused` for a database of another program.
     """
-    from ...middleware.bindings.open_bindings import database_at, table_file
-    from ...middleware.storage.store import has_tables
+    from ...bindings.open import database_at, table_file
+    from ...bindings.storage.store import has_tables
 
     with store_errors():
         if table_file(url) is not None or has_tables(database := database_at(url)):
             return False
         if database.exists():
-            from ...middleware.storage.writing.creation import require_no_tables
+            from ...bindings.storage.writing.creation import require_no_tables
 
             require_no_tables(database)
         return True

@@ -16,8 +16,8 @@ from ..options import check_file, json_option, naans_option, network_option, opt
 from ..output import Sheet, identifier
 
 if TYPE_CHECKING:
+    from ...bindings.checks.audit import Finding
     from ...identifiers.iri_policy import Profile
-    from ...middleware.bindings.checks.audit import Finding
 
 _WIDTH = 18
 
@@ -91,9 +91,9 @@ def check_command(
     \b
       ararat check --trace --resume traced.jsonl --csv identifiers.txt
     """
-    from ...middleware.bindings import origins
-    from ...middleware.bindings.checks.audit import Finding, check
-    from ...middleware.errors import PrefixError
+    from ...bindings.checks.audit import Finding, check
+    from ...bindings.names import origins
+    from ...bindings.names.errors import PrefixError
 
     if as_json and as_csv:
         raise click.UsageError("--json and --csv exclude each other")

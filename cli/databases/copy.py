@@ -14,7 +14,7 @@ from ..output import Sheet
 from ..progress import Progress
 
 if TYPE_CHECKING:
-    from ...middleware.storage.copying import Copied
+    from ...bindings.copying import Copied
 
 
 @click.command("copy", short_help="Copy a database or file with its history.")
@@ -34,8 +34,8 @@ def copy_command(old: str, new: str, dry_run: bool) -> int:
 
     Exit code: 0 done, 2 NEW is not empty or cannot be used, 69 a store cannot be reached.
     """
-    from ...middleware.bindings.open_bindings import table_file
-    from ...middleware.storage.copying import copy_store, require_empty
+    from ...bindings.copying import copy_store, require_empty
+    from ...bindings.open import table_file
 
     if table_file(new) is not None:
         raise Refused(

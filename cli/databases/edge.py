@@ -14,7 +14,7 @@ from ..progress import Progress
 if TYPE_CHECKING:
     from ...middleware import Bindings
     from ...middleware.edge.formats import EdgeName
-    from ...middleware.settings import Settings
+    from ...middleware.resolution.settings import Settings
 
 EDGES = ("nginx", "apache", "caddy", "cloudflare", "json")
 """The names of the formats. The package of the formats is loaded only if it is used."""
@@ -27,7 +27,7 @@ def edge_settings(prefix: str | None, name: EdgeName) -> Settings:
     """
     from ...middleware.edge.formats import edge_format
     from ...middleware.edge.redirects import EdgeRedirects
-    from ...middleware.settings import Settings
+    from ...middleware.resolution.settings import Settings
     from ..serving.application import resolver_settings
     from ..serving.serve import serve_command
 

@@ -23,9 +23,9 @@ from .edge import EDGES, edge_settings, write_redirects
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from ...bindings.imports.exporting import Exported
     from ...middleware import Bindings
     from ...middleware.edge.formats import EdgeName
-    from ...middleware.tabular.exporting import Exported
 
 _OTHER_FORMATS = frozenset({".xlsx", ".xls", ".ods", ".json", ".xml", ".sqlite", ".sqlite3", ".db", ".snapshot"})
 
@@ -136,9 +136,9 @@ def _export(
     bindings: Bindings, stream: BinaryIO, file: str, format: str | None, since: datetime | None, *, history: bool
 ) -> str:
     """Write a table or a history, and return what was written in words."""
-    from ...middleware.tabular.exporting import export_table
-    from ...middleware.tabular.formats import format_of
-    from ...middleware.tabular.history import export_history
+    from ...bindings.imports.exporting import export_table
+    from ...bindings.imports.history import export_history
+    from ...bindings.tables.formats import format_of
 
     with Progress(shown=not (file == "-" and sys.stdout.isatty())) as progress:
         if history:

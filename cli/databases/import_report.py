@@ -13,8 +13,8 @@ from ..errors import NO_INPUT, Refused
 from ..render.imports import expected
 
 if TYPE_CHECKING:
-    from ...middleware.tabular.sources.importing import OmittedValue
-    from ...middleware.tabular.summary import NotedLine, Report
+    from ...bindings.imports.sources.importing import OmittedValue
+    from ...bindings.imports.summary import NotedLine, Report
 
 
 class _Writer(Protocol):
@@ -27,7 +27,7 @@ def table_report(file: str | None) -> Iterator[Report | None]:
 
     The file has the columns of the table. After corrections it can be imported with --ignore-unknown.
     """
-    from ...middleware.tabular.columns import COLUMNS
+    from ...bindings.tables.columns import COLUMNS
 
     with _opened(file) as table:
         if table is None:

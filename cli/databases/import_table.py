@@ -32,15 +32,15 @@ from .export import counted_records
 from .import_report import dump_report, table_report
 
 if TYPE_CHECKING:
+    from ...bindings.imports.sources.dump import Source
+    from ...bindings.imports.sources.importing import Migration
+    from ...bindings.imports.summary import Summary
     from ...identifiers.iri_policy import Profile
     from ...middleware import Bindings
-    from ...middleware.tabular.sources.dump import Source
-    from ...middleware.tabular.sources.importing import Migration
-    from ...middleware.tabular.summary import Summary
 
 
 def _columns(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
-    from ...middleware.tabular.columns import Columns
+    from ...bindings.tables.columns import Columns
 
     columns: dict[str, str] = {}
     for value in values:
@@ -147,7 +147,7 @@ def import_command(
         raise click.UsageError(message)
     if file != "-" and not source and _restore_history(file, database, dry_run=dry_run):
         return DONE
-    from ...middleware.bindings.open_bindings import database_at
+    from ...bindings.open import database_at
 
     is_empty = dry_run and has_no_tables(database)
     is_created = not dry_run and is_new(database)
@@ -188,7 +188,7 @@ def import_command(
 
 def _restore_history(file: str, database: str, *, dry_run: bool) -> bool:
     """Restore a database if ``file`` is a history, and return whether it is."""
-    from ...middleware.tabular.history import import_history, is_history
+    from ...bindings.imports.history import import_history, is_history
 
     if not is_history(file):
         return False
@@ -203,8 +203,8 @@ def _restore_history(file: str, database: str, *, dry_run: bool) -> bool:
 def _import_table(
     bindings: Bindings, file: str, *, batch: int | None, dry_run: bool, report_file: str | None, **options: Any
 ) -> Summary:
-    """Import a table. ``options`` are those of :func:`~ararat.middleware.tabular.importing.import_table`."""
-    from ...middleware.tabular.importing import import_table
+    """Import a table. ``options`` are those of :func:`~ararat.bindings.imports.importing.import_table`."""
+    from ...bindings.imports.importing import import_table
 
     with (
         _with_progress(file, report_file, keeps=bool(batch) and not dry_run) as progress,
@@ -228,7 +228,7 @@ def _import_dump(
     **others: Any,
 ) -> Migration:
     """Import a dump of another system. ``others`` are options that apply only to tables; they are ignored."""
-    from ...middleware.tabular.sources.importing import import_dump
+    from ...bindings.imports.sources.importing import import_dump
 
     with (
         _with_progress(file, report_file, keeps=bool(batch) and not dry_run) as progress,

@@ -30,8 +30,8 @@ def init_command(database: str, partitions: int | None) -> int:
 
     Exit code: 0 the database exists, 2 it cannot be used for bindings, 69 it cannot be reached.
     """
-    from ...middleware.bindings.open_bindings import database_at, table_file
-    from ...middleware.storage.store import create_database
+    from ...bindings.open import database_at, table_file
+    from ...bindings.storage.store import create_database
 
     if table_file(database) is not None:
         raise Refused(

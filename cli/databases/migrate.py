@@ -23,7 +23,7 @@ def migrate_command(database: str) -> int:
 
     Exit code: 0 the database is up to date, 2 it is newer or not a database of Ararat, 69 no database.
     """
-    from ...middleware.storage.migration.migrations import migrate
+    from ...bindings.migration.migrations import migrate
 
     require_database(database)
     with store_errors(), Progress() as progress:

@@ -72,8 +72,8 @@ def rounds_command(
       ararat rounds --days 7 --limit 1000
       ararat rounds --recorded
     """
-    from ...middleware.bindings import origins
-    from ...middleware.errors import PrefixError
+    from ...bindings.names import origins
+    from ...bindings.names.errors import PrefixError
     from ...webapp.links.rounds import Round
 
     try:

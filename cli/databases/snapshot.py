@@ -37,7 +37,7 @@ def snapshot_command(file: str, database: str) -> int:
 
     Exit code: 0 done, 64 usage, 66 the file cannot be written, 69 no database.
     """
-    from ...middleware.storage.snapshot_writing import write_snapshot
+    from ...bindings.snapshots import write_snapshot
 
     if Path(file).suffix != _SUFFIX:
         raise click.BadParameter(f"the name must end in {_SUFFIX}", param_hint="FILE")

@@ -18,8 +18,8 @@ from ..options import database_option, json_option
 from ..output import Sheet, identifier
 
 if TYPE_CHECKING:
+    from ...bindings.checks.verification import Finding
     from ...middleware import Bindings
-    from ...middleware.bindings.checks.verification import Finding
 
 _WIDTH = 18
 
@@ -46,8 +46,8 @@ def verify_command(against: str | None, as_json: bool, database: str) -> int:
 
     Exit code: 0 everything is right, 1 there are findings, 2 not a database of Ararat, 69 no database.
     """
-    from ...middleware.bindings.checks.comparison import compare
-    from ...middleware.bindings.checks.verification import verify
+    from ...bindings.checks.comparison import compare
+    from ...bindings.checks.verification import verify
 
     sheet = Sheet.of(sys.stdout)
     with open_store(database) as bindings:
@@ -63,8 +63,8 @@ def verify_command(against: str | None, as_json: bool, database: str) -> int:
 @contextmanager
 def _opened(against: str) -> Iterator[Bindings]:
     """Open a store, a table, the copy of a served file, or a history."""
-    from ...middleware.bindings.open_bindings import open_bindings, open_file
-    from ...middleware.tabular.history import import_history, is_history
+    from ...bindings.imports.history import import_history, is_history
+    from ...bindings.open import open_bindings, open_file
 
     if against.endswith(".served"):
         require_database(against)

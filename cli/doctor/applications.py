@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 from ...identifiers.text import display
 from ...middleware import ResolverASGIMiddleware, ResolverMiddleware
 from ...middleware.asgi_detection import is_asgi, named
-from ...middleware.custom_scheme import OwnScheme
-from ...middleware.settings import SCHEMES, Settings
+from ...middleware.resolution.custom_scheme import OwnScheme
+from ...middleware.resolution.settings import SCHEMES, Settings
 from .finding import Finding, State
 
 _PLACE = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")

@@ -18,7 +18,7 @@ from ..output import Sheet, identifier
 from .finding import Finding
 
 if TYPE_CHECKING:
-    from ...middleware.settings import Settings
+    from ...middleware.resolution.settings import Settings
 
 
 class LogOptions(NamedTuple):
@@ -214,8 +214,8 @@ def _registered(
 
 
 def _prefix(given: str, option: str) -> str:
-    from ...middleware.bindings import origins
-    from ...middleware.errors import PrefixError
+    from ...bindings.names import origins
+    from ...bindings.names.errors import PrefixError
 
     try:
         return origins.check_prefix(given)

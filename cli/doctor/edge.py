@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 
+from ...bindings.names.binding import rfc3339
+from ...bindings.names.selection import LAST, Selection
+from ...bindings.open import bindings_at
 from ...identifiers.text import display
 from ...middleware import BindingError, Bindings, BindingsUnavailable
-from ...middleware.bindings.listing import LAST, Selection
-from ...middleware.bindings.model import rfc3339
-from ...middleware.bindings.open_bindings import bindings_at
 from ...middleware.edge.marker import Marker, read_marker
 from ..output import counted
 from .finding import Finding

@@ -10,17 +10,17 @@ from datetime import UTC, datetime, timedelta
 from itertools import islice
 from pathlib import Path
 
+from ...bindings.log.errors import LogError
+from ...bindings.log.folder import LogFolder
+from ...bindings.log.notes.checkpoints import read_checkpoint
+from ...bindings.log.notes.keys import SECRET, VerifierKey
+from ...bindings.log.notes.notes import Note
+from ...bindings.log.status import LogStatus, log_status
+from ...bindings.log.verification.policy import Policy
+from ...bindings.names.errors import BindingError, BindingsUnavailable
+from ...bindings.open import bindings_at, table_file
+from ...bindings.storage.store import DatabaseStore
 from ...identifiers.text import display
-from ...middleware.bindings.open_bindings import bindings_at, table_file
-from ...middleware.errors import BindingError, BindingsUnavailable
-from ...middleware.log.checkpoints import read_checkpoint
-from ...middleware.log.errors import LogError
-from ...middleware.log.folder import LogFolder
-from ...middleware.log.keys import SECRET, VerifierKey
-from ...middleware.log.notes import Note
-from ...middleware.log.status import LogStatus, log_status
-from ...middleware.log.verification.policy import Policy
-from ...middleware.storage.store import DatabaseStore
 from ..output import counted
 from .finding import Finding
 from .stores import sentence

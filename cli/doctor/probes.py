@@ -15,7 +15,7 @@ from typing import NamedTuple
 from ...identifiers import IdentifierError, normalize
 from ...identifiers.text import display
 from ...middleware.http.responses import METHODS
-from ...middleware.settings import Settings
+from ...middleware.resolution.settings import Settings
 from ...middleware.views.error_page import ECHOED
 from ...webapp.tracing.client.url import WebURL
 from ...webapp.tracing.hop import HopFailed

@@ -13,7 +13,7 @@ from ...identifiers import registries
 from ...identifiers.registries import Disagreement
 from ...identifiers.registries.tables import NAANS
 from ...identifiers.text import display
-from ...middleware.settings import Settings
+from ...middleware.resolution.settings import Settings
 from .finding import Finding
 
 _REFERENCE = "ARK draft, section 3.1"

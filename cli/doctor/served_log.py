@@ -8,11 +8,11 @@ from pathlib import Path
 from werkzeug.datastructures import ResponseCacheControl
 from werkzeug.http import parse_cache_control_header, parse_options_header
 
+from ...bindings.log.errors import LogError
+from ...bindings.log.folder import CHECKPOINT, LogFolder
+from ...bindings.log.notes.checkpoints import Checkpoint, read_checkpoint
+from ...bindings.log.notes.keys import VerifierKey
 from ...identifiers.text import display
-from ...middleware.log.checkpoints import Checkpoint, read_checkpoint
-from ...middleware.log.errors import LogError
-from ...middleware.log.folder import CHECKPOINT, LogFolder
-from ...middleware.log.keys import VerifierKey
 from ...webapp.tracing.client.url import WebURL
 from ...webapp.tracing.hop import HopFailed
 from ..output import counted

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ...bindings.health import Condition, conditions
 from ...identifiers.text import display
 from ...middleware import BindingError
-from ...middleware.storage.health import Condition, conditions
 from .finding import Finding
 
 _REMEDIES = {

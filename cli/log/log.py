@@ -18,8 +18,8 @@ from ..output import Sheet, counted, words
 from .trust import policy_file_option, trusted
 
 if TYPE_CHECKING:
-    from ...middleware.log.witnesses.cosigning import Witnessing
-    from ...middleware.storage.store import DatabaseStore
+    from ...bindings.log.witnesses.cosigning import Witnessing
+    from ...bindings.storage.store import DatabaseStore
 
 _folder_option = click.option(
     "--dir",
@@ -70,8 +70,8 @@ def init_command(origin: str, key: Path | None, folder: Path, database: str) -> 
     \b
       ararat log init --origin example.org/log --database names.sqlite --dir /var/lib/ararat/log
     """
-    from ...middleware.log.folder import LogFolder
-    from ...middleware.log.publishing import initialize
+    from ...bindings.log.folder import LogFolder
+    from ...bindings.log.publishing import initialize
 
     where = _key_path(folder, key)
     with _opened(database, folder, creates=True) as store:
@@ -119,9 +119,9 @@ def publish_command(
 
     Exit code: 0 done, 1 a line of the file is refused, 2 refused, 69 no database.
     """
-    from ...middleware.log.folder import LogFolder
-    from ...middleware.log.keys import encode
-    from ...middleware.log.publishing import publish
+    from ...bindings.log.folder import LogFolder
+    from ...bindings.log.notes.keys import encode
+    from ...bindings.log.publishing import publish
 
     witnessing = _witnessing(policy_file, quorum, networks)
     with _opened(database, folder, imports=True) as store:
@@ -154,8 +154,8 @@ def status_command(folder: Path, as_json: bool, database: str) -> int:
 
     Exit code: 0 everything is published, 1 there are new changes or the folder differs, 2 refused, 69 no database.
     """
-    from ...middleware.log.folder import LogFolder
-    from ...middleware.log.status import log_status
+    from ...bindings.log.folder import LogFolder
+    from ...bindings.log.status import log_status
 
     with _opened(database, folder) as store:
         found = log_status(store, LogFolder(folder))
@@ -186,8 +186,8 @@ def recover_command(key: Path | None, folder: Path, as_json: bool, database: str
 
     Exit code: 0 done, 1 the database has lost changes, 2 refused, 69 no database.
     """
-    from ...middleware.log.folder import LogFolder
-    from ...middleware.log.recovery import recover
+    from ...bindings.log.folder import LogFolder
+    from ...bindings.log.recovery import recover
 
     with _opened(database, folder) as store:
         found = recover(store, LogFolder(folder), _key_path(folder, key))
@@ -211,7 +211,7 @@ def _witnessing(policy_file: str | None, quorum: str, networks: tuple[str, ...])
     policy = trusted(policy_file, None)
     if policy is None:
         return None
-    from ...middleware.log.witnesses.cosigning import Witnessing
+    from ...bindings.log.witnesses.cosigning import Witnessing
     from .remote import Client
 
     return Witnessing(policy=policy, send=Client(networks).post, is_required=quorum == "require")
@@ -238,9 +238,9 @@ def _opened(database: str, folder: Path, *, creates: bool = False, imports: bool
 
     With ``creates``, create this database. With ``imports``, record the differences to the file in it.
     """
-    from ...middleware.bindings.open_bindings import table_file
-    from ...middleware.log.folder import LogFolder
-    from ...middleware.storage.store import DatabaseStore
+    from ...bindings.log.folder import LogFolder
+    from ...bindings.open import table_file
+    from ...bindings.storage.store import DatabaseStore
 
     table = table_file(database)
     place = database if table is None else str(LogFolder(folder).versions)

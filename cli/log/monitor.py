@@ -18,8 +18,8 @@ from .remote import Client, RemoteLog, is_url, read_file
 from .trust import policy_file_option, trusted, vkey_option
 
 if TYPE_CHECKING:
-    from ...middleware.log.verification.last_seen import LastSeen
-    from ...middleware.log.verification.monitor import Monitor, Source
+    from ...bindings.log.verification.last_seen import LastSeen
+    from ...bindings.log.verification.monitor import Monitor, Source
 
 _MOST = 1_000
 """The number of problems that are printed."""
@@ -60,8 +60,8 @@ def monitor_command(
     \b
       ararat monitor https://example.org/log --policy trusted.policy --state example.seen
     """
-    from ...middleware.log.verification.monitor import Monitor
-    from ...middleware.log.verification.policy import Party, Policy
+    from ...bindings.log.verification.monitor import Monitor
+    from ...bindings.log.verification.policy import Party, Policy
 
     last = _last_seen(state_file)
     policy = trusted(policy_file, vkey)
@@ -124,8 +124,8 @@ def _summary(monitor: Monitor, count: int) -> dict[str, object]:
 
 
 def _last_seen(state_file: str | None) -> LastSeen | None:
-    from ...middleware.log.errors import LogError
-    from ...middleware.log.verification.last_seen import MAX_BYTES, LastSeen
+    from ...bindings.log.errors import LogError
+    from ...bindings.log.verification.last_seen import MAX_BYTES, LastSeen
 
     if state_file is None or streams.does_not_exist(state_file):
         return None
@@ -139,7 +139,7 @@ def _last_seen(state_file: str | None) -> LastSeen | None:
 def _source(place: str, client: Client) -> Source:
     if is_url(place):
         return RemoteLog(place, client)
-    from ...middleware.log.folder import CHECKPOINT, LogFolder
+    from ...bindings.log.folder import CHECKPOINT, LogFolder
 
     checkpoint = Path(place) / CHECKPOINT
     try:

@@ -40,7 +40,7 @@ def redact_command(identifier: str, revisions: tuple[int, ...], resource: bool, 
       ararat redact ark:12345/x6np1
       ararat redact ark:12345/x6np1 --revision 2
     """
-    from ...middleware.log.redaction import redact
+    from ...bindings.log.redaction import redact
 
     name = read_name(identifier)
     with open_store(database) as bindings:

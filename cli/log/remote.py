@@ -14,12 +14,12 @@ from typing import NamedTuple
 
 import click
 
+from ...bindings.log.errors import LogError
+from ...bindings.log.folder import CHECKPOINT
+from ...bindings.log.notes.notes import MAX_BYTES
+from ...bindings.log.tree.tiles import ENTRIES, MAX_BUNDLE_BYTES, WIDTH, Tile
+from ...bindings.log.tree.tree import HASH_BYTES
 from ...identifiers.text import display
-from ...middleware.log.errors import LogError
-from ...middleware.log.folder import CHECKPOINT
-from ...middleware.log.notes import MAX_BYTES
-from ...middleware.log.tiles import ENTRIES, MAX_BUNDLE_BYTES, WIDTH, Tile
-from ...middleware.log.tree import HASH_BYTES
 from ...webapp.tracing.client import url as weburl
 from ...webapp.tracing.client.connection import RESPONSE_BYTES, Connection
 from ...webapp.tracing.client.deadline import Deadline

@@ -11,7 +11,7 @@ from ..errors import Refused
 from ..output import words
 
 if TYPE_CHECKING:
-    from ...middleware.log.verification.policy import Policy
+    from ...bindings.log.verification.policy import Policy
 
 policy_file_option: Callable[..., Any] = click.option(
     "--policy",
@@ -37,9 +37,9 @@ def trusted(policy_file: str | None, vkey: str | None) -> Policy | None:
     Raises :class:`Refused` if it is not valid or cannot be read, or if the package for signatures is not installed.
     Raises click.UsageError with both options.
     """
-    from ...middleware.log.errors import LogError
-    from ...middleware.log.keys import VerifierKey, require_signatures
-    from ...middleware.log.verification.policy import MAX_BYTES, Party, Policy
+    from ...bindings.log.errors import LogError
+    from ...bindings.log.notes.keys import VerifierKey, require_signatures
+    from ...bindings.log.verification.policy import MAX_BYTES, Party, Policy
 
     try:
         # Without this check, a correct log would be reported as a wrong one.

@@ -17,7 +17,7 @@ from .remote import Client, is_url, read_file
 from .trust import policy_file_option, trusted, vkey_option
 
 if TYPE_CHECKING:
-    from ...middleware.log.verification.name_proof import ProvedEntry
+    from ...bindings.log.verification.name_proof import ProvedEntry
 
 
 @click.command("verify-name", short_help="Verify a proof that a change of an identifier is in a log.")
@@ -54,10 +54,10 @@ def verify_name_command(
       curl -o x.tlog-proof 'https://example.org/ark:12345/x6np1?proof'
       ararat verify-name ark:12345/x6np1 --proof x.tlog-proof --policy trusted.policy
     """
-    from ...middleware.bindings import names
-    from ...middleware.log.errors import LogError
-    from ...middleware.log.notes import MAX_BYTES
-    from ...middleware.log.verification.name_proof import verify_name
+    from ...bindings.log.errors import LogError
+    from ...bindings.log.notes.notes import MAX_BYTES
+    from ...bindings.log.verification.name_proof import verify_name
+    from ...bindings.names import naming as names
 
     name = read_name(identifier)
     key = names.key(name)

@@ -14,7 +14,7 @@ from ..numbers import WholeNumber
 from ..output import Sheet, counted, words
 
 if TYPE_CHECKING:
-    from ...middleware.log.witnesses.witness import Witness
+    from ...bindings.log.witnesses.witness import Witness
 
 _folder_option = click.option(
     "--dir",
@@ -50,8 +50,8 @@ def init_command(name: str, folder: Path) -> int:
     \b
       ararat witness init --name example.org/witness --dir /var/lib/ararat/witness
     """
-    from ...middleware.log.key_file import create_key
-    from ...middleware.log.keys import COSIGNATURE
+    from ...bindings.log.notes.key_file import create_key
+    from ...bindings.log.notes.keys import COSIGNATURE
 
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -74,8 +74,8 @@ def add_command(vkey: str, folder: Path) -> int:
 
     Exit code: 0 done, 2 VKEY is not valid, or another key of this log is known.
     """
-    from ...middleware.log.errors import LogError
-    from ...middleware.log.keys import VerifierKey
+    from ...bindings.log.errors import LogError
+    from ...bindings.log.notes.keys import VerifierKey
 
     try:
         key = VerifierKey.of_text(vkey)
@@ -120,7 +120,7 @@ def serve_command(folder: Path, host: str, port: int | None) -> int:
 
     Exit code: 0 stopped, 2 DIR is not a witness, 69 the port is in use.
     """
-    from ...middleware.log.key_file import locked_key
+    from ...bindings.log.notes.key_file import locked_key
     from ...middleware.log.witnesses.application import witness_application
     from ..serving.server import address_of, listen, run
 
@@ -147,6 +147,6 @@ def _key_path(folder: Path) -> Path:
 
 
 def _witness(folder: Path) -> Witness:
-    from ...middleware.log.witnesses.witness import Witness
+    from ...bindings.log.witnesses.witness import Witness
 
     return Witness(folder / "witness.sqlite")

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from ..output import Sheet, Style, identifier, words
 
 if TYPE_CHECKING:
+    from ...bindings.names.binding import Event
+    from ...bindings.names.prefixes.prefixes import Inherited, PrefixEvent, PrefixRecord
+    from ...bindings.names.prefixes.rules import RuleEvent
     from ...middleware import Binding
-    from ...middleware.bindings.model import Event
-    from ...middleware.bindings.prefixes import Inherited, PrefixEvent, PrefixRecord
-    from ...middleware.resolution.rules import RuleEvent
 
 
 def binding_lines(binding: Binding, sheet: Sheet, inherited: Inherited | None = None) -> Iterator[str]:
@@ -39,7 +39,7 @@ def binding_lines(binding: Binding, sheet: Sheet, inherited: Inherited | None = 
         yield from sheet.field("Passthrough", "the rest of a longer name is appended to the target")
     if binding.scope == "subtree":
         yield from sheet.field("Scope", "the site also serves all names below this one")
-    from ...middleware.bindings import metadata
+    from ...bindings.names.metadata import metadata
 
     recorded = metadata.shortened(binding.metadata)
     yield from sheet.table("Metadata", [(words(key), words(text)) for key, text in recorded.items()])
@@ -115,7 +115,7 @@ def prefix_event_lines(event: PrefixEvent, sheet: Sheet) -> Iterator[str]:
 
 
 def _texts(record: PrefixRecord, sheet: Sheet) -> Iterator[str]:
-    from ...middleware.bindings.patterns import read_form
+    from ...bindings.names.prefixes.patterns import read_form
 
     for name, text in record.texts.items():
         form = read_form(text) if name == "pattern" else None
@@ -142,7 +142,7 @@ def differences(before: Binding, after: Binding) -> Iterator[tuple[str, str, str
     """Yield each field of a binding that a change replaced, except the target: its name, its old value and its new
     value.
     """
-    from ...middleware.bindings import metadata
+    from ...bindings.names.metadata import metadata
 
     for name in ("kind", "redirect", "resource", "passthrough", "scope", "reason", "successor"):
         old, new = getattr(before, name), getattr(after, name)

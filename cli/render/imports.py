@@ -11,9 +11,9 @@ from .bindings import differences, name_and_target
 from .operations import undo_line
 
 if TYPE_CHECKING:
-    from ...middleware.tabular.sources.checksum import Checksum
-    from ...middleware.tabular.sources.importing import Migration
-    from ...middleware.tabular.summary import Imported, NotedLine, Summary
+    from ...bindings.imports.sources.checksum import Checksum
+    from ...bindings.imports.sources.importing import Migration
+    from ...bindings.imports.summary import Imported, NotedLine, Summary
 
 _STYLES: dict[str, Style] = {
     "bound": "good",

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
-from ...middleware.settings import Settings
+from ...middleware.resolution.settings import Settings
 from .sign_in import SignIn
 
 if TYPE_CHECKING:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from ...bindings.health import health_document
+from ...bindings.system.thread_pool import ThreadPool
 from ...middleware.http.asgi import path_below_mount
-from ...middleware.storage.health import health_document
-from ...middleware.thread_pool import ThreadPool
 
 if TYPE_CHECKING:
     from ...middleware import Bindings

@@ -391,8 +391,8 @@ def _store(database: str | None, table: str | None) -> Iterator[Store]:
 
 
 def opened(store: Store, profile: Profile | None, *, create: bool, state: str | None) -> Bindings:
+    from ...bindings.open import open_file
     from ...middleware import open_bindings
-    from ...middleware.bindings.open_bindings import open_file
     from .demo import load
 
     if store.is_table:

@@ -27,7 +27,7 @@ from werkzeug.middleware.dispatcher import DispatcherMiddleware
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from ...middleware import ResolverMiddleware
-from ...middleware.settings import SCHEMES
+from ...middleware.resolution.settings import SCHEMES
 from ...webapp import create_app
 from ...webapp.app import resume_jobs
 from ...webapp.tracing.client.in_process import NamesOnly

@@ -12,14 +12,14 @@ from dataclasses import dataclass, field
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, BinaryIO
 
-from ..bindings.collection import utc_now
-from ..settings import Settings
+from ...bindings.collection import utc_now
+from ..resolution.settings import Settings
 from .formats import EdgeName, edge_format
 from .marker import Counted, Marker
 from .redirects import EdgeRedirect, EdgeRedirects
 
 if TYPE_CHECKING:
-    from ..bindings.collection import Bindings
+    from ...bindings.collection import Bindings
 
 _EVERY = 1000
 _LISTED = 20

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from ..bindings.model import Binding, rfc3339
-from ..regular_file import read_regular
-from ..storage.name_ranges import RangeState
+from ...bindings.names.binding import Binding, rfc3339
+from ...bindings.storage.name_ranges import RangeState
+from ...bindings.system.regular_file import read_regular
 
 _HEAD = 8192
 _NONE = "none"

@@ -13,14 +13,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from ..bindings.model import Binding
+from ...bindings.names.binding import Binding
 from ..http.answer import Answer, Headers
 from ..http.request import Request
 from ..http.request_target import Target
 from ..http.responses import Answers
 from ..resolution.resolver import no_rules, resolve
 from ..resolution.result import Resolution
-from ..settings import Settings
+from ..resolution.settings import Settings
 from ..views.signposting import links_of_name
 
 _OF_NAME = frozenset({"Location", "Link", "Content-Length"})

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from urllib.parse import urlsplit
 
 from ... import __version__
-from ..bindings.listing import Selection
-from ..bindings.model import Binding, rfc3339
-from ..branding.model import NO_BRANDING, Branding
-from ..errors import BindingError
+from ...bindings.names.binding import Binding, rfc3339
+from ...bindings.names.branding.model import NO_BRANDING, Branding
+from ...bindings.names.errors import BindingError
+from ...bindings.names.selection import Selection
 from ..views.description import successor_address
 from ..views.formats.reference import reference
 from .feed import FeedAnswer, FeedSource, document, only_parameter, refusal

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ..bindings.collection import Bindings
-from ..errors import BindingsUnavailable
+from ...bindings.collection import Bindings
+from ...bindings.names.errors import BindingsUnavailable
 from ..http.answer import Answer, last_resort
 from ..http.request import Request
 from ..http.responses import RETRY_AFTER, Answers
@@ -21,8 +21,8 @@ from .oai_pmh import OaiPmh
 from .sitemaps import Sitemap
 
 if TYPE_CHECKING:
-    from ..settings import Settings
-    from ..storage.reopening import AvailabilityLog
+    from ...bindings.storage.reopening import AvailabilityLog
+    from ..resolution.settings import Settings
 
 _log = logging.getLogger(__name__)
 

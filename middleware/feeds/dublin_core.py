@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from ..bindings.model import Binding
+from ...bindings.names.binding import Binding
 from ..views.formats.reference import reference, without_code
 
 

@@ -12,7 +12,7 @@ from ..http.conditional import validators
 from ..http.request import Request
 
 if TYPE_CHECKING:
-    from ..bindings.collection import Bindings
+    from ...bindings.collection import Bindings
 
 
 class FeedSource(NamedTuple):

@@ -16,10 +16,10 @@ from urllib.parse import parse_qsl, urlsplit
 
 from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
 
-from ..bindings.listing import Page, Selection
-from ..bindings.model import Binding
-from ..branding.model import NO_BRANDING, Branding, contact_address
-from ..errors import BindingError
+from ...bindings.names.binding import Binding
+from ...bindings.names.branding.model import NO_BRANDING, Branding, contact_address
+from ...bindings.names.errors import BindingError
+from ...bindings.names.selection import Page, Selection
 from ..http.request import MAX_FORM, Request
 from . import oai_arguments, oai_tokens
 from .dublin_core import Element, elements

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from ..bindings.prefixes import PrefixRecord
+from ...bindings.names.prefixes.prefixes import PrefixRecord
 
 # setSpec permits more characters, but "!" is used to encode the others: no name contains it.
 _ENCODED = re.compile(r"[^A-Za-z0-9\-_.~*]")

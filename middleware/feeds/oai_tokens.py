@@ -14,8 +14,8 @@ from collections.abc import Mapping
 from hashlib import sha256
 from typing import NamedTuple
 
-from ..bindings.listing import position
-from ..errors import BindingError
+from ...bindings.names.errors import BindingError
+from ...bindings.names.selection import position
 from . import oai_arguments
 from .oai_arguments import Verb
 from .oai_errors import OaiError
@@ -41,7 +41,7 @@ def decode(verb: Verb, token: str) -> Resumed:
 
     Raises :class:`OaiError` with the code ``badResumptionToken``.
 
-    >>> from ..bindings.listing import cursor
+    >>> from ...bindings.names.selection import cursor
     >>> after = cursor("2026-01-31T12:00:00.000000Z", "ark:12345/x")
     >>> token = encode("ListRecords", {"metadataPrefix": "oai_dc"}, after)
     >>> decode("ListRecords", token).arguments

@@ -16,10 +16,10 @@ from urllib.parse import quote
 from xml.sax.saxutils import escape
 
 from ... import __version__
-from ..bindings.listing import LAST
-from ..fork_safety import ForkSafeLock
+from ...bindings.names.selection import LAST
+from ...bindings.storage.name_ranges import LiveName, NameRanges, behind
+from ...bindings.system.fork_safety import ForkSafeLock
 from ..http.conditional import validators
-from ..storage.name_ranges import LiveName, NameRanges, behind
 from .feed import FeedAnswer, FeedSource, document, only_parameter, refusal, utc_seconds
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from .links import links_of_resolution
+from ..views.links import links_of_resolution
 
 if TYPE_CHECKING:
     from ..resolution.result import Resolution

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from ..resolution.negotiation import Accepted
 from .conditional import Conditions
-from .negotiation import Accepted
 from .request_target import Target
 from .rfc2169 import Service, ServiceRequest
 

@@ -10,16 +10,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from ..branding.model import NO_BRANDING, Branding
-from ..resolution.redirects import Redirect, redirect_of
+from ...bindings.names.branding.model import NO_BRANDING, Branding
+from ..resolution.formats import BY_INFLECTION, FORMATS, Format
+from ..resolution.negotiation import preferred
 from ..resolution.refusals import refuse
 from ..resolution.result import Resolution
-from ..settings import Settings
+from ..resolution.settings import Settings
 from ..views import templates
 from ..views.description import describe, successor_address
 from ..views.error_page import explain
 from ..views.formatted import Formatted
 from ..views.languages import preferred_language
+from ..views.links import describedby, links_of_resolution
 from ..views.prefix import describe_prefix
 from ..views.presentation import Presentation
 from ..views.redirection import Redirection
@@ -27,10 +29,8 @@ from ..views.signposting import links_of_name
 from . import rfc2169
 from .answer import Answer, Headers
 from .conditional import validators
-from .formats import BY_INFLECTION, FORMATS, Format
 from .handover import Handover, hand_over
-from .links import describedby, links_of_resolution
-from .negotiation import preferred
+from .redirects import Redirect, redirect_of
 from .request import Request
 
 if TYPE_CHECKING:

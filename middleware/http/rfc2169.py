@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 from urllib.parse import quote
 
-from ..bindings import targets as destination
-from ..errors import BindingError
+from ...bindings.names import targets as destination
+from ...bindings.names.errors import BindingError
 from ..resolution.result import Resolution
 from ..views import templates
 from ..views.presentation import PLAIN, Presentation

@@ -1,1 +1,1 @@
-"""The verifiable log of all changes of names: its tree, files, keys, signatures and commands."""
+"""The pages and files of the verifiable log on the web, and the place of a name in it."""

@@ -6,11 +6,11 @@ import logging
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from ..errors import BindingsUnavailable
+from ...bindings.names.errors import BindingsUnavailable
 from ..http.answer import Answer
 from ..http.request import Request
 from ..http.responses import Answers
-from ..settings import Settings
+from ..resolution.settings import Settings
 from ..views.log_page import LogPage
 from .logged_names import LoggedNames
 

@@ -10,14 +10,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
-from ..bindings.collection import Bindings
-from ..bindings.open_bindings import bindings_at
-from ..errors import BindingsUnavailable
-from .checkpoints import Checkpoint
-from .errors import LogError
-from .folder import CHECKPOINT, LogFolder
-from .keys import COSIGNATURE_BYTES
-from .notes import Note
+from ...bindings.collection import Bindings
+from ...bindings.log.errors import LogError
+from ...bindings.log.folder import CHECKPOINT, LogFolder
+from ...bindings.log.notes.checkpoints import Checkpoint
+from ...bindings.log.notes.keys import COSIGNATURE_BYTES
+from ...bindings.log.notes.notes import Note
+from ...bindings.names.errors import BindingsUnavailable
+from ...bindings.open import bindings_at
 
 FirstEntry = Callable[[str], tuple[int, datetime] | None]
 """A function that returns the number and the time of the first entry of a name, by its key. None without an entry."""

@@ -9,25 +9,25 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from ..bindings.names import older_key
-from ..errors import BindingsUnavailable
+from ...bindings.log.errors import LogError
+from ...bindings.log.folder import LogFolder
+from ...bindings.log.notes.checkpoints import Checkpoint
+from ...bindings.log.notes.notes import Note
+from ...bindings.log.tree.proofs import MEDIA_TYPE, Proof
+from ...bindings.log.tree.tiles import ENTRIES, WIDTH, entries_of, hash_reader, tile_at
+from ...bindings.log.tree.tree import inclusion_proof
+from ...bindings.names.errors import BindingsUnavailable
+from ...bindings.names.naming import older_key
 from ..http.answer import Answer, Headers
 from ..http.conditional import validators
 from ..http.responses import RETRY_AFTER, Answers
 from ..resolution.request import parse_request
-from .checkpoints import Checkpoint
-from .errors import LogError
-from .folder import LogFolder
-from .notes import Note
-from .proofs import MEDIA_TYPE, Proof
-from .tiles import ENTRIES, WIDTH, entries_of, hash_reader, tile_at
-from .tree import inclusion_proof
 
 if TYPE_CHECKING:
     from ...identifiers import Problem
     from ..http.request import Request
     from ..resolution.request import ResolutionRequest
-    from ..settings import Settings
+    from ..resolution.settings import Settings
 
 INFLECTION = "?proof"
 

@@ -15,14 +15,14 @@ from pathlib import Path
 from werkzeug.exceptions import RequestedRangeNotSatisfiable
 from werkzeug.wrappers import Response
 
+from ...bindings.log.errors import LogError
+from ...bindings.log.folder import CHECKPOINT, MAX_TILE
+from ...bindings.log.tree.tiles import Tile
+from ...bindings.system.regular_file import read_regular
 from ..http.answer import Answer, Headers, last_resort
 from ..http.conditional import validators
 from ..http.request import FIELDS, Request
 from ..http.responses import METHODS, RETRY_AFTER, Answers
-from ..regular_file import read_regular
-from .errors import LogError
-from .folder import CHECKPOINT, MAX_TILE
-from .tiles import Tile
 
 _logger = logging.getLogger(__name__)
 

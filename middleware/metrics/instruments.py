@@ -18,14 +18,14 @@ from typing import TYPE_CHECKING
 from prometheus_client import Counter, Gauge, Histogram
 
 from ... import __version__
+from ...bindings.collection import Bindings
+from ...bindings.names.errors import BindingsUnavailable
 from ...identifiers.ark.grammar import naan_of
-from ..bindings.collection import Bindings
-from ..errors import BindingsUnavailable
 
 if TYPE_CHECKING:
-    from ..binding_source import BindingSource
     from ..resolution.result import Resolution
-    from ..settings import Settings
+    from ..resolution.settings import Settings
+    from ..resolution.source import BindingSource
 
 OTHER = "other"
 """The label ``prefix`` of all other identifiers and texts."""

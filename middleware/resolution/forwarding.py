@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from ...bindings.names import targets
+from ...bindings.names.errors import BindingError
 from ...identifiers import Ark, registries
 from ...identifiers.ark import parser as ark
 from ...identifiers.text import iri
-from ..bindings import targets
-from ..errors import BindingError
-from ..settings import Settings
+from .settings import Settings
 
 
 class Forwarding(NamedTuple):

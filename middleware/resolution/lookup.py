@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, islice
 from typing import NamedTuple
 
+from ...bindings.names import naming as names
+from ...bindings.names.binding import Binding
 from ...identifiers import Ark, Urn
 from ...identifiers.ark import length
 from ...identifiers.ark.normalization import split_variants
-from ..bindings import names
-from ..bindings.model import Binding
 from .request import ResolutionRequest
 from .result import Identifier
 

@@ -1,13 +1,13 @@
 """Select the HTTP status and the problem of a refused request, without rendering a page.
 
-The codes are in :data:`~ararat.middleware.error_codes.REFUSALS` and :data:`ararat.identifiers.PROBLEMS`. The error page
-is in :mod:`ararat.middleware.views.error_page`.
+The codes are in :data:`~ararat.bindings.names.error_codes.REFUSALS` and :data:`ararat.identifiers.PROBLEMS`. The error
+page is in :mod:`ararat.middleware.views.error_page`.
 """
 
 from __future__ import annotations
 
+from ...bindings.names.error_codes import HTTP_STATUS, REFUSALS
 from ...identifiers import PROBLEMS, Problem
-from ..error_codes import HTTP_STATUS, REFUSALS
 from .result import Resolution
 
 # The problem is in the identifier without its query.

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from ...bindings.names import naming as names
 from ...identifiers import Ark, IdentifierError, Problem
 from ...identifiers.ark import length
 from ...identifiers.ark import parser as ark
 from ...identifiers.text import iri
 from ...identifiers.urn import parser as urn
 from ...identifiers.urn.grammar import LABEL as URN_LABEL
-from ..bindings import names
-from ..http.negotiation import ANYTHING, Accepted
-from ..settings import Settings
+from .negotiation import ANYTHING, Accepted
 from .refusals import problem
 from .result import Identifier
+from .settings import Settings
 
 
 class ResolutionRequest(NamedTuple):

@@ -26,22 +26,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ...bindings.names import targets
+from ...bindings.names.binding import Binding
+from ...bindings.names.error_codes import HTTP_STATUS
+from ...bindings.names.errors import BindingError
+from ...bindings.names.passthrough import append_path, inherit, suffix_below
+from ...bindings.names.prefixes.prefixes import NO_RECORDS, Inherited, PrefixRecord, PrefixRecords
+from ...bindings.names.prefixes.rules import RuleMatch
 from ...identifiers import Ark, Problem
-from ..bindings import targets
-from ..bindings.model import Binding
-from ..bindings.prefixes import NO_RECORDS, Inherited, PrefixRecord, PrefixRecords
-from ..error_codes import HTTP_STATUS
-from ..errors import BindingError
-from ..http.formats import BY_INFLECTION
-from ..http.negotiation import ANYTHING, Accepted, choose
-from ..settings import Settings
 from . import refusals
+from .formats import BY_INFLECTION
 from .forwarding import forwarding
 from .lookup import Fetch, Found, find_above, find_exact
-from .passthrough import append_path, inherit, suffix_below
+from .negotiation import ANYTHING, Accepted, choose
 from .request import ResolutionRequest, parse_request
 from .result import Identifier, Outcome, Resolution
-from .rules import RuleMatch
+from .settings import Settings
 from .subtree import find_below, find_below_text
 
 Rules = Callable[[Identifier], RuleMatch | None]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from ...bindings.names import naming as names
+from ...bindings.names.binding import Binding
+from ...bindings.names.prefixes.prefixes import Inherited, PrefixRecord
 from ...identifiers import Ark, Problem, Urn
-from ..bindings import names
-from ..bindings.model import Binding
-from ..bindings.prefixes import Inherited, PrefixRecord
 
 Identifier = Ark | Urn
 

@@ -10,18 +10,18 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
 
+from ...bindings.names import targets
+from ...bindings.names.binding import NOTHING, Binding
+from ...bindings.names.error_codes import HTTP_STATUS
+from ...bindings.names.errors import BindingError
+from ...bindings.names.passthrough import append_path, suffix_below
 from ...identifiers import Ark, IdentifierError, Problem
 from ...identifiers.ark import parser as ark
 from ...identifiers.ark.grammar import LABEL
-from ..bindings import targets
-from ..bindings.model import NOTHING, Binding
-from ..error_codes import HTTP_STATUS
-from ..errors import BindingError
-from ..http.formats import BY_INFLECTION
-from ..settings import Settings
+from .formats import BY_INFLECTION
 from .lookup import MAX_CONTAINERS, Fetch, Found, find_bound, withdrawing_keys
-from .passthrough import append_path, suffix_below
 from .request import ResolutionRequest, inflection
+from .settings import Settings
 
 _MAX_TRIES = 4
 

@@ -20,9 +20,9 @@ from contextlib import suppress
 from datetime import date
 from typing import TYPE_CHECKING
 
+from ...bindings.names.errors import BindingsUnavailable
+from ...bindings.system.fork_safety import ForkSafeLock
 from ...identifiers.text import display
-from ..errors import BindingsUnavailable
-from ..fork_safety import ForkSafeLock
 from .counts import CountStore, DailyCount
 
 if TYPE_CHECKING:

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any, Literal, NamedTuple
 
-from ..bindings.open_bindings import database_at
-from ..errors import BindingError, BindingsUnavailable
-from ..storage.protocols import Database
-from ..storage.tables.keys import index_key
+from ...bindings.names.errors import BindingError, BindingsUnavailable
+from ...bindings.open import database_at
+from ...bindings.storage.protocols import Database
+from ...bindings.storage.tables.keys import index_key
 
 Unit = Literal["name", "day", "month", "year"]
 
@@ -205,7 +205,7 @@ class CountStore:
         return self._rows("SELECT to_regclass('daily_counts') IS NOT NULL", ()) == [(True,)]
 
     def _unavailable(self, error: Any) -> Exception:
-        from ..storage.writing.transaction import driver_cause
+        from ...bindings.storage.writing.transaction import driver_cause
 
         # The server of a kept connection can have become a standby.
         self._database.close_writers()

@@ -15,11 +15,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from ..bindings import datacite_and_schema_checks, metadata
-from ..bindings.model import NOTHING, Binding, rfc3339
-from ..bindings.prefixes import Inherited
-from ..bindings.targets import location
-from ..errors import BindingError
+from ...bindings.names.binding import NOTHING, Binding, rfc3339
+from ...bindings.names.errors import BindingError
+from ...bindings.names.metadata import datacite_and_schema_checks, metadata
+from ...bindings.names.prefixes.prefixes import Inherited
+from ...bindings.names.targets import location
 from . import messages, templates
 from .formats import erc
 from .formats.reference import Reference, reference

@@ -14,15 +14,15 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from ...bindings.names import targets
+from ...bindings.names.binding import NOTHING
+from ...bindings.names.branding.model import contact_address
+from ...bindings.names.corrections import check_characters
+from ...bindings.names.prefixes.prefixes import PrefixRecord
 from ...identifiers import IdentifierError, Problem
 from ...identifiers.suggestions import suggestion
 from ...identifiers.text import display
-from ..bindings import targets
-from ..bindings.model import NOTHING
-from ..bindings.prefixes import PrefixRecord
-from ..branding.model import contact_address
-from ..http.formats import FORMATS, Format
-from ..resolution import check_characters
+from ..resolution.formats import FORMATS, Format
 from ..resolution.result import Resolution
 from . import templates
 from .description import Description, describe, successor_address

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from ..bindings.model import rfc3339
+from ...bindings.names.binding import rfc3339
 from . import templates
 from .presentation import PLAIN, Presentation
 

@@ -110,7 +110,7 @@ VALUE_CODES = {
     "(:tba)": translatable("to be assigned or announced later"),
     "(:etal)": translatable("too numerous to list"),
 }
-"""The notes on the codes of values, as :data:`ararat.middleware.bindings.metadata.VALUE_CODES`."""
+"""The notes on the codes of values, as :data:`ararat.bindings.names.metadata.metadata.VALUE_CODES`."""
 
 ASSOCIATIONS = {
     "located": translatable("The item is at this address:"),

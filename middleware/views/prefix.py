@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from ..bindings.model import rfc3339
-from ..bindings.patterns import read_form
-from ..bindings.prefixes import Inherited, PrefixRecord
-from ..branding.model import contact_address
+from ...bindings.names.binding import rfc3339
+from ...bindings.names.branding.model import contact_address
+from ...bindings.names.prefixes.patterns import read_form
+from ...bindings.names.prefixes.prefixes import Inherited, PrefixRecord
 from . import templates
 from .formats import erc
 from .formats.reference import Reference, reference

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from ..branding import colours
-from ..branding.model import NO_BRANDING, Branding, contact_address
+from ...bindings.names.branding import colours
+from ...bindings.names.branding.model import NO_BRANDING, Branding, contact_address
 from .languages import ENGLISH, LANGUAGES, Direction
 
 

@@ -6,13 +6,13 @@ import itertools
 import time
 from hashlib import sha256
 
+from ararat.bindings.log.folder import LogFolder
+from ararat.bindings.log.publishing import initialize, publish, read_state
+from ararat.bindings.log.tree.tiles import hash_reader
+from ararat.bindings.log.tree.tree import inclusion_proof
+from ararat.bindings.log.verification.monitor import Monitor
+from ararat.bindings.log.verification.policy import Party, Policy
 from ararat.middleware import import_table, open_bindings
-from ararat.middleware.log.folder import LogFolder
-from ararat.middleware.log.publishing import initialize, publish, read_state
-from ararat.middleware.log.tiles import hash_reader
-from ararat.middleware.log.tree import inclusion_proof
-from ararat.middleware.log.verification.monitor import Monitor
-from ararat.middleware.log.verification.policy import Party, Policy
 
 EVENTS = 50_000
 ROUNDS = 7

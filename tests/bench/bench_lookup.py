@@ -8,9 +8,9 @@ import time
 from pathlib import Path
 from runpy import run_path
 
+from ararat.bindings.open import database_at
+from ararat.bindings.storage.store import create_database
 from ararat.middleware import open_bindings
-from ararat.middleware.bindings.open_bindings import database_at
-from ararat.middleware.storage.store import create_database
 
 filling = run_path(str(Path(__file__).with_name("filling.py")))
 

@@ -13,9 +13,9 @@ from runpy import run_path
 import pytest
 from sqlalchemy import select
 
+from ararat.bindings.checks.verification import verify
+from ararat.bindings.storage.tables import account_tables, schema
 from ararat.middleware import open_bindings
-from ararat.middleware.bindings.checks.verification import verify
-from ararat.middleware.storage.tables import account_tables, schema
 from ararat.webapp.accounts.store import Accounts
 
 BINDING = Path(__file__).with_name("binding.py")

@@ -23,14 +23,14 @@ from runpy import run_path
 import psycopg
 import pytest
 
+from ararat.bindings.bulk.relocation import relocate_prefix
+from ararat.bindings.imports.importing import import_table
+from ararat.bindings.log.folder import LogFolder
+from ararat.bindings.log.publishing import initialize, publish
+from ararat.bindings.names.selection import select
+from ararat.bindings.open import database_at
+from ararat.bindings.storage.store import create_database
 from ararat.middleware import open_bindings
-from ararat.middleware.bindings.bulk.relocation import relocate_prefix
-from ararat.middleware.bindings.listing import select
-from ararat.middleware.bindings.open_bindings import database_at
-from ararat.middleware.log.folder import LogFolder
-from ararat.middleware.log.publishing import initialize, publish
-from ararat.middleware.storage.store import create_database
-from ararat.middleware.tabular.importing import import_table
 
 FILLING = Path(__file__).with_name("filling.py")
 _filling = run_path(str(FILLING))

@@ -12,7 +12,7 @@ import sys
 
 from sqlalchemy import Connection, create_engine, make_url
 
-from ararat.middleware.storage.tables import search_indexes, triggers
+from ararat.bindings.storage.tables import search_indexes, triggers
 
 TIME = "2026-10-04T12:00:00.000000Z"
 AT_ONCE = 1_000_000

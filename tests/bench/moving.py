@@ -31,11 +31,11 @@ from typing import Any
 
 import psycopg
 
+from ararat.bindings.imports.exporting import export_table
+from ararat.bindings.imports.importing import import_table
+from ararat.bindings.storage.rows import STATE, row_of
+from ararat.bindings.tables import columns as rows
 from ararat.middleware import open_bindings
-from ararat.middleware.storage.rows import STATE, row_of
-from ararat.middleware.tabular import columns as rows
-from ararat.middleware.tabular.exporting import export_table
-from ararat.middleware.tabular.importing import import_table
 
 Row = tuple[Any, ...]
 NOW = datetime(2026, 10, 4, 12, tzinfo=UTC)

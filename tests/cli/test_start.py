@@ -31,8 +31,8 @@ PAGE = {"ararat.webapp.report.inspection", "ararat.webapp.report.excerpt", "mark
             ["show", "ark:12345/x6np1", "--database", "bindings.sqlite"],
             {
                 *(*LIBRARIES, NAMESPACES, REGISTRIES, POLICY, "hashlib", "importlib.resources"),
-                *("ararat.middleware.tabular", "ararat.middleware.wsgi"),
-                *("ararat.middleware.storage.writing", "ararat.middleware.storage.tables.schema"),
+                *("ararat.bindings.tables", "ararat.bindings.imports", "ararat.middleware.wsgi"),
+                *("ararat.bindings.storage.writing", "ararat.bindings.storage.tables.schema"),
             },
             id="show",
         ),

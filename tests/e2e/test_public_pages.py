@@ -9,11 +9,11 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, Route
 from werkzeug.test import Client
 
+from ararat.bindings.log.folder import LogFolder
+from ararat.bindings.log.publishing import initialize
+from ararat.bindings.names.branding.logos import data_url
+from ararat.bindings.storage.store import DatabaseStore
 from ararat.middleware import ResolverMiddleware, open_bindings
-from ararat.middleware.branding.logos import data_url
-from ararat.middleware.log.folder import LogFolder
-from ararat.middleware.log.publishing import initialize
-from ararat.middleware.storage.store import DatabaseStore
 from tests.e2e.desk.conftest import LOGO
 
 ORIGIN = "http://site.test"

@@ -19,24 +19,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ararat.bindings.names import other_rows
+from ararat.bindings.names.binding import Binding
+from ararat.bindings.names.corrections.check_characters import is_mistyped
+from ararat.bindings.names.errors import BindingError, TableError
+from ararat.bindings.names.prefixes.patterns import Pattern
+from ararat.bindings.names.prefixes.prefixes import PrefixRecord
+from ararat.bindings.names.prefixes.rules import Rule, RuleMatch
+from ararat.bindings.rule_cache import RuleCache
+from ararat.bindings.tables.columns import proposal
+from ararat.bindings.tables.formats import FORMATS, Reader, read_rows
 from ararat.identifiers import PROBLEMS, Ark, IdentifierError, Report, Urn, examine, find
 from ararat.identifiers.registries import files
 from ararat.identifiers.registries.tables import RegistryError
 from ararat.identifiers.registries.tables import read as read_registry
 from ararat.identifiers.urn import parser as urn
 from ararat.middleware import BindingSource, ResolverMiddleware
-from ararat.middleware.bindings.model import Binding
-from ararat.middleware.bindings.patterns import Pattern
-from ararat.middleware.bindings.prefixes import PrefixRecord
-from ararat.middleware.errors import BindingError, TableError
-from ararat.middleware.resolution.check_characters import is_mistyped
 from ararat.middleware.resolution.resolver import no_rules, resolve
-from ararat.middleware.resolution.rule_cache import RuleCache
-from ararat.middleware.resolution.rules import Rule, RuleMatch
-from ararat.middleware.settings import Settings
-from ararat.middleware.tabular import other_rows
-from ararat.middleware.tabular.columns import proposal
-from ararat.middleware.tabular.formats import FORMATS, Reader, read_rows
+from ararat.middleware.resolution.settings import Settings
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(24 * 3600)]
 

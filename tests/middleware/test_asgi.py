@@ -24,8 +24,7 @@ from ararat.middleware import (
     open_bindings,
 )
 from ararat.middleware.asgi import THREADS
-
-from ..asgi_client import Client, exchange, run, scope_of
+from tests.asgi_client import Client, exchange, run, scope_of
 
 PREFIX = "https://r.example"
 CONFIGURED = {

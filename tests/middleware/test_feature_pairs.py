@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from werkzeug.test import Client
 
+from ararat.bindings.collection import Bindings
 from ararat.middleware import ResolverMiddleware, import_table
-from ararat.middleware.bindings.collection import Bindings
 
 FEATURES = ("rule", "passthrough", "subtree", "alternates", "withdrawal", "import", "file")
 BOOK = {"identifier": "ark:12345/book", "target": "https://a.example/book"}

@@ -16,8 +16,8 @@ from urllib.parse import quote
 
 import pytest
 
+from ararat.bindings.storage.databases.sqlite import FRESH_SECONDS
 from ararat.middleware import open_bindings
-from ararat.middleware.storage.databases.sqlite import FRESH_SECONDS
 
 SITE = """\
 import json, os

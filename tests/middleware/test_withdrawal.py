@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from werkzeug.test import Client
 
+from ararat.bindings.collection import Bindings
 from ararat.identifiers.ark import parser as ark
 from ararat.middleware import ResolverMiddleware
-from ararat.middleware.bindings.collection import Bindings
 from ararat.middleware.resolution.lookup import withdrawing_keys
 from ararat.middleware.resolution.resolver import no_rules, resolve
-from ararat.middleware.settings import Settings
+from ararat.middleware.resolution.settings import Settings
 
 BELOW = [
     pytest.param("ark:12345/v1.pdf", "ark:12345/v1", id="a variant"),

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import pytest
 
+from ararat.bindings.snapshots import write_snapshot
 from ararat.middleware import import_table, open_bindings
-from ararat.middleware.storage.snapshot_writing import write_snapshot
 
 NAMES = 1000
 

@@ -20,8 +20,8 @@ from jinja2.bccache import Bucket
 from werkzeug.routing import Rule
 from werkzeug.routing.converters import DEFAULT_CONVERTERS
 
+from ararat.bindings.names.binding import NameCount
 from ararat.middleware import BindingsUnavailable
-from ararat.middleware.bindings.model import NameCount
 from ararat.webapp import create_app
 
 

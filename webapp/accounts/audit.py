@@ -11,10 +11,10 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from ...bindings.names.binding import rfc3339
+from ...bindings.storage.tables.account_tables import audit
+from ...bindings.storage.writing.inserts import Insert
 from ...identifiers.text import display
-from ...middleware.bindings.model import rfc3339
-from ...middleware.storage.tables.account_tables import audit
-from ...middleware.storage.writing.inserts import Insert
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Dialect

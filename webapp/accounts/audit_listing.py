@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sqlalchemy import select
 
-from ...middleware.bindings.model import rfc3339
-from ...middleware.storage.tables import account_tables as tables
+from ...bindings.names.binding import rfc3339
+from ...bindings.storage.tables import account_tables as tables
 
 if TYPE_CHECKING:
     from .store import Accounts

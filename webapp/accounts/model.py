@@ -12,9 +12,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, get_args
 
-from ...middleware.bindings import listing, prefixes, validation
-from ...middleware.bindings.model import rfc3339
-from ...middleware.errors import BindingError
+from ...bindings.names import selection as listing
+from ...bindings.names import validation
+from ...bindings.names.binding import rfc3339
+from ...bindings.names.errors import BindingError
+from ...bindings.names.prefixes import prefixes
 from .errors import AccountError
 
 Role = Literal["reader", "curator", "administrator"]

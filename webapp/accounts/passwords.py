@@ -21,7 +21,7 @@ from threading import BoundedSemaphore
 import argon2
 from argon2.exceptions import InvalidHashError, VerificationError
 
-from ...middleware.fork_safety import AtFork, ForkSafeLock
+from ...bindings.system.fork_safety import AtFork, ForkSafeLock
 from .errors import AccountError
 
 MIN_CHARACTERS = 12

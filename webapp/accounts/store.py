@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from sqlalchemy import Connection, delete, insert, select, update
 
-from ...middleware.bindings import validation
-from ...middleware.bindings.model import rfc3339
-from ...middleware.storage.tables import account_tables as tables
+from ...bindings.names import validation
+from ...bindings.names.binding import rfc3339
+from ...bindings.storage.tables import account_tables as tables
 from . import audit, passwords
 from .errors import AccountError
 from .model import Account, Caller, read_name, read_prefix, read_role

@@ -21,15 +21,15 @@ from flask import Response, request
 from sqlalchemy import Connection, bindparam, delete, select
 from sqlalchemy.dialects import postgresql, sqlite
 
-from ...middleware.bindings.model import rfc3339
-from ...middleware.errors import BindingError
+from ...bindings.names.binding import rfc3339
+from ...bindings.names.errors import BindingError
+from ...bindings.storage.tables.account_tables import idempotency as table
 from ...middleware.http import request_target
-from ...middleware.storage.tables.account_tables import idempotency as table
 from ..errors import Refused
 from .problems import OperationRefused
 
 if TYPE_CHECKING:
-    from ...middleware.storage.writing.transaction import Transaction
+    from ...bindings.storage.writing.transaction import Transaction
     from ..accounts.model import Caller
     from ..accounts.store import Accounts
     from ..management import Management

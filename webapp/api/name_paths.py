@@ -17,9 +17,10 @@ from urllib.parse import unquote
 
 from werkzeug.exceptions import NotFound
 
+from ...bindings.names import naming as names
+from ...bindings.names.errors import BindingError
+from ...bindings.names.prefixes import prefixes
 from ...identifiers.text import display
-from ...middleware.bindings import names, prefixes
-from ...middleware.errors import BindingError
 from ...middleware.http import request_target
 from ...middleware.http.request_target import Target
 from ..errors import Refused

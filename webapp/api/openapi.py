@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ... import __version__
-from ...middleware.bindings.listing import MAX_PAGE
-from ...middleware.bindings.model import STATUSES
+from ...bindings.names.binding import STATUSES
+from ...bindings.names.selection import MAX_PAGE
 from ..config import url
 from ..schemas import TEXT, Schema, one_of, ref
 from ..security import MANAGED as BASE

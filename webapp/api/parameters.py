@@ -7,9 +7,9 @@ from urllib.parse import unquote_to_bytes
 
 from flask import request
 
+from ...bindings.names import selection as listing
+from ...bindings.names.errors import BindingError
 from ...identifiers.text import display
-from ...middleware.bindings import listing
-from ...middleware.errors import BindingError
 from ..errors import Refused
 
 

@@ -11,8 +11,8 @@ from typing import Any
 
 from flask import Blueprint, Response
 
-from ...middleware.bindings.bulk.plan import BulkResult
-from ...middleware.errors import (
+from ...bindings.bulk.plan import BulkResult
+from ...bindings.names.errors import (
     BindingConflict,
     BindingError,
     BindingsUnavailable,

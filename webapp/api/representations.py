@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...middleware.bindings.bulk.plan import BulkResult
-from ...middleware.bindings.checks import personal_data
-from ...middleware.bindings.listing import as_dict as of_name
-from ...middleware.bindings.model import Binding, Event, rfc3339
+from ...bindings.bulk.plan import BulkResult
+from ...bindings.names.binding import Binding, Event, rfc3339
+from ...bindings.names.metadata import personal_data
+from ...bindings.names.selection import as_dict as of_name
 from ..jobs.model import Job
 
 __all__ = ["of_event", "of_import", "of_name", "of_operation", "of_saved"]

@@ -6,10 +6,10 @@ from functools import lru_cache
 
 import jsonschema_rs
 
-from ...middleware.bindings.metadata import MAX_BYTES as MAX_METADATA
-from ...middleware.bindings.model import ACTIONS, KINDS, REDIRECTS, SCOPES, STATUSES
-from ...middleware.bindings.prefixes import FIELDS as PREFIX_FIELDS
-from ...middleware.bindings.prefixes import MAX_TEXT as MAX_PREFIX_TEXT
+from ...bindings.names.binding import ACTIONS, KINDS, REDIRECTS, SCOPES, STATUSES
+from ...bindings.names.metadata.metadata import MAX_BYTES as MAX_METADATA
+from ...bindings.names.prefixes.prefixes import FIELDS as PREFIX_FIELDS
+from ...bindings.names.prefixes.prefixes import MAX_TEXT as MAX_PREFIX_TEXT
 from ..jobs.model import STATES
 from ..schemas import ANY_OBJECT, FLAG, MAYBE_NUMBER, MAYBE_TEXT, NUMBER, TEXT, Schema, one_of, ref
 

@@ -10,7 +10,7 @@ from htmx_flask import request as htmx_request
 from werkzeug.exceptions import RequestEntityTooLarge
 from werkzeug.wrappers import Response as AnyResponse
 
-from ...middleware.bindings.model import rfc3339
+from ...bindings.names.binding import rfc3339
 from ...middleware.http import request_target
 from ..accounts import csrf, identify
 from ..accounts.model import Caller

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from ...middleware.fork_safety import ForkSafeLock
+from ...bindings.system.fork_safety import ForkSafeLock
 
 if TYPE_CHECKING:
     from ..accounts.model import Caller

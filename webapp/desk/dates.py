@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from ...middleware.bindings import listing
+from ...bindings.names import selection as listing
 from .forms import Problem
 
 _DAY = len("2026-11-23")

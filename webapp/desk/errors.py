@@ -8,8 +8,8 @@ from flask import Response, render_template, request
 from htmx_flask import request as htmx_request
 from werkzeug.exceptions import HTTPException
 
+from ...bindings.names.errors import BindingConflict, BindingError, ReadOnlyBindings
 from ...identifiers.text import display
-from ...middleware.errors import BindingConflict, BindingError, ReadOnlyBindings
 from .. import errors
 from ..accounts import identify
 from ..errors import Refused, sentence

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ...middleware.errors import Refused
+from ...bindings.names.errors import Refused
 from ..errors import sentence
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from flask import Response, render_template, request
 from werkzeug.wrappers import Response as AnyResponse
 
-from ...middleware.errors import BindingConflict
+from ...bindings.names.errors import BindingConflict
 from ..config import url
 from ..links.model import DESCRIPTIONS, STATES, Link, State
 from ..links.store import Links

@@ -13,8 +13,8 @@ from typing import NamedTuple
 from flask import Response, render_template, request
 from werkzeug.wrappers import Response as AnyResponse
 
-from ...middleware.bindings.bulk.plan import BulkResult
-from ...middleware.errors import BindingError
+from ...bindings.bulk.plan import BulkResult
+from ...bindings.names.errors import BindingError
 from ..config import site, url
 from ..management import Forbidden
 from ..management.permissions import require_curator

@@ -6,7 +6,7 @@ from flask import current_app, render_template, request
 from flask.blueprints import BlueprintSetupState
 from htmx_flask import request as htmx_request
 
-from ...middleware.bindings.event_listing import EventSelection
+from ...bindings.names.event_selection import EventSelection
 from .blueprint import blueprint, caller, management
 from .changes.listing import changes_of
 from .counts import FEW, CountCache

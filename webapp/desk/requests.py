@@ -10,8 +10,8 @@ from typing import Literal, get_args
 
 from flask import Response, render_template, request
 
+from ...bindings.names.errors import BindingsUnavailable
 from ...identifiers.text import display
-from ...middleware.errors import BindingsUnavailable
 from ...middleware.statistics.counts import CountStore, Requested, Total
 from ..config import site
 from . import exports

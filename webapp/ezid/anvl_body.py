@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from urllib.parse import unquote
 
-from ...middleware.bindings import validation
+from ...bindings.names import validation
 from .answers import bad_request
 
 MAX_BYTES = 2**20

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ...middleware.tabular.sources.ezid.element_names import CITATION
+from ...bindings.imports.sources.ezid.element_names import CITATION
 from ...middleware.views.formats import datacite_document
 
 _ELEMENTS = ("creator", "title", "publisher", "publicationyear", "resourcetype")

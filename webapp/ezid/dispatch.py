@@ -14,9 +14,9 @@ from urllib.parse import parse_qsl
 from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
 
+from ...bindings.names import validation
+from ...bindings.names.errors import BindingError, BindingsUnavailable, ReadOnlyBindings, UnreadableBinding
 from ...identifiers.text import display
-from ...middleware.bindings import validation
-from ...middleware.errors import BindingError, BindingsUnavailable, ReadOnlyBindings, UnreadableBinding
 from ..errors import drain
 from ..management import Forbidden, Missing
 from ..tracing.limits.concurrency import Busy, ConcurrencyLimit

@@ -1,6 +1,6 @@
 """The formats of batch downloads: ANVL, CSV and XML, compressed with gzip or zip.
 
-:mod:`ararat.middleware.tabular.sources` imports all three again.
+:mod:`ararat.bindings.imports.sources` imports all three again.
 
 Source: EZID API, version 2, "Download formats".
 """
@@ -15,9 +15,9 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, Literal, NamedTuple
 
+from ...bindings.names.errors import BindingError
+from ...bindings.names.metadata import datacite_and_schema_checks
 from ...identifiers.text import anvl, xml_text
-from ...middleware.bindings import datacite_and_schema_checks
-from ...middleware.errors import BindingError
 from . import citations
 
 Format = Literal["anvl", "csv", "xml"]

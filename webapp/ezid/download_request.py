@@ -11,17 +11,17 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, cast, get_args
 from urllib.parse import parse_qsl
 
-from ...middleware.bindings import validation
-from ...middleware.bindings.listing import Selection
-from ...middleware.bindings.model import Status
-from ...middleware.tabular.sources.record import read_instant
+from ...bindings.imports.sources.record import read_instant
+from ...bindings.names import validation
+from ...bindings.names.binding import Status
+from ...bindings.names.selection import Selection
 from .answers import bad_request
 from .download_formats import Compression, Format
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ...middleware.bindings.model import Binding
+    from ...bindings.names.binding import Binding
     from ..accounts.model import Caller
 
 FORM_TYPE = "application/x-www-form-urlencoded"

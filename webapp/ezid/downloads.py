@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 from flask import Response, stream_with_context
 from sqlalchemy import Connection, bindparam, delete, insert, select
 
-from ...middleware.bindings.model import rfc3339
-from ...middleware.storage.tables.account_tables import jobs
+from ...bindings.names.binding import rfc3339
+from ...bindings.storage.tables.account_tables import jobs
 from . import download_formats, download_request, elements
 from .answers import Answer, Failed
 from .asked import Asked
@@ -30,8 +30,8 @@ from .download_request import Download
 from .sessions import require_caller
 
 if TYPE_CHECKING:
-    from ...middleware.bindings.listing import Selection
-    from ...middleware.bindings.model import Binding
+    from ...bindings.names.binding import Binding
+    from ...bindings.names.selection import Selection
     from ..accounts.model import Caller
     from ..accounts.store import Accounts
 

@@ -10,10 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from ...middleware.bindings import metadata, names, targets, validation
-from ...middleware.bindings.model import Binding, Status
-from ...middleware.errors import BindingError
-from ...middleware.tabular.sources.ezid.element_names import (
+from ...bindings.imports.sources.ezid.element_names import (
     DEFAULT_PROFILE,
     EXPORT,
     OWNER,
@@ -22,7 +19,12 @@ from ...middleware.tabular.sources.ezid.element_names import (
     element_name,
     metadata_name,
 )
-from ...middleware.tabular.sources.ezid.elements import erc_elements
+from ...bindings.imports.sources.ezid.elements import erc_elements
+from ...bindings.names import naming as names
+from ...bindings.names import targets, validation
+from ...bindings.names.binding import Binding, Status
+from ...bindings.names.errors import BindingError
+from ...bindings.names.metadata import metadata
 from ..management import Fields
 from .answers import bad_request
 

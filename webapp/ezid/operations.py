@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ...middleware.bindings import names, validation
-from ...middleware.errors import BindingConflict
-from ...middleware.tabular.sources.ezid.element_names import OWNER
+from ...bindings.imports.sources.ezid.element_names import OWNER
+from ...bindings.names import naming as names
+from ...bindings.names import validation
+from ...bindings.names.errors import BindingConflict
 from ..accounts.errors import AccountError
 from ..management import Missing, Stale
 from . import anvl_body, elements
@@ -17,7 +18,7 @@ from .configuration import ezid
 from .sessions import caller, require_caller
 
 if TYPE_CHECKING:
-    from ...middleware.bindings.model import Binding
+    from ...bindings.names.binding import Binding
     from ..accounts.model import Caller
     from .elements import Statement
 

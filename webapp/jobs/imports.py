@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from flask import Flask, current_app
 
-from ...middleware.tabular.summary import Summary
+from ...bindings.imports.summary import Summary
 from .callers import caller_of, described
 from .model import Job
 from .queue import LEASE_SECONDS, Claim, Jobs
@@ -20,7 +20,7 @@ from .worker import Worker
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from ...middleware.storage.writing.transaction import Transaction
+    from ...bindings.storage.writing.transaction import Transaction
     from ..accounts.model import Caller
     from ..management import Management
 
@@ -66,7 +66,7 @@ class Imports:
         """Add an import in the transaction of ``connection``, and return it.
 
         ``content`` is the file. The other parameters are those of
-        :func:`~ararat.middleware.tabular.importing.import_table`.
+        :func:`~ararat.bindings.imports.importing.import_table`.
         """
         parameters = {
             "format": format,

@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, bindparam, func, insert, literal_column, select, text, update
 
-from ...middleware.bindings.model import rfc3339
-from ...middleware.storage.tables.account_tables import jobs as table
+from ...bindings.names.binding import rfc3339
+from ...bindings.storage.tables.account_tables import jobs as table
 from ..accounts.records.database import CLOCK_SKEW
 from .model import FINISHED, Job, State
 

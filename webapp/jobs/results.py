@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...middleware.tabular.summary import Summary
+from ...bindings.imports.summary import Summary
 
 COUNTS = (
     *("added", "unchanged", "updated", "claimed", "relocated", "withdrawn", "reserved"),

@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ...middleware.bindings import validation
-from ...middleware.bindings.model import Binding
-from ...middleware.errors import TableError
-from ...middleware.tabular.columns import Row, cells
-from ...middleware.tabular.summary import Imported, NotedLine, Summary
-from ...middleware.tabular.text_stream import ReadAs
+from ...bindings.imports.summary import Imported, NotedLine, Summary
+from ...bindings.names import validation
+from ...bindings.names.binding import Binding
+from ...bindings.names.errors import TableError
+from ...bindings.tables.columns import Row, cells
+from ...bindings.tables.text_stream import ReadAs
 from ..uploads import sheet
 from ..uploads.limits import MAX_ROWS
 from ..uploads.model import Part, Reading, RowOutcome, Upload
@@ -26,7 +26,7 @@ from .results import result_of
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from ...middleware.storage.writing.transaction import Transaction
+    from ...bindings.storage.writing.transaction import Transaction
     from ..accounts.model import Caller
     from ..management import Management
     from .model import Job

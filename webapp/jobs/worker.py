@@ -11,8 +11,8 @@ import os
 import threading
 from collections.abc import Callable, Mapping
 
-from ...middleware.errors import BindingsLocked, BindingsUnavailable, Refused
-from ...middleware.fork_safety import ForkSafeLock
+from ...bindings.names.errors import BindingsLocked, BindingsUnavailable, Refused
+from ...bindings.system.fork_safety import ForkSafeLock
 from .queue import Claim, ClaimLost, Jobs
 
 Work = Callable[[Claim, Callable[[int], None]], None]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal, get_args
 
-from ...middleware.bindings.model import rfc3339
+from ...bindings.names.binding import rfc3339
 from ..tracing.bulk import BulkTraceRow, Verdict
 from ..tracing.events import Event, Hop
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from ...middleware.errors import BindingsUnavailable
+from ...bindings.names.errors import BindingsUnavailable
 from ..tracing.algorithm import trace
 from ..tracing.bulk import trace_all
 from ..tracing.client.guard import GuardedClient

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import and_, bindparam, delete, func, insert, or_, select
 
-from ...middleware.bindings.model import rfc3339
-from ...middleware.errors import ReadOnlyBindings
-from ...middleware.storage.store import DatabaseStore
-from ...middleware.storage.tables.link_tables import links
-from ...middleware.storage.tables.schema import bindings as names
+from ...bindings.names.binding import rfc3339
+from ...bindings.names.errors import ReadOnlyBindings
+from ...bindings.storage.store import DatabaseStore
+from ...bindings.storage.tables.link_tables import links
+from ...bindings.storage.tables.schema import bindings as names
 from .model import STATES, Link, State
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 The JSON API, the EZID API and the desk translate requests to :class:`Management` and have no rules of their own.
 """
 
-from ...middleware.errors import Stale
+from ...bindings.names.errors import Stale
 from .errors import Forbidden, Missing
 from .fields import Fields, NewName, Saved, etag
 from .prefixes import NO_RECORD, prefix_etag

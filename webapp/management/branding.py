@@ -8,8 +8,8 @@ from .permissions import require_administrator
 from .recording import Recorder
 
 if TYPE_CHECKING:
-    from ...middleware.branding.model import Branding
-    from ...middleware.branding.stored import Version
+    from ...bindings.names.branding.model import Branding
+    from ...bindings.names.branding.stored import Version
     from ..accounts.model import Caller
 
 

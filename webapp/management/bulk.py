@@ -6,12 +6,12 @@ from collections.abc import Callable
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, BinaryIO, TypeVar
 
-from ...middleware.bindings.bulk import relocation, undo
-from ...middleware.bindings.bulk.operations import Operation, list_operations
-from ...middleware.bindings.bulk.plan import BulkResult
-from ...middleware.tabular.exporting import table_lines
-from ...middleware.tabular.importing import import_rows, import_table
-from ...middleware.tabular.summary import Effect, Report, Summary
+from ...bindings.bulk import relocation, undo
+from ...bindings.bulk.plan import BulkResult
+from ...bindings.imports.exporting import table_lines
+from ...bindings.imports.importing import import_rows, import_table
+from ...bindings.imports.summary import Effect, Report, Summary
+from ...bindings.names.operation import Operation, list_operations
 from .permissions import require_account, require_administrator, require_curator
 from .recording import Recorder
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from ...bindings.names.naming import Name
+    from ...bindings.tables.columns import Row
+    from ...bindings.tables.formats import Format
+    from ...bindings.tables.text_stream import ReadAs
     from ...middleware import Bindings
-    from ...middleware.bindings.names import Name
-    from ...middleware.tabular.columns import Row
-    from ...middleware.tabular.formats import Format
-    from ...middleware.tabular.text_stream import ReadAs
     from ..accounts.model import Caller
 
 MAX_NAMES = 20_000
@@ -39,7 +39,7 @@ class BulkOperations(Recorder):
 
     A name that the caller cannot change is refused with the code ``not-granted``, and nothing is written then. More
     than :data:`MAX_NAMES` names are refused with ``operation-large``, except those of an import. The other
-    parameters and results are those of the functions of :mod:`ararat.middleware.bindings.bulk`.
+    parameters and results are those of the functions of :mod:`ararat.bindings.bulk`.
     """
 
     def relocate_prefix(
@@ -70,7 +70,7 @@ class BulkOperations(Recorder):
         dry_run: bool = False,
         progress: Progress | None = None,
     ) -> Summary:
-        """Import a table; see :func:`~ararat.middleware.tabular.importing.import_table`.
+        """Import a table; see :func:`~ararat.bindings.imports.importing.import_table`.
 
         Only an administrator can import rules, prefix records and counters.
         """
@@ -102,7 +102,7 @@ class BulkOperations(Recorder):
         report: Report | None = None,
         effect: Effect | None = None,
     ) -> Summary:
-        """Import rows that are already parsed; see :func:`~ararat.middleware.tabular.importing.import_rows`.
+        """Import rows that are already parsed; see :func:`~ararat.bindings.imports.importing.import_rows`.
 
         Only an administrator can import rules, prefix records and counters.
         """
@@ -144,7 +144,7 @@ class BulkOperations(Recorder):
             return done(undo.undo_change(bindings, name, revision=revision, dry_run=dry_run, actor=known.actor))
 
     def operations(self, caller: Caller | None, *, before: int | None = None, limit: int = 100) -> list[Operation]:
-        """Return operations, the newest first; see :func:`~.operations.list_operations`."""
+        """Return operations, the newest first; see :func:`~.operation.list_operations`."""
         require_account(caller)
         return list_operations(self.bindings, before=before, limit=limit)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...middleware.errors import BindingError
+from ...bindings.names.errors import BindingError
 
 
 class Forbidden(BindingError):

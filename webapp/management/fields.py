@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
-from ...middleware.bindings import assignment, targets, validation
-from ...middleware.bindings import metadata as elements
-from ...middleware.bindings.assignment import Change, Outcome
-from ...middleware.bindings.model import REDIRECTS, STATUSES, Binding, Status
-from ...middleware.bindings.names import Name
-from ...middleware.errors import BindingError
+from ...bindings.names import assignment, targets, validation
+from ...bindings.names.assignment import Change, Outcome
+from ...bindings.names.binding import REDIRECTS, STATUSES, Binding, Status
+from ...bindings.names.errors import BindingError
+from ...bindings.names.metadata import metadata as elements
+from ...bindings.names.naming import Name
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -68,7 +68,7 @@ def etag(binding: Binding) -> str:
     """Return the strong entity tag of a name, with its quotation marks. It changes with each revision.
 
     >>> from datetime import UTC, datetime
-    >>> from ararat.middleware.bindings.assignment import propose
+    >>> from ararat.bindings.names.assignment import propose
     >>> etag(propose("ark:12345/x", "/x").first(datetime(2026, 11, 23, tzinfo=UTC)))
     '"1-660e646648000"'
     """

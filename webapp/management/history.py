@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...middleware.bindings.bulk.operations import Operation
-from ...middleware.bindings.event_listing import EventPage, EventSelection, list_events
+from ...bindings.names.event_selection import EventPage, EventSelection, list_events
+from ...bindings.names.operation import Operation
 from ..accounts.audit_listing import AuditPage, AuditSelection, list_audit
 from .errors import Missing
 from .permissions import require_account, require_administrator

@@ -7,15 +7,18 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from ...bindings import creation
+from ...bindings.changes import NameChange
+from ...bindings.creation import MintedChange
+from ...bindings.names import assignment
+from ...bindings.names import naming as names
+from ...bindings.names.assignment import Change
+from ...bindings.names.binding import Binding, Event, Kind
+from ...bindings.names.errors import BindingConflict
+from ...bindings.names.naming import Name
+from ...bindings.names.prefixes import prefixes
+from ...bindings.names.selection import Group, Page, Selection
 from ...identifiers.ark import length
-from ...middleware.bindings import assignment, creation, names, prefixes
-from ...middleware.bindings.assignment import Change
-from ...middleware.bindings.changes import NameChange
-from ...middleware.bindings.creation import MintedChange
-from ...middleware.bindings.listing import Group, Page, Selection
-from ...middleware.bindings.model import Binding, Event, Kind
-from ...middleware.bindings.names import Name
-from ...middleware.errors import BindingConflict
 from . import fields as setting
 from .errors import Missing
 from .fields import NOTHING_GIVEN, Fields, NewName, Saved

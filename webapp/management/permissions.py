@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from ...middleware.bindings import validation
-from ...middleware.tabular.sources.ezid.element_names import OWNER
+from ...bindings.imports.sources.ezid.element_names import OWNER
+from ...bindings.names import validation
 from .errors import Forbidden
 
 if TYPE_CHECKING:
-    from ...middleware.bindings.assignment import Change
-    from ...middleware.bindings.model import Binding
-    from ...middleware.bindings.policy import ChangeCheck, SettingStore
+    from ...bindings.names.assignment import Change
+    from ...bindings.names.binding import Binding
+    from ...bindings.names.policy import ChangeCheck, SettingStore
     from ..accounts.model import Caller
     from ..accounts.store import Accounts
 

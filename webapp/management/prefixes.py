@@ -6,16 +6,17 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from ...middleware.bindings import prefix_changes, prefixes
-from ...middleware.bindings.prefixes import Field, PrefixEvent, PrefixRecord
-from ...middleware.errors import Stale
+from ...bindings import prefix_changes
+from ...bindings.names.errors import Stale
+from ...bindings.names.prefixes import prefixes
+from ...bindings.names.prefixes.prefixes import Field, PrefixEvent, PrefixRecord
 from .errors import Missing
 from .permissions import require_account, require_administrator
 from .recording import Recorder
 
 if TYPE_CHECKING:
-    from ...middleware.resolution.rules import Rule
-    from ...middleware.storage.store import Transaction
+    from ...bindings.names.prefixes.rules import Rule
+    from ...bindings.storage.store import Transaction
     from ..accounts.model import Caller
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

@@ -7,15 +7,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from ...middleware.bindings import validation
-from ...middleware.errors import BindingError, BindingsUnavailable
+from ...bindings.names import validation
+from ...bindings.names.errors import BindingError, BindingsUnavailable
 from ..accounts import audit
 from .permissions import granted_only, require_curator, require_unrevoked
 
 if TYPE_CHECKING:
+    from ...bindings.names.naming import Name
+    from ...bindings.storage.writing.transaction import Transaction
     from ...middleware import Bindings
-    from ...middleware.bindings.names import Name
-    from ...middleware.storage.writing.transaction import Transaction
     from ..accounts.model import Caller
     from ..accounts.store import Accounts
 

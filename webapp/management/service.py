@@ -12,7 +12,7 @@ from .names import NameOperations
 from .prefixes import PrefixOperations
 
 if TYPE_CHECKING:
-    from ...middleware.storage.writing.transaction import Transaction
+    from ...bindings.storage.writing.transaction import Transaction
 
 
 class Management(NameOperations, BulkOperations, PrefixOperations, BrandingOperations, HistoryOperations):

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from ...bindings.names import naming as names
 from ...identifiers import Match, Report, examine, find
 from ...identifiers.report import Limits
 from ...identifiers.segments import outer
 from ...middleware import BindingsUnavailable
-from ...middleware.bindings import names
 
 if TYPE_CHECKING:
     from ...identifiers.iri_policy import Profile

@@ -10,10 +10,10 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+from ...bindings.names import origins
+from ...bindings.names.errors import PrefixError
 from ...identifiers import IdentifierError
 from ...identifiers.report import OFFICIAL_PREFIX
-from ...middleware.bindings import origins
-from ...middleware.errors import PrefixError
 from . import messages
 from . import uri as reference
 from .client.url import MAX_LENGTH

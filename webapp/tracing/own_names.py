@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ...identifiers import IdentifierError
 from ...middleware import Bindings, ResolverMiddleware
 from ...middleware.resolution.resolver import resolve
-from ...middleware.settings import SCHEMES, Settings
+from ...middleware.resolution.settings import SCHEMES, Settings
 from .client.in_process import local_fetch
 from .hop import Fetch, HopFailed, HopResponse
 from .target import prepare

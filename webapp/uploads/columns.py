@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from ...middleware.bindings import validation
-from ...middleware.bindings.metadata import ELEMENTS
-from ...middleware.tabular.columns import Columns
+from ...bindings.names import validation
+from ...bindings.names.metadata.metadata import ELEMENTS
+from ...bindings.tables.columns import Columns
 
 OTHER = "other"
 """The choice of an element that is not listed."""

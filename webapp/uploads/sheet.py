@@ -12,11 +12,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from itertools import islice
 
-from ...middleware.errors import TableError
-from ...middleware.tabular import delimited, formats
-from ...middleware.tabular.columns import Columns, Row
-from ...middleware.tabular.delimited import Line
-from ...middleware.tabular.text_stream import Lines, ReadAs
+from ...bindings.names.errors import TableError
+from ...bindings.tables import delimited, formats
+from ...bindings.tables.columns import Columns, Row
+from ...bindings.tables.delimited import Line
+from ...bindings.tables.text_stream import Lines, ReadAs
 from . import workbook
 from .limits import MAX_COLUMNS, MAX_ROWS
 from .model import Format, Reading

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
 
-from ...middleware.bindings.model import rfc3339
-from ...middleware.storage.tables.upload_tables import upload_rows, uploads
+from ...bindings.names.binding import rfc3339
+from ...bindings.storage.tables.upload_tables import upload_rows, uploads
 from .limits import MAX_UPLOADS
 from .model import Part, Reading, RowOutcome, Stage, Upload
 

@@ -14,9 +14,9 @@ from collections.abc import Iterator, Sequence
 from datetime import date, datetime, time
 from typing import Any
 
-from ...middleware.bindings.validation import shown
-from ...middleware.errors import TableError
-from ...middleware.tabular.delimited import Line
+from ...bindings.names.errors import TableError
+from ...bindings.names.validation import shown
+from ...bindings.tables.delimited import Line
 from .limits import MAX_COLUMNS, MAX_ROWS
 
 MAX_UNPACKED = 50_000_000

@@ -14,9 +14,9 @@ from htmx_flask import make_response
 from htmx_flask import request as htmx_request
 from werkzeug.wrappers import Response as AnyResponse
 
+from ...bindings.health import health_document
 from ...identifiers import examine
 from ...identifiers.text import display
-from ...middleware.storage.health import health_document
 from .. import errors, large_texts
 from ..config import FORM_OVERHEAD, MAX_BYTES, MAX_URL_LENGTH, site, url
 from ..errors import Refused

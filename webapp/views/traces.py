@@ -20,10 +20,10 @@ from flask import Blueprint, Response, current_app, render_template, request
 from jinja2 import Environment
 from markupsafe import Markup
 
+from ...bindings.names import origins
+from ...bindings.names.errors import PrefixError
 from ...identifiers import examine
 from ...middleware import BindingsUnavailable
-from ...middleware.bindings import origins
-from ...middleware.errors import PrefixError
 from .. import trace_requests
 from ..config import MAX_URL_LENGTH, Site, site, url
 from ..errors import Refused

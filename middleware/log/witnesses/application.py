@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
-from ...errors import BindingError
-from ..keys import SignerKey
-from .add_checkpoint import MAX_REQUEST_BYTES, PATH, SIZE_TYPE
-from .witness import CosignatureRefused, Witness
+from ....bindings.log.notes.keys import SignerKey
+from ....bindings.log.witnesses.add_checkpoint import MAX_REQUEST_BYTES, PATH, SIZE_TYPE
+from ....bindings.log.witnesses.witness import CosignatureRefused, Witness
+from ....bindings.names.errors import BindingError
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment

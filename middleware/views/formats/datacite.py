@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from ....bindings.names.errors import BindingError
+from ....bindings.names.metadata.datacite_and_schema_checks import check_datacite
 from ....identifiers.text import xml_text
-from ...bindings.datacite_and_schema_checks import check_datacite
-from ...errors import BindingError
 from .reference import UNKNOWN, Reference
 from .resource_types import OTHER
 

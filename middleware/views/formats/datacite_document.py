@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from xml.parsers import expat
 
-from ...bindings import datacite_and_schema_checks
-from ...errors import BindingError
+from ....bindings.names.errors import BindingError
+from ....bindings.names.metadata import datacite_and_schema_checks
 
 _PATHS = {
     ("creators", "creator", "creatorName"): "creator",

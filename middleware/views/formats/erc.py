@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ....bindings.names.metadata import metadata
 from ....identifiers.text import anvl, characters
-from ...bindings import metadata
 from .reference import UNKNOWN
 
 

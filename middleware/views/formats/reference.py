@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from ...bindings import datacite_and_schema_checks
-from ...bindings.targets import location
-from ...errors import BindingError
+from ....bindings.names.errors import BindingError
+from ....bindings.names.metadata import datacite_and_schema_checks
+from ....bindings.names.targets import location
 from . import datacite_document
 from .resource_types import ResourceType, resource_type
 

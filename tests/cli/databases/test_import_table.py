@@ -14,10 +14,10 @@ import psycopg
 import pytest
 from click.testing import Result
 
+from ararat.bindings.imports.summary import NotedLine, Summary
 from ararat.cli.output import Sheet
 from ararat.cli.render import imports
 from ararat.middleware import open_bindings
-from ararat.middleware.tabular.summary import NotedLine, Summary
 from tests.databases import Cluster
 
 TABLE = (

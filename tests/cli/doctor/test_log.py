@@ -14,17 +14,17 @@ import pytest
 from click.testing import CliRunner
 from werkzeug.test import Client
 
+from ararat.bindings.log.folder import LogFolder
+from ararat.bindings.log.notes.keys import COSIGNATURE, SignerKey, VerifierKey
+from ararat.bindings.log.notes.notes import Note, Signature
+from ararat.bindings.log.publishing import initialize, publish
+from ararat.bindings.log.verification.policy import Policy
+from ararat.bindings.storage.store import DatabaseStore
 from ararat.cli import main
 from ararat.cli.doctor import log, served_log
 from ararat.cli.doctor.finding import Finding
 from ararat.cli.doctor.requests import RawResponse
 from ararat.middleware import Bindings, ResolverMiddleware, open_bindings
-from ararat.middleware.log.folder import LogFolder
-from ararat.middleware.log.keys import COSIGNATURE, SignerKey, VerifierKey
-from ararat.middleware.log.notes import Note, Signature
-from ararat.middleware.log.publishing import initialize, publish
-from ararat.middleware.log.verification.policy import Policy
-from ararat.middleware.storage.store import DatabaseStore
 from ararat.webapp.tracing.client import url as weburl
 from ararat.webapp.tracing.hop import FAILURES, HopFailed
 

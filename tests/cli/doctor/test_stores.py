@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from ararat.bindings.health import Condition
 from ararat.cli.doctor import stores
 from ararat.middleware import open_bindings
-from ararat.middleware.storage.health import Condition
 
 PRIMARY = Condition("postgresql://a/x", True, True)
 STANDBY = Condition("postgresql://b/x", True, False, standby=True)

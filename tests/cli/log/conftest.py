@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
-from ararat.middleware.log.checkpoints import read_checkpoint
-from ararat.middleware.log.folder import LogFolder
-from ararat.middleware.log.keys import VerifierKey
-from ararat.middleware.log.proofs import Proof
-from ararat.middleware.log.tiles import ENTRIES, entries_of, hash_reader, tile_at
-from ararat.middleware.log.tree import inclusion_proof
+from ararat.bindings.log.folder import LogFolder
+from ararat.bindings.log.notes.checkpoints import read_checkpoint
+from ararat.bindings.log.notes.keys import VerifierKey
+from ararat.bindings.log.tree.proofs import Proof
+from ararat.bindings.log.tree.tiles import ENTRIES, entries_of, hash_reader, tile_at
+from ararat.bindings.log.tree.tree import inclusion_proof
 
 ORIGIN = "example.org/log"
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from ararat.middleware.log.checkpoints import read_checkpoint
-from ararat.middleware.log.keys import VerifierKey
+from ararat.bindings.log.notes.checkpoints import read_checkpoint
+from ararat.bindings.log.notes.keys import VerifierKey
 
 ORIGIN = "example.org/log"
 

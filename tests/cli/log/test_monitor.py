@@ -13,7 +13,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from ararat.middleware.log.keys import COSIGNATURE, SignerKey
+from ararat.bindings.log.notes.keys import COSIGNATURE, SignerKey
 
 
 def unwrapped(text: str) -> str:

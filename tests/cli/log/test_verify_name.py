@@ -9,8 +9,8 @@ import pytest
 from werkzeug.test import Client
 from werkzeug.wrappers import Response
 
+from ararat.bindings.log.notes.keys import COSIGNATURE, SignerKey
 from ararat.middleware import ResolverMiddleware, open_bindings
-from ararat.middleware.log.keys import COSIGNATURE, SignerKey
 
 
 def unwrapped(text: str) -> str:

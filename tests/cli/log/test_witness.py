@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 from werkzeug.serving import make_server
 
-from ararat.middleware.log.key_file import locked_key
-from ararat.middleware.log.keys import COSIGNATURE, SignerKey, VerifierKey
+from ararat.bindings.log.notes.key_file import locked_key
+from ararat.bindings.log.notes.keys import COSIGNATURE, SignerKey, VerifierKey
+from ararat.bindings.log.witnesses.witness import Witness
 from ararat.middleware.log.witnesses.application import witness_application
-from ararat.middleware.log.witnesses.witness import Witness
 
 NAME = "witness.example"
 LOOPBACK = ("--allow-network", "127.0.0.0/8")

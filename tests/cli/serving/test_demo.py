@@ -9,10 +9,10 @@ import pytest
 from werkzeug.middleware.dispatcher import DispatcherMiddleware
 from werkzeug.test import Client
 
+from ararat.bindings.names.metadata.metadata import shortened
 from ararat.cli.serving import demo
 from ararat.identifiers import Ark, parse
 from ararat.middleware import open_bindings
-from ararat.middleware.bindings.metadata import shortened
 
 
 @pytest.fixture

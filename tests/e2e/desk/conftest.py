@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page
 
+from ararat.bindings.bulk.relocation import relocate_prefix
+from ararat.bindings.names.branding.logos import data_url
+from ararat.bindings.names.branding.model import Branding
 from ararat.middleware import Bindings, open_bindings
-from ararat.middleware.bindings.bulk.relocation import relocate_prefix
-from ararat.middleware.branding.logos import data_url
-from ararat.middleware.branding.model import Branding
 from ararat.middleware.statistics.counts import CountStore, DailyCount
 from ararat.webapp.accounts.store import Accounts
 from ararat.webapp.links.model import Link, State

@@ -12,8 +12,8 @@ from typing import Any, Literal, NamedTuple
 
 from playwright.sync_api import Locator, Page, expect
 
+from ararat.bindings.bulk.relocation import relocate_prefix
 from ararat.middleware import Bindings
-from ararat.middleware.bindings.bulk.relocation import relocate_prefix
 from ararat.webapp.accounts.store import Accounts
 from ararat.webapp.links.model import Link
 from ararat.webapp.links.store import Links

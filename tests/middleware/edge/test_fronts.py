@@ -15,10 +15,9 @@ from ararat.middleware import Bindings, open_bindings
 from ararat.middleware.edge.exporting import export_redirects
 from ararat.middleware.edge.formats import EdgeName
 from ararat.middleware.edge.marker import read_marker
-from ararat.middleware.settings import Settings
-
-from ...fronts import FRONTS, blocks, program_of, start_front
-from ...ports import free_port
+from ararat.middleware.resolution.settings import Settings
+from tests.fronts import FRONTS, blocks, program_of, start_front
+from tests.ports import free_port
 
 pytestmark = pytest.mark.long
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from ararat.bindings.storage.name_ranges import RangeState
 from ararat.middleware.edge.marker import Marker, read_marker
-from ararat.middleware.storage.name_ranges import RangeState
 
 NOW = datetime(2026, 11, 23, 9, 0, 0, 5, UTC)
 MARKER = Marker(

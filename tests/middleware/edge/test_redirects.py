@@ -9,7 +9,7 @@ import pytest
 
 from ararat.middleware import Bindings
 from ararat.middleware.edge.redirects import EdgeRedirect, EdgeRedirects
-from ararat.middleware.settings import Settings
+from ararat.middleware.resolution.settings import Settings
 
 PREFIX = "https://names.example"
 TARGET = "https://example.org/1"

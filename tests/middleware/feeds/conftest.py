@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from werkzeug.test import Client
 
+from ararat.bindings.imports.exporting import export_table
 from ararat.middleware import Bindings, ResolverMiddleware
-from ararat.middleware.tabular.exporting import export_table
 
 PREFIX = "https://r.example"
 START = datetime(2026, 1, 31, 12, 30, 15, 500, tzinfo=UTC)

@@ -9,8 +9,8 @@ from xml.etree import ElementTree
 import pytest
 from werkzeug.test import Client
 
+from ararat.bindings.names.branding.model import Branding
 from ararat.middleware import Bindings
-from ararat.middleware.branding.model import Branding
 from ararat.middleware.feeds import atom
 
 from .conftest import PREFIX

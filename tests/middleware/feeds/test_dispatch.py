@@ -9,7 +9,7 @@ import pytest
 from ararat.middleware import BindingSource, BindingsUnavailable, ResolverMiddleware
 from ararat.middleware.feeds.feed import FeedAnswer
 from ararat.middleware.feeds.sitemaps import Sitemap
-from ararat.middleware.settings import Settings
+from ararat.middleware.resolution.settings import Settings
 
 from .conftest import PREFIX, site
 

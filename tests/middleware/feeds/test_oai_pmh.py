@@ -12,9 +12,9 @@ import pytest
 from lxml import etree  # type: ignore[attr-defined]
 from werkzeug.test import Client, create_environ, run_wsgi_app
 
+from ararat.bindings.names.branding.model import Branding
+from ararat.bindings.names.selection import cursor
 from ararat.middleware import Bindings
-from ararat.middleware.bindings.listing import cursor
-from ararat.middleware.branding.model import Branding
 from ararat.middleware.feeds import oai_pmh
 from ararat.middleware.feeds.oai_tokens import encode
 from ararat.middleware.http.request import MAX_FORM

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ararat.middleware.bindings.prefixes import record
+from ararat.bindings.names.prefixes.prefixes import record
 from ararat.middleware.feeds.oai_sets import Sets, spec_of
 
 

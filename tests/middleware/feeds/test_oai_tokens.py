@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ararat.middleware.bindings.listing import cursor
+from ararat.bindings.names.selection import cursor
 from ararat.middleware.feeds import oai_tokens
 from ararat.middleware.feeds.oai_errors import OaiError
 from ararat.middleware.feeds.oai_tokens import decode, encode

@@ -13,12 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from werkzeug.test import Client
 
+from ararat.bindings.storage import name_ranges
+from ararat.bindings.storage.name_ranges import behind, between
+from ararat.bindings.storage.store import DatabaseStore
 from ararat.middleware import Bindings, import_table
 from ararat.middleware.feeds import sitemaps
 from ararat.middleware.feeds.feed import FeedSource
-from ararat.middleware.storage import name_ranges
-from ararat.middleware.storage.name_ranges import behind, between
-from ararat.middleware.storage.store import DatabaseStore
 from ararat.webapp.sitemaps import LOC, addresses
 
 from .conftest import PREFIX

@@ -14,8 +14,7 @@ from ararat.middleware.http.handover import Handover
 from ararat.middleware.http.request import MAX_FORM, Request
 from ararat.middleware.http.request_target import Target
 from ararat.middleware.http.request_target import recover as recover_by_wsgi
-
-from ...asgi_client import run, scope_of
+from tests.asgi_client import run, scope_of
 
 
 @pytest.mark.parametrize(

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from werkzeug.test import Client
 
+from ararat.bindings.log.folder import LogFolder
+from ararat.bindings.log.notes.keys import COSIGNATURE, SignerKey
+from ararat.bindings.log.notes.notes import Note, sign_note
+from ararat.bindings.log.publishing import initialize, publish
+from ararat.bindings.storage.store import DatabaseStore
 from ararat.middleware import BindingSource, ResolverMiddleware, import_table, open_bindings
-from ararat.middleware.log.folder import LogFolder
-from ararat.middleware.log.keys import COSIGNATURE, SignerKey
-from ararat.middleware.log.notes import Note, sign_note
-from ararat.middleware.log.publishing import initialize, publish
-from ararat.middleware.storage.store import DatabaseStore
 from ararat.middleware.views.languages import LANGUAGES
 
 PREFIX = "https://example.org"

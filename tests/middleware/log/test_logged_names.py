@@ -10,19 +10,18 @@ from typing import Any
 import pytest
 from werkzeug.test import Client
 
+from ararat.bindings.collection import Bindings
+from ararat.bindings.log.folder import LogFolder
+from ararat.bindings.log.notes.keys import COSIGNATURE, ED25519, SignerKey
+from ararat.bindings.log.notes.notes import Note, sign_note
+from ararat.bindings.log.publishing import initialize, publish
+from ararat.bindings.log.tree.entries import Entry
+from ararat.bindings.log.tree.proofs import Proof
+from ararat.bindings.names.binding import rfc3339
+from ararat.bindings.storage.store import DatabaseStore
 from ararat.middleware import ResolverASGIMiddleware, ResolverMiddleware, import_table, open_bindings
-from ararat.middleware.bindings.collection import Bindings
-from ararat.middleware.bindings.model import rfc3339
 from ararat.middleware.log import logged_names
-from ararat.middleware.log.entries import Entry
-from ararat.middleware.log.folder import LogFolder
-from ararat.middleware.log.keys import COSIGNATURE, ED25519, SignerKey
-from ararat.middleware.log.notes import Note, sign_note
-from ararat.middleware.log.proofs import Proof
-from ararat.middleware.log.publishing import initialize, publish
-from ararat.middleware.storage.store import DatabaseStore
-
-from ...asgi_client import Client as ASGIClient
+from tests.asgi_client import Client as ASGIClient
 
 JSON = "?info&format=json"
 

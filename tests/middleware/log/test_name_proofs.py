@@ -7,14 +7,14 @@ import os
 import pytest
 from werkzeug.test import Client
 
+from ararat.bindings.log.errors import LogError
+from ararat.bindings.log.tree.entries import Entry
+from ararat.bindings.log.tree.proofs import Proof
+from ararat.bindings.log.verification.name_proof import verify_name
+from ararat.bindings.log.verification.policy import Party, Policy
+from ararat.bindings.migration import urn_keys
+from ararat.bindings.names import naming as names
 from ararat.middleware import BindingError, ResolverMiddleware
-from ararat.middleware.bindings import names
-from ararat.middleware.log.entries import Entry
-from ararat.middleware.log.errors import LogError
-from ararat.middleware.log.proofs import Proof
-from ararat.middleware.log.verification.name_proof import verify_name
-from ararat.middleware.log.verification.policy import Party, Policy
-from ararat.middleware.storage.migration import urn_keys
 
 
 def site(environ, start_response):

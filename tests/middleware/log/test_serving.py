@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from werkzeug.test import Client
 
+from ararat.bindings.log.tree.tiles import ENTRIES, Tile
 from ararat.middleware import BindingSource, ResolverMiddleware
-from ararat.middleware.log.tiles import ENTRIES, Tile
 
 
 class Empty(BindingSource):

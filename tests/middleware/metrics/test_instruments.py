@@ -14,9 +14,8 @@ from ararat.middleware import BindingSource, BindingsUnavailable, ResolverASGIMi
 from ararat.middleware.metrics import instruments
 from ararat.middleware.metrics.instruments import OTHER, Metrics
 from ararat.middleware.resolution.resolver import resolve
-from ararat.middleware.settings import Settings
-
-from ...asgi_client import Client as AsgiClient
+from ararat.middleware.resolution.settings import Settings
+from tests.asgi_client import Client as AsgiClient
 
 RESOLUTIONS = "ararat_resolutions_total"
 

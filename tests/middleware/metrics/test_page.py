@@ -13,8 +13,7 @@ from werkzeug.test import Client
 
 from ararat import __version__
 from ararat.middleware import ResolverASGIMiddleware, ResolverMiddleware
-
-from ...asgi_client import Client as AsgiClient
+from tests.asgi_client import Client as AsgiClient
 
 
 def test_a_client_with_the_token_gets_the_metrics(client, authorized, read):

@@ -9,7 +9,7 @@ from ararat.identifiers import registries
 from ararat.identifiers.ark import parser as ark
 from ararat.middleware import ResolverMiddleware
 from ararat.middleware.resolution.forwarding import forwarding
-from ararat.middleware.settings import Settings
+from ararat.middleware.resolution.settings import Settings
 
 TABLE = """\
 {"registry": "naan", "date": "2026-01-02", "source": "https://registry.example/naan"}

@@ -8,9 +8,9 @@ import re
 import pytest
 from werkzeug.test import Client
 
+from ararat.bindings.names.error_codes import HTTP_STATUS, REFUSALS
 from ararat.identifiers import PROBLEMS, Problem
 from ararat.middleware import BindingSource, BindingsUnavailable, ResolverMiddleware
-from ararat.middleware.error_codes import HTTP_STATUS, REFUSALS
 from ararat.middleware.resolution.refusals import problem, refuse
 
 

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ararat.bindings.names.error_codes import REFUSALS
+from ararat.bindings.names.prefixes.rules import RuleMatch
 from ararat.middleware import Resolution
-from ararat.middleware.error_codes import REFUSALS
 from ararat.middleware.resolution.resolver import no_rules, resolve
-from ararat.middleware.resolution.rules import RuleMatch
-from ararat.middleware.settings import Settings
+from ararat.middleware.resolution.settings import Settings
 
 STATUSES = {200, 302, 303, 307, 400, 404, 410, 414}
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from ararat.identifiers import IdentifierError
 from ararat.identifiers.ark import parser as ark
 from ararat.middleware.resolution.resolver import no_rules, resolve
+from ararat.middleware.resolution.settings import Settings
 from ararat.middleware.resolution.subtree import containers, nearest_ark, site_path
-from ararat.middleware.settings import Settings
 
 IIIF = "/full/!200,200/0/default.jpg"
 

@@ -24,10 +24,9 @@ from typing import Any
 
 import pytest
 
-from ararat.middleware.bindings.open_bindings import database_at
-from ararat.middleware.storage.store import create_database
-
-from ...ports import free_port
+from ararat.bindings.open import database_at
+from ararat.bindings.storage.store import create_database
+from tests.ports import free_port
 
 _filling = run_path(str(Path(__file__).parents[2] / "bench/filling.py"))
 

@@ -18,17 +18,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from werkzeug.test import Client
 
+from ararat.bindings.names.binding import Binding
 from ararat.middleware import ResolverASGIMiddleware, ResolverMiddleware, import_table, open_bindings
-from ararat.middleware.bindings.model import Binding
 from ararat.middleware.resolution.result import Resolution
-from ararat.middleware.settings import Settings
+from ararat.middleware.resolution.settings import Settings
 from ararat.middleware.statistics import counter
 from ararat.middleware.statistics.counter import Statistics
 from ararat.middleware.statistics.counts import CountStore, DailyCount, Requested, Total
-
-from ...asgi_client import Client as AsgiClient
-from ...asgi_client import exchange, run, scope_of
-from ...forking import fork
+from tests.asgi_client import Client as AsgiClient
+from tests.asgi_client import exchange, run, scope_of
+from tests.forking import fork
 
 X = "ark:12345/x1"
 NOON = 20780 * 86400.0 + 43200

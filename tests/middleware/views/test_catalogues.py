@@ -8,7 +8,7 @@ from functools import cache
 
 import pytest
 
-from ararat.middleware.bindings import metadata
+from ararat.bindings.names.metadata import metadata
 from ararat.middleware.views import catalogues, messages
 from ararat.middleware.views.languages import ENGLISH, LANGUAGES
 from tests.generate_catalogues import FOLDER, page, translated

@@ -10,7 +10,7 @@ import pytest
 
 from ararat.identifiers.problems import problem
 from ararat.middleware.resolution.resolver import no_rules, resolve
-from ararat.middleware.settings import Settings
+from ararat.middleware.resolution.settings import Settings
 from ararat.middleware.views.error_page import excerpt, explain
 
 

@@ -9,8 +9,8 @@ from hashlib import sha256
 import pytest
 from werkzeug.test import Client
 
+from ararat.bindings.names.branding.model import Branding
 from ararat.middleware import ResolverMiddleware
-from ararat.middleware.branding.model import Branding
 from ararat.middleware.views.presentation import Presentation
 
 PNG = "data:image/png;base64," + b64encode(b"\x89PNG\r\n\x1a\n").decode()

@@ -10,8 +10,8 @@ from signposting.linkset import LinksetJSON, _parse_linkset_json
 from signposting.signpost import AbsoluteURI
 from werkzeug.test import Client
 
+from ararat.bindings.names.prefixes.prefixes import PrefixRecords, record
 from ararat.middleware import ResolverMiddleware
-from ararat.middleware.bindings.prefixes import PrefixRecords, record
 
 PREFIX = "https://r.example"
 TYPED = {

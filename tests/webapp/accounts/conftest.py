@@ -9,7 +9,7 @@ from typing import Any
 import argon2
 import pytest
 
-from ararat.middleware.bindings.collection import Bindings
+from ararat.bindings.collection import Bindings
 from ararat.webapp.accounts import passwords
 from ararat.webapp.accounts.store import Accounts
 
@@ -51,7 +51,7 @@ def accounts(database: str, open_store: Callable[..., Bindings], clock: Clock) -
 @pytest.fixture
 def audit_of() -> Callable[[Accounts], list[dict[str, Any]]]:
     """audit_of(accounts) returns the rows of the audit, oldest first."""
-    from ararat.middleware.storage.tables.account_tables import audit
+    from ararat.bindings.storage.tables.account_tables import audit
 
     def read(accounts: Accounts) -> list[dict[str, Any]]:
         return accounts.write(

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from ararat.middleware.errors import BindingError
+from ararat.bindings.names.errors import BindingError
 from ararat.webapp.accounts.errors import FIXES, AccountError
 from ararat.webapp.accounts.model import Account, Caller, Token, read_name, read_prefix, read_role
 

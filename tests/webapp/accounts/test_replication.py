@@ -7,7 +7,7 @@ import time
 import psycopg
 import pytest
 
-from ararat.middleware.errors import BindingsUnavailable
+from ararat.bindings.names.errors import BindingsUnavailable
 from ararat.webapp.accounts.store import Accounts
 
 

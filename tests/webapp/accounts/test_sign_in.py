@@ -11,8 +11,8 @@ import argon2
 import pytest
 from sqlalchemy import select
 
-from ararat.middleware.storage.tables.account_tables import accounts as accounts_table
-from ararat.middleware.storage.tables.account_tables import sign_ins
+from ararat.bindings.storage.tables.account_tables import accounts as accounts_table
+from ararat.bindings.storage.tables.account_tables import sign_ins
 from ararat.webapp.accounts import passwords
 from ararat.webapp.accounts.records import attempts
 from ararat.webapp.accounts.records.attempts import TooManyAttempts

@@ -8,10 +8,10 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import select
 
+from ararat.bindings.names.errors import BindingsUnavailable
+from ararat.bindings.open import open_file
+from ararat.bindings.storage.tables import account_tables
 from ararat.middleware import ReadOnlyBindings
-from ararat.middleware.bindings.open_bindings import open_file
-from ararat.middleware.errors import BindingsUnavailable
-from ararat.middleware.storage.tables import account_tables
 from ararat.webapp.accounts.errors import AccountError, SignInOutdated
 from ararat.webapp.accounts.model import Caller
 from ararat.webapp.accounts.store import Accounts

@@ -15,8 +15,8 @@ import pytest
 from flask import Flask
 from werkzeug.test import TestResponse
 
+from ararat.bindings.collection import Bindings
 from ararat.middleware import open_bindings
-from ararat.middleware.bindings.collection import Bindings
 from ararat.webapp import create_app
 from ararat.webapp.accounts.store import Accounts
 from ararat.webapp.config import Site
@@ -170,9 +170,9 @@ def rows(bindings: Bindings) -> Callable[[], list[Any]]:
 
 
 def rows_of(bindings: Bindings) -> Callable[[], list[Any]]:
-    from ararat.middleware.storage.store import DatabaseStore
-    from ararat.middleware.storage.tables import account_tables as tables
-    from ararat.middleware.storage.tables import schema
+    from ararat.bindings.storage.store import DatabaseStore
+    from ararat.bindings.storage.tables import account_tables as tables
+    from ararat.bindings.storage.tables import schema
 
     read = (schema.bindings, schema.events, schema.operations, schema.prefixes, tables.idempotency, tables.jobs)
 

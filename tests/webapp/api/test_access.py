@@ -90,7 +90,7 @@ def test_a_reader_sees_reserved_names_and_the_history(administrator, reader):
 
 
 def test_a_change_answers_503_while_an_import_holds_the_lock_of_sqlite(curator, bindings, rows, monkeypatch):
-    monkeypatch.setattr("ararat.middleware.storage.databases.sqlite.BUSY_SECONDS", 0.05)
+    monkeypatch.setattr("ararat.bindings.storage.databases.sqlite.BUSY_SECONDS", 0.05)
     curator.ok("GET", "/names")
     before = rows()
     with bindings.store.transaction():

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from ararat.middleware.bindings.collection import Bindings
+from ararat.bindings.collection import Bindings
 from ararat.webapp.accounts.store import Accounts
 from ararat.webapp.management import Management
 from tests.webapp.management.conftest import audit_of

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from ararat.bindings.names.error_codes import ERROR_CODES
 from ararat.cli.main import main
 from ararat.identifiers import PROBLEMS
-from ararat.middleware.error_codes import ERROR_CODES
 from ararat.webapp.api import openapi
 
 ROOT = Path(__file__).parents[3]

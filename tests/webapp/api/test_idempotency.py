@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from ararat.middleware.errors import BindingsUnavailable
+from ararat.bindings.names.errors import BindingsUnavailable
 from ararat.webapp.api import idempotency
 from tests.waiting import until
 from tests.webapp.api.conftest import BASE, Client, accounts_of, assert_problem

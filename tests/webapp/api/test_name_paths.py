@@ -7,7 +7,7 @@ from urllib.parse import quote, unquote_to_bytes
 import pytest
 from werkzeug.exceptions import NotFound
 
-from ararat.middleware.bindings import names
+from ararat.bindings.names import naming as names
 from ararat.webapp.api import name_paths
 from ararat.webapp.api.name_paths import Addressed
 from ararat.webapp.errors import Refused

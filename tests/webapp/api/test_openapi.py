@@ -11,8 +11,8 @@ import argon2
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
-from ararat.middleware.bindings.open_bindings import open_bindings
-from ararat.middleware.storage.tables.account_tables import sign_ins
+from ararat.bindings.open import open_bindings
+from ararat.bindings.storage.tables.account_tables import sign_ins
 from ararat.webapp import create_app
 from ararat.webapp.accounts import passwords
 from ararat.webapp.api import openapi

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from ararat.middleware.bindings.open_bindings import open_bindings
+from ararat.bindings.open import open_bindings
 from ararat.webapp.accounts.store import Accounts
 
 SITE = """
 import sys
-from ararat.middleware.bindings.open_bindings import open_bindings
+from ararat.bindings.open import open_bindings
 from ararat.webapp import create_app
 
 application = create_app(open_bindings({database!r}), trace_elsewhere=False)

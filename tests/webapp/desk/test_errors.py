@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ararat.middleware.errors import BindingError, BindingsUnavailable
+from ararat.bindings.names.errors import BindingError, BindingsUnavailable
 from ararat.webapp.desk.blueprint import caller, management
 from ararat.webapp.management import Fields
 from ararat.webapp.management.permissions import require_administrator

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
+from ararat.bindings.bulk.relocation import relocate_prefix
+from ararat.bindings.imports.importing import import_table
+from ararat.bindings.minting import mint
 from ararat.middleware import open_bindings
-from ararat.middleware.bindings.bulk.relocation import relocate_prefix
-from ararat.middleware.bindings.minting import mint
-from ararat.middleware.tabular.importing import import_table
 
 from .conftest import Browser, Desk
 

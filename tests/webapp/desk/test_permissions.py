@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
-from ararat.middleware.branding.model import Branding
+from ararat.bindings.names.branding.model import Branding
 from ararat.webapp.accounts.model import Caller
 from ararat.webapp.desk.administration.account_changes import CHANGES
 from ararat.webapp.links.model import Link

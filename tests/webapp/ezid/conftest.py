@@ -12,8 +12,8 @@ from typing import Any
 import argon2
 import pytest
 
+from ararat.bindings.collection import Bindings
 from ararat.middleware import open_bindings
-from ararat.middleware.bindings.collection import Bindings
 from ararat.webapp.accounts import passwords
 from ararat.webapp.accounts.store import Accounts
 from tests.webapp.ezid.client import EzidClient

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ararat.middleware.tabular.sources import dump
-from ararat.middleware.tabular.sources.record import Record
+from ararat.bindings.imports.sources import dump
+from ararat.bindings.imports.sources.record import Record
 from ararat.webapp.ezid import download_formats
 from ararat.webapp.ezid.download_formats import Compression, Described, Format
 

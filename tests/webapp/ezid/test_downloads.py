@@ -13,9 +13,9 @@ from xml.etree import ElementTree
 
 import pytest
 
+from ararat.bindings.imports.importing import import_table
+from ararat.bindings.imports.sources.importing import import_dump
 from ararat.middleware import open_bindings
-from ararat.middleware.tabular.importing import import_table
-from ararat.middleware.tabular.sources.importing import import_dump
 from tests.webapp.ezid.client import EzidClient, Reply
 from tests.webapp.ezid.conftest import Person, Service
 
@@ -196,7 +196,7 @@ def test_the_url_is_protected_against_guessing(service: Service, curator: Person
 
 
 def test_a_download_expires(service: Service, curator: Person) -> None:
-    from ararat.middleware.storage.tables.account_tables import jobs
+    from ararat.bindings.storage.tables.account_tables import jobs
 
     url = service.local(url_of(curator.client.request_download(("format", "anvl"))))
     number = int(url.rpartition("/")[2].partition("-")[0])

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from ararat.middleware.bindings import assignment
-from ararat.middleware.bindings.model import Binding
+from ararat.bindings.names import assignment
+from ararat.bindings.names.binding import Binding
 from ararat.webapp.ezid import elements
 from ararat.webapp.ezid.answers import Failed
 

@@ -324,13 +324,13 @@ def test_a_refused_change_changes_nothing(curator: Person, service: Service) -> 
     wrong = {"_target": "javascript:alert(1)", "erc.who": "Noah"}
     assert curator.client.mint(curator.shoulder, wrong).status == 400
     assert curator.client.create(f"{curator.shoulder}a", wrong).status == 400
-    from ararat.middleware.bindings.listing import select
+    from ararat.bindings.names.selection import select
 
     assert service.bindings.list_names(select(prefix=curator.shoulder)).names == []
 
 
 def test_each_change_is_in_the_audit(curator: Person, service: Service) -> None:
-    from ararat.middleware.storage.tables.account_tables import audit
+    from ararat.bindings.storage.tables.account_tables import audit
 
     name = curator.client.mint(curator.shoulder, {"_status": "reserved"}).identifier
     curator.client.delete(name)

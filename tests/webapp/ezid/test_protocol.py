@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from ararat.bindings.collection import Bindings
 from ararat.middleware import BindingsUnavailable, open_bindings
-from ararat.middleware.bindings.collection import Bindings
 from ararat.webapp import create_app
 from ararat.webapp.accounts.store import Accounts
 from ararat.webapp.ezid import configuration

@@ -144,6 +144,6 @@ def test_too_many_failed_attempts_are_refused(new_person: Callable[..., Person],
     assert lines[5].startswith("error: unauthorized - There were too many failed attempts to sign in.")
     assert anonymous.send("GET", "/login", fields=basic(person.name, PASSWORD)).status == 401
     # Later tests sign in from the same address.
-    from ararat.middleware.storage.tables.account_tables import sign_ins
+    from ararat.bindings.storage.tables.account_tables import sign_ins
 
     service.accounts.write(lambda each: each.execute(sign_ins.delete()))

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from ararat.middleware.bindings.collection import Bindings
+from ararat.bindings.collection import Bindings
 from ararat.webapp.accounts.store import Accounts
 from ararat.webapp.jobs.queue import Jobs
 from tests.webapp.api.conftest import Clock

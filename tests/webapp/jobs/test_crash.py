@@ -21,7 +21,7 @@ LINES = 6000
 LEASE = 1.5
 WORKER = """
 import sys, time
-from ararat.middleware.bindings.open_bindings import open_bindings
+from ararat.bindings.open import open_bindings
 from ararat.webapp.accounts.store import Accounts
 from ararat.webapp.jobs.imports import Imports
 from ararat.webapp.management import Management

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from ararat.middleware.errors import BindingError, BindingsLocked, BindingsUnavailable
+from ararat.bindings.names.errors import BindingError, BindingsLocked, BindingsUnavailable
 from ararat.webapp.jobs.model import Job
 from ararat.webapp.jobs.queue import MAX_CLAIMS, Jobs
 from ararat.webapp.jobs.worker import Worker

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from ararat.bindings.names.errors import ReadOnlyBindings
 from ararat.cli import main
 from ararat.middleware import Bindings
-from ararat.middleware.errors import ReadOnlyBindings
 from ararat.webapp.links.model import State
 from ararat.webapp.links.rounds import Round, run_continuously
 from ararat.webapp.links.store import Links

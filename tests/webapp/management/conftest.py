@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 import pytest
 from sqlalchemy import select
 
-from ararat.middleware.bindings.collection import Bindings
-from ararat.middleware.storage.tables.account_tables import audit
+from ararat.bindings.collection import Bindings
+from ararat.bindings.storage.tables.account_tables import audit
 from ararat.webapp.accounts.model import Caller
 from ararat.webapp.accounts.store import Accounts
 from ararat.webapp.management import Management

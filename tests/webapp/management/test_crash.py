@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from ararat.middleware.bindings.checks.verification import verify
+from ararat.bindings.checks.verification import verify
 from ararat.webapp.accounts.model import Caller
 from ararat.webapp.management import Management
 

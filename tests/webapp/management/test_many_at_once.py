@@ -22,7 +22,7 @@ TARGET = "https://example.org/1"
 PROCESS = """
 import json, sys
 from ararat.middleware import open_bindings
-from ararat.middleware.errors import BindingsUnavailable
+from ararat.bindings.names.errors import BindingsUnavailable
 from ararat.webapp.accounts.model import Caller
 from ararat.webapp.accounts.store import Accounts
 from ararat.webapp.management import Fields, Management, Stale

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from ararat.bindings.names.errors import BindingError
 from ararat.middleware import BindingConflict
-from ararat.middleware.errors import BindingError
 from ararat.webapp.accounts.model import Caller
 from ararat.webapp.management import Fields, Forbidden, Management, Missing, NewName, Saved, Stale, etag
 

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from ararat.bindings.names.branding.model import Branding
+from ararat.bindings.names.errors import BindingError
+from ararat.bindings.names.selection import select
 from ararat.middleware import open_bindings
-from ararat.middleware.bindings.listing import select
-from ararat.middleware.branding.model import Branding
-from ararat.middleware.errors import BindingError
 from ararat.webapp.accounts.model import Caller
 from ararat.webapp.accounts.store import Accounts
 from ararat.webapp.management import Fields, Forbidden, Management, Missing, NewName

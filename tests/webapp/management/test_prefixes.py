@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ararat.middleware.bindings.prefixes import Field
-from ararat.middleware.errors import BindingError
+from ararat.bindings.names.errors import BindingError
+from ararat.bindings.names.prefixes.prefixes import Field
 from ararat.webapp.accounts.model import Caller
 from ararat.webapp.management import NO_RECORD, Management, Missing, Stale, prefix_etag
 

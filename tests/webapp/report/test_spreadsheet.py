@@ -6,8 +6,8 @@ import csv
 
 import pytest
 
+from ararat.bindings.checks.audit import Finding
 from ararat.cli.databases import check
-from ararat.middleware.bindings.checks.audit import Finding
 from ararat.webapp.report import spreadsheet
 from ararat.webapp.tracing.bulk import BulkTraceRow
 

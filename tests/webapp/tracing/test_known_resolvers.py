@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ararat.middleware.bindings import origins
+from ararat.bindings.names import origins
 from ararat.webapp import create_app
 from ararat.webapp.tracing.algorithm import Hop, Start, trace
 from ararat.webapp.tracing.hop import HopResponse

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from ararat.middleware.errors import TableError
+from ararat.bindings.names.errors import TableError
 from ararat.webapp.uploads import columns, sheet
 from ararat.webapp.uploads.limits import MAX_ROWS
 

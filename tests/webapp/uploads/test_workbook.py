@@ -10,7 +10,7 @@ import pytest
 from openpyxl import Workbook
 from openpyxl.styles import Font
 
-from ararat.middleware.errors import TableError
+from ararat.bindings.names.errors import TableError
 from ararat.webapp.uploads import sheet
 from ararat.webapp.uploads.limits import MAX_COLUMNS, MAX_ROWS
 

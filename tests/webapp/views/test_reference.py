@@ -6,10 +6,10 @@ import re
 
 import pytest
 
+from ararat.bindings.open import open_file
 from ararat.identifiers import PROBLEMS, registries
 from ararat.identifiers.registries.tables import NAANS, NAMESPACES, SCHEMES
 from ararat.identifiers.text import characters
-from ararat.middleware.bindings.open_bindings import open_file
 from ararat.webapp import create_app
 
 JSON = {"Accept": "application/json"}

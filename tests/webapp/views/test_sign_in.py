@@ -7,8 +7,8 @@ from datetime import timedelta
 
 import pytest
 
+from ararat.bindings.open import open_file
 from ararat.middleware import open_bindings
-from ararat.middleware.bindings.open_bindings import open_file
 from ararat.webapp import create_app
 from ararat.webapp.accounts import passwords
 from ararat.webapp.accounts.store import Accounts

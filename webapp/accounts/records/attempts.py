@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import ColumnElement, Connection, bindparam, delete, insert, or_, select, text, update
 
-from ....middleware.bindings.model import rfc3339
-from ....middleware.storage.tables.account_tables import sign_ins
+from ....bindings.names.binding import rfc3339
+from ....bindings.storage.tables.account_tables import sign_ins
 from ...tracing.limits.concurrency import client_key
 
 if TYPE_CHECKING:

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlalchemy import Connection, SelectBase, select, update
 
-from ....middleware.bindings import validation
-from ....middleware.bindings.model import rfc3339
-from ....middleware.errors import BindingsUnavailable, Collision, ReadOnlyBindings
-from ....middleware.storage.store import DatabaseStore
-from ....middleware.storage.tables import account_tables as tables
+from ....bindings.names import validation
+from ....bindings.names.binding import rfc3339
+from ....bindings.names.errors import BindingsUnavailable, Collision, ReadOnlyBindings
+from ....bindings.storage.store import DatabaseStore
+from ....bindings.storage.tables import account_tables as tables
 from .. import audit
 from ..errors import AccountError
 from ..model import Account, Caller, read_name

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import ColumnElement, Connection, delete, insert, select
 
-from ....middleware.storage.tables import account_tables as tables
+from ....bindings.storage.tables import account_tables as tables
 from ..errors import AccountError
 from ..model import Account, Caller
 from . import rows

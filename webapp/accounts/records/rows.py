@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import bindparam, select
 
-from ....middleware.storage.tables import account_tables as tables
+from ....bindings.storage.tables import account_tables as tables
 from ..model import Account, Token, read_role
 
 _ACCOUNT = (

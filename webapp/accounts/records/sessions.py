@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import Connection, delete, insert, select, update
 
-from ....middleware.bindings.model import rfc3339
-from ....middleware.storage.tables import account_tables as tables
+from ....bindings.names.binding import rfc3339
+from ....bindings.storage.tables import account_tables as tables
 from .. import audit
 from ..errors import SignInOutdated
 from ..model import Account, Caller, Token

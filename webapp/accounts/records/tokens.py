@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, Update, insert, select, update
 
-from ....middleware.bindings.model import rfc3339
-from ....middleware.errors import BindingError, BindingsUnavailable
-from ....middleware.storage.tables import account_tables as tables
+from ....bindings.names.binding import rfc3339
+from ....bindings.names.errors import BindingError, BindingsUnavailable
+from ....bindings.storage.tables import account_tables as tables
 from .. import audit, passwords
 from ..errors import AccountError
 from ..model import Account, Caller, Token, read_prefix

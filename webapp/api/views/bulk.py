@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from flask import Response
 
-from ....middleware.bindings.bulk.plan import BulkResult
+from ....bindings.bulk.plan import BulkResult
 from ...management import Management
 from .. import bodies, idempotency, parameters, representations
 from ..blueprint import blueprint, caller, management

@@ -9,9 +9,9 @@ from urllib.parse import urlencode
 from flask import Response, request
 from werkzeug.exceptions import MethodNotAllowed
 
-from ....middleware.bindings import listing
-from ....middleware.bindings.changes import Made
-from ....middleware.errors import BindingError, Stale
+from ....bindings.changes import Made
+from ....bindings.names import selection as listing
+from ....bindings.names.errors import BindingError, Stale
 from ...config import url
 from ...errors import Refused
 from ...management import Fields, Management, Missing, NewName, Saved, etag

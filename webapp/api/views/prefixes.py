@@ -6,8 +6,8 @@ from typing import Any
 
 from flask import Response, request
 
-from ....middleware.bindings.prefixes import FIELDS, Field
-from ....middleware.errors import Stale
+from ....bindings.names.errors import Stale
+from ....bindings.names.prefixes.prefixes import FIELDS, Field
 from ...management import NO_RECORD, Missing, prefix_etag
 from ...responses import as_json
 from ...security import MANAGED

@@ -15,11 +15,11 @@ from typing import Final
 from flask import Response, abort, render_template, request
 from werkzeug.wrappers import Response as AnyResponse
 
-from ....middleware.branding import logos
-from ....middleware.branding import model as branding
-from ....middleware.branding.model import NO_BRANDING, Branding
-from ....middleware.branding.stored import Version
-from ....middleware.errors import BindingError
+from ....bindings.names.branding import logos
+from ....bindings.names.branding import model as branding
+from ....bindings.names.branding.model import NO_BRANDING, Branding
+from ....bindings.names.branding.stored import Version
+from ....bindings.names.errors import BindingError
 from ....middleware.resolution.refusals import refuse
 from ....middleware.views import templates
 from ....middleware.views.error_page import explain

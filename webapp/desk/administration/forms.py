@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from ....middleware.bindings import validation
-from ....middleware.errors import BindingError
+from ....bindings.names import validation
+from ....bindings.names.errors import BindingError
 from ...accounts.errors import AccountError
 from ...accounts.model import read_prefix
 from ...errors import sentence

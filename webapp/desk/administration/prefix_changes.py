@@ -11,10 +11,9 @@ from http import HTTPStatus
 from flask import Response, render_template, request
 from werkzeug.wrappers import Response as AnyResponse
 
-from ....middleware.bindings import prefixes
-from ....middleware.bindings.prefixes import FIELDS, Field, PrefixRecord
-from ....middleware.errors import BindingError
-from ....middleware.resolution import rule_templates
+from ....bindings.names.errors import BindingError
+from ....bindings.names.prefixes import prefixes, rule_templates
+from ....bindings.names.prefixes.prefixes import FIELDS, Field, PrefixRecord
 from ...management import NO_RECORD, Stale, prefix_etag
 from ...management.permissions import require_administrator
 from .. import messages

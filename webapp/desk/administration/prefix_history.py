@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from ....middleware.bindings.prefixes import FIELDS, PrefixEvent, PrefixRecord
-from ....middleware.resolution.rules import RuleEvent
+from ....bindings.names.prefixes.prefixes import FIELDS, PrefixEvent, PrefixRecord
+from ....bindings.names.prefixes.rules import RuleEvent
 from ..names.history import Difference
 
 LABELS: Final = {

@@ -6,9 +6,9 @@ from typing import Any
 
 from flask import Response, render_template, request
 
-from ....middleware.bindings import prefixes
-from ....middleware.bindings.prefixes import FIELDS, Field, PrefixRecord, PrefixRecords
-from ....middleware.resolution.rules import Rule
+from ....bindings.names.prefixes import prefixes
+from ....bindings.names.prefixes.prefixes import FIELDS, Field, PrefixRecord, PrefixRecords
+from ....bindings.names.prefixes.rules import Rule
 from ...config import site
 from ...management import Missing, prefix_etag
 from .. import exports

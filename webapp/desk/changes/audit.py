@@ -7,7 +7,7 @@ from http import HTTPStatus
 
 from flask import Response, render_template, request
 
-from ....middleware.bindings.model import rfc3339
+from ....bindings.names.binding import rfc3339
 from ...accounts.audit_listing import AuditRow, AuditSelection
 from ...config import url
 from ...errors import Refused

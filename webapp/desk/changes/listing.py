@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from flask import Response, render_template, request
 
-from ....middleware.bindings.event_listing import EventSelection, select_events
-from ....middleware.bindings.model import ACTIONS, rfc3339
-from ....middleware.errors import BindingError
+from ....bindings.names.binding import ACTIONS, rfc3339
+from ....bindings.names.errors import BindingError
+from ....bindings.names.event_selection import EventSelection, select_events
 from ...config import url
 from ...errors import Refused
 from .. import dates, exports
@@ -21,8 +21,8 @@ from ..forms import Problem, comparable
 from ..names.history import Difference, differences
 
 if TYPE_CHECKING:
-    from ....middleware.bindings.bulk.operations import Operation
-    from ....middleware.bindings.event_listing import NumberedEvent
+    from ....bindings.names.event_selection import NumberedEvent
+    from ....bindings.names.operation import Operation
 
 SHOWN = 50
 """The number of changes on a page."""

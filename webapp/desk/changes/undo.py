@@ -5,7 +5,7 @@ from __future__ import annotations
 from flask import render_template, request
 from werkzeug.wrappers import Response as AnyResponse
 
-from ....middleware.bindings.bulk.plan import BulkResult
+from ....bindings.bulk.plan import BulkResult
 from ...config import url
 from ...management.permissions import require_administrator
 from .. import messages

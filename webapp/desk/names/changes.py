@@ -12,9 +12,9 @@ from http import HTTPStatus
 from flask import Response, render_template, request
 from werkzeug.wrappers import Response as AnyResponse
 
-from ....middleware.bindings import metadata
-from ....middleware.bindings.model import KINDS, Binding
-from ....middleware.errors import BindingConflict, BindingError
+from ....bindings.names.binding import KINDS, Binding
+from ....bindings.names.errors import BindingConflict, BindingError
+from ....bindings.names.metadata import metadata
 from ...accounts.model import Caller
 from ...config import url
 from ...management import Fields, Forbidden, Management, Missing, Saved, Stale

@@ -9,12 +9,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from ....bindings.names import naming as names
+from ....bindings.names import selection as listing
+from ....bindings.names import targets
+from ....bindings.names.binding import Binding
+from ....bindings.names.errors import BindingError
+from ....bindings.names.metadata import personal_data
 from ....identifiers import Report
 from ....identifiers.text import display
-from ....middleware.bindings import listing, names, targets
-from ....middleware.bindings.checks import personal_data
-from ....middleware.bindings.model import Binding
-from ....middleware.errors import BindingError
 from ...accounts.model import Caller
 from ...config import site
 from ...errors import sentence

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
-from ....middleware.bindings import listing
-from ....middleware.bindings.listing import Selection
-from ....middleware.errors import BindingError
+from ....bindings.names import selection as listing
+from ....bindings.names.errors import BindingError
+from ....bindings.names.selection import Selection
 from .. import dates
 from ..forms import Problem
 from .search import SCOPES, Scope, Search

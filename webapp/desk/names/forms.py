@@ -10,9 +10,9 @@ from typing import Final
 
 from werkzeug.datastructures import MultiDict
 
-from ....middleware.bindings import metadata
-from ....middleware.bindings.model import Binding
-from ....middleware.errors import BindingError
+from ....bindings.names.binding import Binding
+from ....bindings.names.errors import BindingError
+from ....bindings.names.metadata import metadata
 from ...management import Fields
 from ..forms import Problem
 

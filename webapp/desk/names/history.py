@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from ....middleware.bindings import metadata
-from ....middleware.bindings.model import NOTHING, Action, Binding, Event
+from ....bindings.names.binding import NOTHING, Action, Binding, Event
+from ....bindings.names.metadata import metadata
 
 MAX_SHOWN = 100
 """Maximum number of changes on the page of a name."""

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from flask import Response, render_template, request
 from htmx_flask import request as htmx_request
 
-from ....middleware.bindings import listing
-from ....middleware.bindings.listing import MAX_PAGE, Selection
-from ....middleware.bindings.model import STATUSES
-from ....middleware.errors import BindingError
-from ....middleware.tabular.exporting import Delimited
+from ....bindings.imports.exporting import Delimited
+from ....bindings.names import selection as listing
+from ....bindings.names.binding import STATUSES
+from ....bindings.names.errors import BindingError
+from ....bindings.names.selection import MAX_PAGE, Selection
 from ...config import url
 from ...errors import Refused
 from .. import exports
@@ -24,8 +24,8 @@ from .filters import NameFilters, read_filters
 from .search import SCOPES, Read, Scope
 
 if TYPE_CHECKING:
-    from ....middleware.bindings.listing import Page
-    from ....middleware.bindings.model import Binding
+    from ....bindings.names.binding import Binding
+    from ....bindings.names.selection import Page
 
 SHOWN = 50
 """The number of names on a page."""

@@ -9,11 +9,11 @@ from http import HTTPStatus
 from flask import Response, render_template, request
 from werkzeug.wrappers import Response as AnyResponse
 
-from ....middleware.bindings.changes import MAX_CHANGES
-from ....middleware.bindings.checks import personal_data
-from ....middleware.bindings.listing import Selection, moment
-from ....middleware.bindings.model import Binding, Status, rfc3339
-from ....middleware.errors import BindingConflict, BindingError
+from ....bindings.changes import MAX_CHANGES
+from ....bindings.names.binding import Binding, Status, rfc3339
+from ....bindings.names.errors import BindingConflict, BindingError
+from ....bindings.names.metadata import personal_data
+from ....bindings.names.selection import Selection, moment
 from ...accounts.model import Caller
 from ...errors import sentence
 from ...management import Fields, Forbidden, Management, NewName, Saved

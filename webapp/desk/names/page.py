@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from flask import render_template, request
 from werkzeug.datastructures import MultiDict
 
-from ....middleware.bindings import metadata
-from ....middleware.bindings.listing import Selection
-from ....middleware.bindings.model import Binding, Kind
-from ....middleware.bindings.prefixes import Inherited
-from ....middleware.storage.tables.keys import index_key
+from ....bindings.names.binding import Binding, Kind
+from ....bindings.names.metadata import metadata
+from ....bindings.names.prefixes.prefixes import Inherited
+from ....bindings.names.selection import Selection
+from ....bindings.storage.tables.keys import index_key
 from ...accounts.model import Caller
 from ...config import site, url
 from ...links.model import DESCRIPTIONS, Link

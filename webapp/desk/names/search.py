@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
-from ....middleware.bindings import listing
-from ....middleware.bindings.listing import Selection
-from ....middleware.errors import BindingError
+from ....bindings.names import selection as listing
+from ....bindings.names.errors import BindingError
+from ....bindings.names.selection import Selection
 
 if TYPE_CHECKING:
-    from ....middleware.bindings.listing import Page
-    from ....middleware.bindings.model import Binding
+    from ....bindings.names.binding import Binding
+    from ....bindings.names.selection import Page
 
 Scope = Literal["names", "texts", "targets"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)

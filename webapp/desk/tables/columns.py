@@ -10,8 +10,8 @@ from itertools import islice
 from flask import Response, render_template, request
 from werkzeug.wrappers import Response as AnyResponse
 
-from ....middleware.errors import TableError
-from ....middleware.tabular.columns import Columns
+from ....bindings.names.errors import TableError
+from ....bindings.tables.columns import Columns
 from ...jobs.imports import current_imports
 from ...uploads import columns, sheet
 from ...uploads.columns import CHOICES, GROUPS, OTHER

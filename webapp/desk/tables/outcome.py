@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from flask import Response, render_template, request
 from werkzeug.wrappers import Response as AnyResponse
 
+from ....bindings.names.error_codes import ERROR_CODES
+from ....bindings.names.errors import BindingError
 from ....identifiers import PROBLEMS
-from ....middleware.error_codes import ERROR_CODES
-from ....middleware.errors import BindingError
 from ...config import url
 from ...jobs.imports import current_imports
 from ...uploads.model import PARTS, Part, Upload
@@ -21,7 +21,7 @@ from ..forms import number_of, sentence
 from .uploads import CHANGED, error_of, job_of, known_upload, start_job, state_of, uploads
 
 if TYPE_CHECKING:
-    from ....middleware.bindings.bulk.operations import Operation
+    from ....bindings.names.operation import Operation
 
 _PAGE = 50
 _BLOCK = 1000

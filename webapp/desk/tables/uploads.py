@@ -11,7 +11,7 @@ from flask import Response, render_template, request
 from sqlalchemy import Connection
 from werkzeug.wrappers import Response as AnyResponse
 
-from ....middleware.errors import TableError
+from ....bindings.names.errors import TableError
 from ...config import site, url
 from ...errors import Refused
 from ...jobs.imports import current_imports

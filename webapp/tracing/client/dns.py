@@ -14,7 +14,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from ....middleware.fork_safety import AtFork, ForkSafeLock
+from ....bindings.system.fork_safety import AtFork, ForkSafeLock
 from ..hop import HopFailed
 from ..limits.concurrency import client_key
 from .deadline import Deadline

@@ -15,7 +15,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 
-from ....middleware.fork_safety import ForkSafeLock
+from ....bindings.system.fork_safety import ForkSafeLock
 from ..hop import Fetch, HopFailed, HopResponse
 
 

@@ -10,7 +10,7 @@ from collections import Counter
 from ipaddress import IPv6Address, ip_address
 from types import TracebackType
 
-from ....middleware.fork_safety import AtFork, ForkSafeLock
+from ....bindings.system.fork_safety import AtFork, ForkSafeLock
 
 
 class Busy(Exception):

@@ -19,7 +19,7 @@ import time
 from collections import OrderedDict, deque
 from collections.abc import Callable, Hashable, Iterable
 
-from ....middleware.fork_safety import ForkSafeLock
+from ....bindings.system.fork_safety import ForkSafeLock
 from ..client.allowed_addresses import Address
 from ..hop import HopFailed
 from .concurrency import client_key

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from ....middleware.fork_safety import ForkSafeLock
+from ....bindings.system.fork_safety import ForkSafeLock
 from .. import uri
 from ..hop import Fetch, HopFailed, HopResponse
 

@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 from werkzeug.test import Client
 
+from ararat.bindings.log.folder import LogFolder
+from ararat.bindings.log.notes.keys import COSIGNATURE, SignerKey
+from ararat.bindings.log.notes.notes import Note, sign_note
+from ararat.bindings.log.publishing import initialize, publish
+from ararat.bindings.names.prefixes.prefixes import PrefixRecords, record
+from ararat.bindings.storage.store import DatabaseStore
 from ararat.middleware import ResolverMiddleware, open_bindings
-from ararat.middleware.bindings.prefixes import PrefixRecords, record
-from ararat.middleware.http.formats import FORMATS
-from ararat.middleware.log.folder import LogFolder
-from ararat.middleware.log.keys import COSIGNATURE, SignerKey
-from ararat.middleware.log.notes import Note, sign_note
-from ararat.middleware.log.publishing import initialize, publish
-from ararat.middleware.storage.store import DatabaseStore
+from ararat.middleware.resolution.formats import FORMATS
 
 PAGE = Path(__file__).parents[4] / "docs" / "formats.md"
 # A request, with a header field if it needs one, and the block with the answer.

@@ -9,7 +9,7 @@ import argon2
 import pytest
 from sqlalchemy import select
 
-from ararat.middleware.storage.tables.account_tables import audit
+from ararat.bindings.storage.tables.account_tables import audit
 from ararat.webapp.accounts import passwords
 from ararat.webapp.desk.administration.account_changes import CHANGES
 

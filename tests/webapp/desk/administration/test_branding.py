@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from ararat.middleware.branding.logos import MAX_BYTES
-from ararat.middleware.branding.model import Branding
+from ararat.bindings.names.branding.logos import MAX_BYTES
+from ararat.bindings.names.branding.model import Branding
 from ararat.middleware.views.languages import LANGUAGES
 from ararat.webapp.desk.administration.branding import LANGUAGE_NAMES
 

@@ -8,8 +8,8 @@ import json
 
 import pytest
 
+from ararat.bindings.imports.importing import import_table
 from ararat.middleware import open_bindings
-from ararat.middleware.tabular.importing import import_table
 
 from ..conftest import open_desk
 

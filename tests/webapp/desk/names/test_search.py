@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ararat.middleware.bindings.listing import Selection, select
-from ararat.middleware.errors import BindingError
+from ararat.bindings.names.errors import BindingError
+from ararat.bindings.names.selection import Selection, select
 from ararat.webapp.desk.names import search
 from ararat.webapp.desk.names.search import Search
 

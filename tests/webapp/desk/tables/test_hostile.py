@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from openpyxl import Workbook
 
-from ararat.middleware.errors import TableError
+from ararat.bindings.names.errors import TableError
 from ararat.webapp.uploads import workbook
 from ararat.webapp.uploads.limits import MAX_COLUMNS
 

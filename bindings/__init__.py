@@ -1,0 +1,1 @@
+"""Bindings: what names are bound to, the rules for changing them, and the databases and files that keep them."""

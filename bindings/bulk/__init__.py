@@ -1,0 +1,1 @@
+"""Changes of many names in one operation: relocation, withdrawal, and undo."""

@@ -1,0 +1,232 @@
+"""Change many names in one operation: all or none, with a dry run.
+
+An operation finds its names, decides about each one, and writes all changes in one transaction. If one name is refused,
+nothing is written. A name that the operation does not concern, such as a withdrawn name in a relocation, is left alone.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import islice
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..collection import Bindings, check_actor
+from ..names.assignment import Change, Outcome
+from ..names.binding import Binding
+from ..names.errors import BindingError, BindingsUnavailable, Collision
+from ..names.operation import OperationAction
+from ..storage.key_spool import KeySpool
+
+if TYPE_CHECKING:
+    from ..storage.writing.operations import KeyRange
+    from ..storage.writing.transaction import Transaction
+
+MAX_LISTED = 100
+"""The maximum number of names in each list of a result. All names are counted."""
+
+_AT_ONCE = 1000
+
+
+class Effect(NamedTuple):
+    """The change of one name by an operation.
+
+    ``before`` is the binding before it; None for a new name. ``after`` is the binding after it. A deleted name has no
+    binding afterwards; ``after`` is then that of the last event.
+    """
+
+    outcome: Outcome
+    before: Binding | None
+    after: Binding
+
+
+class NotedName(NamedTuple):
+    """A name that an operation refuses or leaves alone. ``message`` is the reason in printable ASCII."""
+
+    identifier: str
+    code: str
+    message: str
+
+
+@dataclass(slots=True)
+class BulkResult:
+    """The result of an operation on many names, or of its dry run.
+
+    - ``operation``: the number of the operation; None if nothing was written.
+    - ``names``: the number of names that the operation concerns.
+    - ``counts``: the number of names with each outcome, such as "relocated".
+    - ``unchanged``: the number of names that have the wanted state already.
+    - ``refusals``: the number of names whose change is refused; if it is not 0, nothing is written. ``refused``: the
+      first hundred of them, with reasons.
+    - ``others``: the number of names that are left alone. ``left_alone``: the first hundred of them, with reasons.
+    - ``effects``: the first hundred changes.
+    - ``written``: False after a dry run, if a name is refused, and if nothing changes.
+    """
+
+    operation: int | None = None
+    names: int = 0
+    counts: Counter[Outcome] = field(default_factory=Counter)
+    unchanged: int = 0
+    refusals: int = 0
+    refused: list[NotedName] = field(default_factory=list)
+    others: int = 0
+    left_alone: list[NotedName] = field(default_factory=list)
+    effects: list[Effect] = field(default_factory=list)
+    written: bool = False
+
+    @property
+    def changed(self) -> int:
+        """The number of names that the operation changes, with any outcome: the sum of ``counts``."""
+        return self.counts.total()
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the result as a JSON object with the fields of this class."""
+        return {
+            "operation": self.operation,
+            "written": self.written,
+            "names": self.names,
+            "counts": dict(self.counts),
+            "unchanged": self.unchanged,
+            "refusals": self.refusals,
+            "refused": [noted._asdict() for noted in self.refused],
+            "others": self.others,
+            "left_alone": [noted._asdict() for noted in self.left_alone],
+            "effects": [
+                {
+                    "outcome": effect.outcome,
+                    "before": effect.before and effect.before.as_dict(),
+                    "after": effect.after.as_dict(),
+                }
+                for effect in self.effects
+            ],
+        }
+
+
+class Decision(NamedTuple):
+    """One name of an operation, and the function that decides what happens to it.
+
+    ``decide`` receives the time of the operation. It returns a change, the reason to leave the name alone, or None for
+    a name outside of the operation. It raises :class:`BindingError` if the change is not permitted.
+    """
+
+    identifier: str
+    before: Binding | None
+    decide: Callable[[datetime], Change | NotedName | None]
+
+
+class Plan(NamedTuple):
+    """The description of an operation that :func:`carry_out` executes.
+
+    - ``action``, ``parameters``, ``undoes``: what is recorded about the operation (:class:`.Operation`).
+    - ``find``: returns the keys of the names that the operation concerns.
+    - ``decide``: yields a decision for each of the given keys.
+    """
+
+    action: OperationAction
+    parameters: Mapping[str, Any]
+    find: Callable[[Transaction], Iterable[str]]
+    decide: Callable[[Transaction, Sequence[str]], Iterator[Decision]]
+    undoes: int | None = None
+
+
+def carry_out(
+    bindings: Bindings,
+    plan: Plan,
+    *,
+    dry_run: bool = False,
+    actor: str | None = None,
+    progress: Callable[[int], object] | None = None,
+) -> BulkResult:
+    """Execute the operation ``plan`` in one transaction. Other writers wait, on SQLite for at most five seconds.
+
+    - ``dry_run``: check all names, write nothing.
+    - ``actor``: the name of the user for the history.
+    - ``progress``: called with the number of names after each thousand and at the end.
+
+    Raises :class:`BindingError` for arguments that are not valid, and with the code ``operation-large`` for more names
+    than :attr:`Bindings.max_operation` permits. Raises ReadOnlyBindings and :class:`BindingsUnavailable`.
+    Nothing is written then.
+    """
+    check_actor(actor)
+    result = BulkResult()
+    started = bindings.now()
+    try:
+        with closing(KeySpool()) as spool, bindings.transaction(exclusive=not dry_run) as transaction:
+            # The changes can move names into the range that is searched, so all names are found first.
+            _find(plan, transaction, spool, bindings.max_operation)
+            number = None
+            for keys in spool.blocks(_AT_ONCE):
+                changes = _decided(bindings, plan.decide(transaction, keys), started, transaction, result)
+                if changes and not dry_run and not result.refusals:
+                    if number is None:
+                        number = transaction.operations.begin(plan.action, actor, started, plan.parameters, plan.undoes)
+                    transaction.put(changes, actor, [None] * len(changes), number)
+                if progress:
+                    progress(result.names)
+            if number is None or result.refusals:
+                transaction.rollback()
+            else:
+                transaction.operations.finish(number, result.changed, bindings.now())
+                result.operation, result.written = number, True
+                transaction.result = result
+    except Collision as collision:
+        message = f"{bindings.store}: another process changed the same names; nothing was written, try again"
+        raise BindingsUnavailable(message) from collision
+    return result
+
+
+def _find(plan: Plan, transaction: Transaction, spool: KeySpool, limit: int | None) -> None:
+    """Fill ``spool`` with the keys of the names. Raises BindingError for more than ``limit`` names."""
+    found = iter(plan.find(transaction))
+    while keys := list(islice(found, _AT_ONCE)):
+        spool.add(keys)
+        if limit is not None and spool.count() > limit:
+            raise BindingError("operation-large", f"the operation is for more than {limit:,} names")
+
+
+def _decided(
+    bindings: Bindings, decisions: Iterable[Decision], now: datetime, transaction: Transaction, result: BulkResult
+) -> list[Change]:
+    changes: list[Change] = []
+    for identifier, before, decide in decisions:
+        try:
+            decided = decide(now)
+            if isinstance(decided, Change):
+                decided = bindings.check_change(before, decided, transaction)
+        except BindingError as error:
+            result.names += 1
+            result.refusals += 1
+            if result.refusals <= MAX_LISTED:
+                result.refused.append(NotedName(identifier, error.code, error.message))
+            continue
+        if decided is None:
+            continue
+        result.names += 1
+        if isinstance(decided, NotedName):
+            result.others += 1
+            if result.others <= MAX_LISTED:
+                result.left_alone.append(decided)
+        elif decided.action is None:
+            result.unchanged += 1
+        else:
+            changes.append(decided)
+            result.counts[decided.outcome] += 1
+            if result.changed <= MAX_LISTED:
+                result.effects.append(Effect(decided.outcome, before, decided.after))
+    return changes
+
+
+def recorded(transaction: Transaction, keys: Sequence[str], within: KeyRange | None) -> list[Binding]:
+    """Return the bindings of these keys that are in the range ``within``, sorted by name, and lock their rows.
+
+    None for ``within`` means all keys.
+    """
+    found = transaction.get(keys).values()
+    return sorted((each for each in found if within is None or within.includes(each.identifier)), key=_identifier)
+
+
+_identifier = attrgetter("identifier")

@@ -1,0 +1,188 @@
+"""Relocate many names: replace the beginning of their targets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..collection import Bindings
+from ..names import assignment, targets, validation
+from ..names import naming as names
+from ..names import selection as listing
+from ..names.assignment import Change
+from ..names.binding import Binding
+from ..names.errors import BindingError
+from ..names.naming import Name
+from .plan import BulkResult, Decision, NotedName, Plan, carry_out, recorded
+
+if TYPE_CHECKING:
+    from ..storage.writing.transaction import Transaction
+
+_MAX_PREFIX = 400
+_END_OF_HOST = "/?#"
+
+
+def relocate_prefix(
+    bindings: Bindings,
+    source: str,
+    destination: str,
+    *,
+    prefix: str | None = None,
+    below: Name | None = None,
+    dry_run: bool = False,
+    actor: str | None = None,
+    progress: Callable[[int], object] | None = None,
+) -> BulkResult:
+    """Replace the beginning ``source`` of targets and alternates with ``destination``; the rest of a target stays.
+
+    - ``source``: the beginning of a URL ("https://old.example/items/"), a path of this site ("/items/"), or a host
+      ("old.example") with both schemes. A URL without a path includes the whole host, and not a longer one.
+    - ``destination``: of the same form. For a host as ``source`` it is a host (keeps scheme and port), or a URL or path
+      (replaces the scheme); then targets with a port stay.
+    - ``prefix``: only names that begin with this text.
+    - ``below``: only this name and the names below it.
+    - The other parameters are those of :func:`~ararat.bindings.bulk.plan.carry_out`.
+
+    The caller decides that each new target leads to the same resource, so no name needs a recorded resource. Reserved
+    names are changed too. Withdrawn names are left alone. A name is refused if its new target cannot be bound.
+
+    Raises :class:`BindingError` with the code ``relocate-prefix``, ``list-prefix``, ``nothing-below``, or those of
+    targets and names. Raises like :func:`~ararat.bindings.bulk.plan.carry_out`.
+
+    >>> import tempfile
+    >>> from ararat.middleware import open_bindings
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> b = open_bindings(f"{folder.name}/bindings.sqlite", create=True)
+    >>> b.bind("ark:12345/x1", "https://old.example/items/1?a=b")
+    'bound'
+    >>> result = relocate_prefix(b, "https://old.example/items/", "https://new.example/")
+    >>> result.operation, result.counts["relocated"], b.lookup("ark:12345/x1").target
+    (1, 1, 'https://new.example/1?a=b')
+    >>> b.close(); folder.cleanup()
+    """
+    from ..storage.writing.operations import KeyRange
+
+    rewriting = Rewriting.of(source, destination)
+    if prefix is not None and below is not None:
+        raise BindingError("relocate-prefix", "prefix and below exclude each other")
+    parameters = {"from": source, "to": destination}
+    keys = None
+    if prefix is not None:
+        keys, parameters["prefix"] = KeyRange(listing.beginning(prefix)), prefix
+    elif below is not None:
+        keys = KeyRange(container(below), is_below=True)
+        parameters["below"] = keys.beginning
+
+    def find(transaction: Transaction) -> Iterator[str]:
+        return transaction.operations.keys_with_targets(rewriting.sources, keys)
+
+    def decide(transaction: Transaction, found: Sequence[str]) -> Iterator[Decision]:
+        for binding in recorded(transaction, found, keys):
+            yield Decision(binding.identifier, binding, lambda now, known=binding: rewriting.change(known, now))
+
+    plan = Plan("relocate", parameters, find, decide)
+    return carry_out(bindings, plan, dry_run=dry_run, actor=actor, progress=progress)
+
+
+def container(identifier: Name) -> str:
+    """Return the key of an ARK below which other names can be.
+
+    Raises :class:`BindingError` with the code ``nothing-below`` for a URN.
+    """
+    key = names.key(names.read(identifier))
+    if key.startswith("urn:"):
+        raise BindingError("nothing-below", identifier=key)
+    return key
+
+
+class Rewriting(NamedTuple):
+    """The replacement of the beginnings of targets: each of ``sources`` by the text of ``destinations`` at the same
+    position.
+
+    ``ends`` are the characters that can follow a source in a target; "" permits all.
+    """
+
+    sources: tuple[str, ...]
+    destinations: tuple[str, ...]
+    ends: str
+
+    @classmethod
+    def of(cls, source: str, destination: str) -> Rewriting:
+        """Create the replacement from two beginnings of targets, or two hosts, that a user entered.
+
+        Raises :class:`BindingError` with the code ``relocate-prefix`` or the codes of targets.
+        """
+        sources, destinations = _beginnings(source), _beginnings(destination)
+        if len(destinations) > len(sources):
+            message = f"{validation.shown(destination)} has no scheme, and {validation.shown(source)} has one"
+            raise BindingError("relocate-prefix", message)
+        ends = _END_OF_HOST if _is_origin(sources[0]) else ""
+        if ends and len(destinations) > 1 and _is_origin(destinations[0]):
+            ends += ":"
+        return cls(sources, destinations * (len(sources) // len(destinations)), ends)
+
+    def __call__(self, target: str) -> str:
+        """Return the target with its new beginning, or the same target if it has another one.
+
+        >>> Rewriting.of("old.example", "new.example")("http://old.example:8080/a")
+        'http://new.example:8080/a'
+        >>> Rewriting.of("https://old.example", "https://new.example/a/")("https://old.example/b")
+        'https://new.example/a/b'
+        >>> Rewriting.of("https://old.example", "https://new.example")("https://old.example.org/b")
+        'https://old.example.org/b'
+        """
+        for source, destination in zip(self.sources, self.destinations, strict=True):
+            if target.startswith(source):
+                rest = target[len(source) :]
+                if rest and self.ends and rest[0] not in self.ends:
+                    continue
+                return _joined(source, destination, rest)
+        return target
+
+    def change(self, binding: Binding, now: datetime) -> Change | NotedName | None:
+        """Return the change of a name whose target or alternate targets begin with a source. Return None for another
+        name.
+
+        A withdrawn name is not changed: the result is then the reason.
+        """
+        target = None if binding.target is None else self(binding.target)
+        alternates = {selector: self(each) for selector, each in binding.alternates.items()}
+        if target == binding.target and alternates == binding.alternates:
+            return None
+        if binding.is_withdrawn:
+            return NotedName(binding.identifier, "withdrawn", "the name is withdrawn")
+        return assignment.moved_to(binding, replace(binding, target=target, alternates=alternates), now)
+
+
+def _beginnings(text: str) -> tuple[str, ...]:
+    """Return the beginnings of stored targets that a user named: two for a text without a scheme."""
+    given = text.strip()
+    if given.startswith("/") or "://" in given:
+        found = (targets.check(given, "located"),)
+    else:
+        found = tuple(targets.check(f"{scheme}://{given}", "located") for scheme in ("http", "https"))
+    beginnings = tuple(each for each in found if each is not None)
+    if max(map(len, beginnings)) > _MAX_PREFIX:
+        raise BindingError("relocate-prefix", f"{validation.shown(text)} has more than {_MAX_PREFIX} characters")
+    return beginnings
+
+
+def _is_origin(beginning: str) -> bool:
+    """Return whether a beginning of a target is a URL that ends with its host or port."""
+    host = beginning.partition("://")[2]
+    return bool(host) and not any(char in host for char in _END_OF_HOST)
+
+
+def _joined(source: str, destination: str, rest: str) -> str:
+    """Return ``destination`` and ``rest`` with one slash between them, where one of the two has it.
+
+    The rest is never joined to a host, which would be another host then.
+    """
+    after_host = f"{_END_OF_HOST}:" if _is_origin(source) else _END_OF_HOST
+    if _is_origin(destination) and rest and rest[0] not in after_host:
+        return f"{destination}/{rest}"
+    if destination.endswith("/") and rest.startswith("/") and not source.endswith("/"):
+        return f"{destination}{rest[1:]}"
+    return f"{destination}{rest}"

@@ -1,0 +1,182 @@
+"""Undo an operation or the last change of a name. An undo adds changes to the history and removes none.
+
+- A name gets back its target, kind, alternates, metadata, state and other values. It keeps its resource.
+- A name that was new is withdrawn, because a public name is never deleted. A new reserved name is deleted.
+- A name that changed since then is refused, or left alone on request.
+- An undo is an operation. To undo it repeats the first one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from ..collection import Bindings
+from ..names import naming as names
+from ..names.assignment import Change, Outcome, later, leads_elsewhere, next_revision
+from ..names.binding import Action, Binding
+from ..names.errors import BindingError
+from ..names.naming import Name
+from .plan import BulkResult, Decision, NotedName, Plan, carry_out
+
+if TYPE_CHECKING:
+    from ..storage.writing.operations import Recorded
+    from ..storage.writing.transaction import Transaction
+
+_CHANGED = "the name was changed since then"
+_KEPT = "the resource was recorded, and a recorded resource never changes"
+
+
+def undo_operation(
+    bindings: Bindings,
+    number: int,
+    *,
+    skip_changed: bool = False,
+    dry_run: bool = False,
+    actor: str | None = None,
+    progress: Callable[[int], object] | None = None,
+) -> BulkResult:
+    """Undo the operation ``number``, such as an import.
+
+    With ``skip_changed`` names that were changed since then are left alone; otherwise they are refused, and nothing is
+    written. Rules and counters of an import stay. The other parameters are those of
+    :func:`~ararat.bindings.bulk.plan.carry_out`.
+
+    Raises :class:`BindingError` with the code ``operation-unknown`` or ``operation-undone``, and like
+    :func:`~ararat.bindings.bulk.plan.carry_out`.
+
+    >>> import tempfile
+    >>> from ararat.middleware import open_bindings
+    >>> from .relocation import relocate_prefix
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> b = open_bindings(f"{folder.name}/bindings.sqlite", create=True)
+    >>> b.bind("ark:12345/x1", "https://old.example/1"), relocate_prefix(b, "old.example", "new.example").operation
+    ('bound', 1)
+    >>> undo_operation(b, 1).operation, b.lookup("ark:12345/x1").target
+    (2, 'https://old.example/1')
+    >>> undo_operation(b, 2).operation, b.lookup("ark:12345/x1").target
+    (3, 'https://new.example/1')
+    >>> b.close(); folder.cleanup()
+    """
+
+    def find(transaction: Transaction) -> Iterator[str]:
+        transaction.operations.require_in_effect(number)
+        return transaction.operations.keys_of(number)
+
+    plan = Plan("undo", {"operation": number}, find, _decide(number, None, skip_changed=skip_changed), undoes=number)
+    return carry_out(bindings, plan, dry_run=dry_run, actor=actor, progress=progress)
+
+
+def undo_change(
+    bindings: Bindings,
+    identifier: Name,
+    *,
+    revision: int | None = None,
+    dry_run: bool = False,
+    actor: str | None = None,
+) -> BulkResult:
+    """Undo the last change of a name, as an operation on one name.
+
+    If ``revision`` is not the revision of the last change, the name is refused. Raises :class:`BindingError` with the
+    code ``not-bound`` for a name without a history, and like :func:`~ararat.bindings.bulk.plan.carry_out`.
+    """
+    name = names.read(identifier)
+    key = names.key(name)
+
+    def find(transaction: Transaction) -> Iterator[str]:
+        from ..storage.tables.keys import index_key
+
+        for each in dict.fromkeys((key, names.older_key(name))):
+            if transaction.operations.recorded([index_key(each)], None):
+                return iter([index_key(each)])
+        raise BindingError("not-bound", identifier=key)
+
+    parameters = {"name": key, "revision": revision}
+    plan = Plan("undo", parameters, find, _decide(None, revision, skip_changed=False))
+    return carry_out(bindings, plan, dry_run=dry_run, actor=actor)
+
+
+def _decide(
+    number: int | None, revision: int | None, *, skip_changed: bool
+) -> Callable[[Transaction, Sequence[str]], Iterator[Decision]]:
+    def each(transaction: Transaction, keys: Sequence[str]) -> Iterator[Decision]:
+        from ..storage.tables.keys import index_key
+
+        found = transaction.operations.recorded(keys, number)
+        current = {index_key(binding.identifier): binding for binding in transaction.get(keys).values()}
+        for key in keys:
+            event, now_recorded = found[key], current.get(key)
+            known = now_recorded or event.after or event.before
+            identifier = known.identifier if known else key
+            is_other = revision is not None and event.revision != revision
+
+            def decide(
+                now: datetime,
+                identifier: str = identifier,
+                event: Recorded = event,
+                current: Binding | None = now_recorded,
+                is_other: bool = is_other,
+            ) -> Change | NotedName | None:
+                if is_other or not _is_same(event.after, current):
+                    if skip_changed:
+                        return NotedName(identifier, "undo-changed", _CHANGED)
+                    raise BindingError("undo-changed", _CHANGED, identifier=identifier)
+                return _reversed(event.before, current, now)
+
+            yield Decision(identifier, now_recorded, decide)
+
+    return each
+
+
+def _is_same(after: Binding | None, current: Binding | None) -> bool:
+    """Return whether a name has the values of an event, at any time and revision."""
+    if after is None or current is None:
+        return after is current
+    return after == replace(current, changed=after.changed, revision=after.revision)
+
+
+def _reversed(before: Binding | None, current: Binding | None, now: datetime) -> Change | NotedName | None:
+    """Return the change that gives a name the values ``before``, as far as a name can change."""
+    if current is None:
+        if before is None:
+            return None  # the operation reserved the name and deleted it
+        again = replace(before, revision=1, changed=later(now, before.changed))
+        return Change("reserved", again, "reserved")
+    if current.is_reserved:
+        if before is None:
+            return Change("deleted", next_revision(current, current, now), "deleted")
+        outcome = "relocated" if leads_elsewhere(current, before) else "updated"
+        return Change(outcome, next_revision(current, before, now), "updated")
+    if before is None or before.is_reserved:
+        wanted = replace(current, status="withdrawn")
+    else:
+        wanted = replace(
+            before,
+            resource=current.resource,
+            spelling=current.spelling,
+            created=current.created,
+            changed=current.changed,
+        )
+    wanted = replace(wanted, changed=current.changed, revision=current.revision)
+    if wanted == current:
+        if before is not None and before.resource != current.resource:
+            return NotedName(current.identifier, "undo-resource", _KEPT)
+        return Change("unchanged", current, None)
+    action = _action(current, wanted)
+    return Change(_OUTCOMES[action], next_revision(current, wanted, now), action)
+
+
+_OUTCOMES: dict[Action, Outcome] = {
+    "withdrawn": "withdrawn",
+    "restored": "restored",
+    "relocated": "relocated",
+    "updated": "updated",
+}
+
+
+def _action(current: Binding, wanted: Binding) -> Action:
+    if current.status != wanted.status:
+        return "withdrawn" if wanted.is_withdrawn else "restored"
+    return "relocated" if leads_elsewhere(current, wanted) else "updated"

@@ -1,0 +1,151 @@
+"""Changes of several names in one transaction: all or none, and only if each name has the expected revision.
+
+:meth:`~ararat.bindings.collection.Bindings.change` makes them. Each method of ``Bindings`` that changes one
+name is such a change.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from operator import attrgetter
+from typing import TYPE_CHECKING, NamedTuple
+
+from .names import naming as names
+from .names.assignment import Change, Outcome
+from .names.errors import BindingError, Stale
+from .names.naming import Name
+from .names.prefixes.prefixes import PrefixRecords
+
+if TYPE_CHECKING:
+    from .names.binding import Binding
+    from .names.policy import ChangeCheck
+    from .storage.writing.transaction import Transaction
+
+MAX_CHANGES = 1000
+"""The maximum number of names in one call."""
+
+Decide = Callable[["Binding | None", datetime], Sequence[Change]]
+"""A function that returns the changes of a name, in order. Its arguments are the recorded binding and the time."""
+
+
+class NameChange(NamedTuple):
+    """A wanted change of one name.
+
+    - ``key``: the key of the name; ``older_key``: its key in a database of an older Ararat, or None.
+    - ``decide``: returns one or more changes, or raises :class:`BindingError`. It is called again if another writer
+      changed the name first. A new name has only one change.
+    - ``revision``: the revision that the name must have, 0 for a name that must not be recorded, None for any.
+    """
+
+    key: str
+    decide: Decide
+    revision: int | None = None
+    older_key: str | None = None
+
+
+class Made(NamedTuple):
+    """The result of a :class:`NameChange`.
+
+    ``before`` is the binding before the change; None for a new name. ``after`` is the binding after it; for a deleted
+    name, it is the last one.
+    """
+
+    outcome: Outcome
+    before: Binding | None
+    after: Binding
+
+
+def change_recorded(
+    identifier: Name, decide: Callable[[Binding, datetime], Sequence[Change]], revision: int | None = None
+) -> NameChange:
+    """Create the change of a name that must be recorded already.
+
+    ``decide`` receives the recorded binding and the current time. If the name is not recorded, the change raises
+    :class:`BindingError` with the code ``not-bound``.
+    """
+    name = names.read(identifier)
+    key = names.key(name)
+
+    def decide_recorded(existing: Binding | None, now: datetime) -> Sequence[Change]:
+        if existing is None:
+            raise BindingError("not-bound", identifier=key)
+        return decide(existing, now)
+
+    return NameChange(key, decide_recorded, revision, names.older_key(name))
+
+
+def require_few(count: int) -> None:
+    """Raise :class:`BindingError` with the code ``changes-count`` if ``count`` is more than :data:`MAX_CHANGES`."""
+    if count > MAX_CHANGES:
+        raise BindingError("changes-count", f"one call has {count:,} names")
+
+
+def require_distinct(wanted: Sequence[NameChange]) -> None:
+    """Raise :class:`BindingError` with the code ``name-twice`` if two of the changes concern the same name."""
+    if len(wanted) > 1:
+        key, count = Counter(each.key for each in wanted).most_common(1)[0]
+        if count > 1:
+            raise BindingError("name-twice", identifier=key)
+
+
+def make(
+    transaction: Transaction,
+    wanted: Sequence[NameChange],
+    check_change: ChangeCheck,
+    now: datetime,
+    actor: str | None,
+) -> list[Made]:
+    """Make changes of several names in a transaction, and return the results in the same order.
+
+    ``now`` is the time of the changes. Raises :class:`Stale` if a name has another revision than expected, and the
+    errors of ``decide``.
+    """
+    keys = [each.key for each in wanted]
+    older = {each.older_key for each in wanted if each.older_key not in (None, each.key)}
+    if older and transaction.has_older_keys():
+        keys += [key for key in older if key]
+    found = transaction.get(keys)
+    records: PrefixRecords | None = None
+    made: dict[str, Made] = {}
+    changes: list[Change] = []
+    # Two transactions with the same names write them in the same order, so that neither waits for the other.
+    for each in sorted(wanted, key=attrgetter("key")):
+        before = found.get(each.older_key or each.key) or found.get(each.key)
+        _require_revision(each, before)
+        steps: list[Change] = []
+        current = before
+        for step in each.decide(before, now):
+            checked = check_change(current, step, transaction)
+            if current is None or current.is_reserved:
+                records = records or PrefixRecords(transaction.prefixes())
+                records.require_permitted(current, checked)
+            steps.append(checked)
+            current = checked.after
+        changes += (step for step in steps if step.action)
+        made[each.key] = Made(_outcome(steps), before, steps[-1].after)
+    if changes:
+        # The history of a deleted name goes on, so its next revision is known only now.
+        for written in transaction.put(changes, actor, [None] * len(changes)):
+            key = written.after.identifier
+            if key in made:
+                made[key] = made[key]._replace(after=written.after)
+    result = [made[each.key] for each in wanted]
+    transaction.result = result
+    return result
+
+
+def _require_revision(wanted: NameChange, existing: Binding | None) -> None:
+    if wanted.revision is None or wanted.revision == (existing.revision if existing else 0):
+        return
+    recorded = f"the revision {existing.revision}" if existing else "no binding"
+    expected = f"the revision {wanted.revision}" if wanted.revision else "none"
+    raise Stale(wanted.key, f"the name has {recorded}, and the change expects {expected}", existing)
+
+
+def _outcome(steps: Sequence[Change]) -> Outcome:
+    """Return the outcome of the change of the state, or else of the first change that is written."""
+    written = [step for step in steps if step.action]
+    of_state = [step for step in written if step.outcome in ("withdrawn", "restored")]
+    return (of_state or written)[0].outcome if written else "unchanged"

@@ -1,0 +1,207 @@
+"""Check stored names and targets. The checks read only the store: they send no requests and change nothing.
+
+:mod:`verification` compares bindings with their history.
+
+>>> import tempfile
+>>> from ararat.middleware import open_bindings
+>>> folder = tempfile.TemporaryDirectory()
+>>> bindings = open_bindings(f"{folder.name}/bindings.sqlite", create=True)
+>>> bindings.bind("ark:12345/annual_report.pdf", "https://example.org/report.pdf")
+'bound'
+>>> for finding in check(bindings):
+...     print(finding.code, finding.message)
+generic-missing ark:12345/annual_report is not bound
+not-opaque the name looks meaningful: annual
+>>> bindings.close(); folder.cleanup()
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator
+from itertools import islice
+from typing import NamedTuple
+from urllib.parse import unquote
+
+from ...identifiers import Ark, Urn
+from ...identifiers.iri_policy import Known, Profile, evaluate, meaning
+from ...identifiers.text import iri
+from ..collection import Bindings
+from ..names import naming as names
+from ..names import targets, validation
+from ..names.binding import Binding
+from ..names.errors import BindingError, UnreadableBinding
+from ..names.metadata import metadata
+from ..names.policy import UNPUBLISHED, is_registered
+from ..names.prefixes.prefixes import PrefixRecords
+
+CHECKS = {
+    "row-unreadable": "Rows cannot be read and were not checked; ararat verify lists them.",
+    "unreadable": "A bound name is not a valid identifier by the current rules.",
+    "urn-key": "A URN has a key of an older version, so that an equivalent URN can be bound too.",
+    "generic-missing": "A name is bound, but a name that contains it is not (ARK-035).",
+    "dot-segment": "A segment is only . or ..: clients remove it from the request.",
+    "encoded-dot": "Two names differ only in . and %2E: some software treats them as equal.",
+    "not-opaque": "The name has a meaning: meanings change, names do not (ARK-010, POL-024).",
+    "naan-unregistered": "The NAAN is not in the registry (ARK-015); reported once for each NAAN.",
+    "non-ascii": "The name has characters that are not ASCII (ARK-065).",
+    "name-characters": "The name has a character that the prefix record does not permit (ARK-138).",
+    "policy": "An IRI policy does not allow the name, or a URL that it leads to.",
+    "reserved-target": "The target is a path of the resolver itself: a second redirect, or an endless loop.",
+}
+"""The checks, by code."""
+
+_BATCH = 500
+_NON_ASCII = re.compile("%[89A-F]")
+
+
+class Finding(NamedTuple):
+    """A result of :func:`check`: something wrong or unusual about a name or its target.
+
+    ``identifier`` is the name in normal form; it is empty for a finding about the database. ``code`` is one of
+    :data:`CHECKS`, and ``message`` a sentence in printable ASCII.
+    """
+
+    identifier: str
+    code: str
+    message: str
+
+
+def check(
+    bindings: Bindings,
+    *,
+    naans: Collection[str] = (),
+    prefixes: Collection[str] = (),
+    profile: Profile | None = None,
+) -> Iterator[Finding]:
+    """Check all names and their targets, and yield the findings in the order of the names.
+
+    A last finding states whether rows cannot be read.
+
+    - ``naans``: NAANs that are accepted although they are not registered.
+    - ``prefixes``: the resolver prefixes of this site, in their stored form. A target that begins with one is a path of
+      this site.
+    - ``profile``: an IRI policy for the live names and their targets, or None.
+
+    The targets of withdrawn names are not checked. The store is streamed from one snapshot, so it can have any size,
+    and can change during the audit.
+
+    Raises :class:`BindingsUnavailable`.
+
+    Source: ARK-010, ARK-015, ARK-035, ARK-065, ARK-138, POL-024; decision A-08.
+    """
+    known = {*naans}
+    with bindings.store.snapshot() as snapshot:
+        unreadable: list[UnreadableBinding] = []  # the first only
+        records = PrefixRecords(snapshot.prefixes())
+        every = snapshot.bindings(lambda error: unreadable.append(error) if not unreadable else None)
+        batch: list[Binding] | None = None
+        while batch is None or batch:
+            batch = list(islice(every, _BATCH))
+            read = [(binding, _read(binding.identifier)) for binding in batch]
+            related = {key for binding, identifier in read for key in _related_keys(binding.identifier, identifier)}
+            bound = snapshot.bound(related)
+            for binding, identifier in read:
+                yield from _name_findings(binding, identifier, bound, known, prefixes)
+                # A withdrawn name is no longer used, and a record can be newer than a name.
+                if not binding.is_withdrawn and (message := records.characters_problem(binding.identifier)):
+                    yield Finding(binding.identifier, "name-characters", message)
+                if profile is not None and binding.is_live:
+                    yield from _policy_findings(binding, profile)
+    if unreadable:
+        yield Finding("", "row-unreadable", "rows cannot be read and were not checked; run ararat verify")
+
+
+def _read(key: str) -> Ark | Urn | None:
+    try:
+        return names.read(key)
+    except BindingError:
+        return None
+
+
+def _related_keys(key: str, identifier: Ark | Urn | None) -> list[str]:
+    """Return the names whose bindings the checks of this name need."""
+    if isinstance(identifier, Urn):
+        return [names.key(identifier)]
+    containers = identifier.hierarchy[:-1] if identifier else ()
+    return [*containers, *_confusable_keys(key)]
+
+
+def _confusable_keys(key: str) -> list[str]:
+    # One name of each pair has %2E, and the finding belongs to it.
+    return names.confusable(key) if "%2E" in key else []
+
+
+def _name_findings(
+    binding: Binding,
+    identifier: Ark | Urn | None,
+    bound: Collection[str],
+    known: set[str],
+    prefixes: Iterable[str],
+) -> Iterator[Finding]:
+    key = binding.identifier
+
+    def found(code: str, message: str) -> Finding:
+        return Finding(key, code, message)
+
+    if identifier is None:
+        yield found("unreadable", "the name is not a valid identifier, so no request can resolve it")
+        return
+    if iri.has_dot_segment(key):
+        yield found("dot-segment", "the name has a segment . or .., which clients remove from the request")
+    if isinstance(identifier, Urn) and binding.is_live and (shared := names.key(identifier)) != key:
+        remedy = f"{shared} is bound too: withdraw one of them, then run" if shared in bound else "run"
+        yield found("urn-key", f"this URN is equivalent to {shared}; {remedy} ararat migrate")
+    if isinstance(identifier, Ark):
+        yield from _ark_findings(key, identifier, bound, known, found)
+    if _NON_ASCII.search(key):
+        yield found("non-ascii", "the name has characters that are not ASCII")
+    for target in filter(None, (binding.target, *binding.alternates.values()) if binding.is_live else ()):
+        if _is_reserved(target, prefixes):
+            yield found(
+                "reserved-target", f"the target {validation.shown(target, 100)} is a path of the resolver itself"
+            )
+
+
+def _policy_findings(binding: Binding, profile: Profile) -> Iterator[Finding]:
+    """Yield the findings of the policy about the name and about its targets on hosts of the policy."""
+    stated = metadata.shortened(binding.metadata)
+    facts = Known(
+        persistent="persistence" in stated,
+        published=stated.get("availability") != UNPUBLISHED,
+        availability=stated.get("availability"),
+        # "Allocation of IRIs MUST be documented": by a title, a recorded resource, or a link to more information.
+        documented=bool(stated.get("what") or stated.get("where") or binding.resource),
+    )
+    own = f"{profile.schemes[0]}://{profile.hosts[0]}"
+    destinations = filter(None, (binding.target, *binding.alternates.values()))
+    iris = dict.fromkeys(f"{own}{each}" if each.startswith("/") else each for each in destinations)
+    for verdict in (evaluate(binding.identifier, profile, facts), *(evaluate(each, profile) for each in iris)):
+        for found in verdict.findings:
+            if found.severity != "note":
+                shown = validation.shown(verdict.iri, 100)
+                yield Finding(binding.identifier, "policy", f"{shown}: {found.message} ({found.code})")
+
+
+def _ark_findings(
+    key: str, ark: Ark, bound: Collection[str], known: set[str], found: Callable[[str, str], Finding]
+) -> Iterator[Finding]:
+    missing = [container for container in ark.hierarchy[:-1] if container not in bound]
+    if missing:
+        yield found("generic-missing", f"{validation.shown(missing[0], 100)} is not bound")
+    for other in _confusable_keys(key):
+        if other in bound:
+            shown = validation.shown(other, 100)
+            yield found("encoded-dot", f"{shown} is bound too; some software treats the two as equal")
+    if word := meaning(unquote(ark.hierarchy[0].partition("/")[2])):
+        yield found("not-opaque", f"the name looks meaningful: {validation.shown(word, 60)}")
+    naan = ark.normal_naan
+    if naan not in known:
+        known.add(naan)
+        if not is_registered(naan):
+            yield found("naan-unregistered", f"NAAN {naan} is not registered: register with the ARK Maintenance Agency")
+
+
+def _is_reserved(target: str, prefixes: Iterable[str]) -> bool:
+    paths = [target[len(prefix) :] for prefix in prefixes if target.startswith(f"{prefix}/")]
+    return any(map(targets.is_reserved, [target, *paths]))

@@ -1,0 +1,98 @@
+"""Verify a store: check that bindings, histories, rules, counters and triggers agree.
+
+:mod:`audit` checks names and targets instead. Both change nothing.
+
+>>> import tempfile
+>>> from ararat.middleware import open_bindings
+>>> folder = tempfile.TemporaryDirectory()
+>>> bindings = open_bindings(f"{folder.name}/bindings.sqlite", create=True)
+>>> bindings.bind("ark:12345/x5", "https://example.org/5")
+'bound'
+>>> list(verify(bindings))
+[]
+>>> bindings.close(); folder.cleanup()
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from ..collection import Bindings
+from ..names.errors import BindingError
+
+_COMPARE = "compare the name with a backup; set the row to its last event, or restore the backup"
+_HISTORY = "another program changed the history; restore a backup"
+_OLDER = "stop the site, and use the newer store"
+
+CODES = {
+    "trigger-missing": "run ararat migrate",
+    "history-differs": f"another program changed the row; {_COMPARE}",
+    "history-missing": f"another program wrote the row; {_COMPARE}",
+    "binding-missing": f"another program deleted the row; {_COMPARE}",
+    "revision-gap": _HISTORY,
+    "resource-changed": _HISTORY,
+    "origin-changed": _HISTORY,
+    "reserved-again": _HISTORY,
+    "key-wrong": _HISTORY,
+    "row-unreadable": f"another program wrote the row; {_COMPARE}",
+    "operation-missing": _HISTORY,
+    "counter-wrong": "another program changed the counter; restore a backup",
+    "counter-behind": "run ararat mint with --sequential and the options of this counter; it skips minted names",
+    "rule-differs": "another program changed the rule; run ararat rule set or ararat rule remove for this prefix",
+    "prefix-differs": "another program changed the record; restore a backup",
+    "file-refused": "correct the file, or delete its copy to accept the file",
+    "older": _OLDER,
+    "lost": _OLDER,
+    "diverged": "names were changed in both stores; compare ararat history of both, and use one store only",
+}
+"""The codes of findings, with the remedy of each."""
+
+
+class Finding(NamedTuple):
+    """A result of :func:`verify`: a contradiction in the store.
+
+    ``identifier`` is a name or a prefix, or "" for the whole store. ``code`` is one of :data:`CODES`. ``message``
+    states what is wrong, and ``remedy`` how to fix it.
+    """
+
+    identifier: str
+    code: str
+    message: str
+    remedy: str
+
+
+def verify(bindings: Bindings) -> Iterator[Finding]:
+    """Check that the parts of a store agree, and yield the contradictions.
+
+    Checked are: each binding equals its last event; revisions have no gaps; all events of a public name have one
+    resource, one date of creation and one spelling; all rows can be read; keys belong to their identifiers; events
+    belong to recorded operations; rules and prefix records equal their last event; counters are above the minted
+    names; and the triggers that protect the tables exist and are enabled. For a file, the version follows the version
+    that was served before.
+
+    The store is streamed from one snapshot, so it can have any size, and can change at the same time.
+
+    Raises :class:`BindingsUnavailable`, and :class:`BindingError` for a snapshot, which has no history.
+
+    Source: POL-023; decision A-08.
+    """
+    if bindings.is_file:
+        from ..served_file.store import require_succession
+
+        try:
+            require_succession(Path(bindings.where))
+        except BindingError as error:
+            yield finding("file-refused", "", str(error).partition("\n")[0])
+        return
+    if bindings.is_snapshot:
+        raise BindingError("not-in-snapshot")
+    with bindings.store.snapshot() as snapshot:
+        for code, name, message in snapshot.faults():
+            yield finding(code, name, message)
+
+
+def finding(code: str, name: str, message: str) -> Finding:
+    """Create a finding with the remedy that belongs to its code."""
+    return Finding(name, code, message, CODES[code])

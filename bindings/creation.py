@@ -1,0 +1,68 @@
+"""Create several names in one transaction: names that the caller chooses, and names that are minted."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from . import changes, minting
+from .changes import Made, NameChange
+from .collection import Bindings, check_actor
+from .names.prefixes.prefixes import PrefixRecords
+
+if TYPE_CHECKING:
+    from .storage.writing.transaction import Transaction
+
+
+class MintedChange(NamedTuple):
+    """The wanted first change of a name that is minted below ``namespace``, a NAAN or a shoulder.
+
+    ``change`` returns the change for a minted name. The prefix record of ``namespace`` determines the pattern of the
+    name.
+    """
+
+    namespace: str
+    change: Callable[[str], NameChange]
+
+
+def create(bindings: Bindings, wanted: Sequence[NameChange | MintedChange], *, actor: str | None = None) -> list[Made]:
+    """Record at most 1,000 new names in one transaction, all or none. Return the results in the same order.
+
+    Raises like :meth:`Bindings.change` and :func:`~ararat.bindings.minting.mint`.
+
+    >>> import tempfile
+    >>> from ararat.middleware import open_bindings
+    >>> from ararat.bindings.names import assignment
+    >>> def bind(name):
+    ...     proposal = assignment.propose(name, f"https://example.org/{name[-4:]}")
+    ...     return NameChange(proposal.key, lambda existing, now: [assignment.bind(existing, proposal, now)])
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> b = open_bindings(f"{folder.name}/bindings.sqlite", create=True)
+    >>> made = create(b, [bind("ark:12345/map1"), MintedChange("12345/x5", bind), MintedChange("12345/x5", bind)])
+    >>> [each.after.identifier[:12] for each in made]
+    ['ark:12345/ma', 'ark:12345/x5', 'ark:12345/x5']
+    >>> b.close(); folder.cleanup()
+    """
+    minted = Counter(each.namespace for each in wanted if isinstance(each, MintedChange))
+    if not minted:
+        return bindings.change([each for each in wanted if isinstance(each, NameChange)], actor=actor)
+    check_actor(actor)
+    changes.require_few(len(wanted))
+
+    def write(transaction: Transaction) -> list[Made]:
+        records = PrefixRecords(transaction.prefixes())
+        chosen = [each.key for each in wanted if isinstance(each, NameChange)]
+        drawing = minting.Drawing(transaction, records, others=chosen)
+        drawn: defaultdict[str, list[str]] = defaultdict(list)
+        for namespace, count in minted.items():
+            pattern = minting.pattern_below(namespace, records, profile=bindings.policy)
+            drawn[namespace] = drawing.draw(pattern, count)
+        each_change = [
+            each.change(drawn[each.namespace].pop()) if isinstance(each, MintedChange) else each for each in wanted
+        ]
+        changes.require_distinct(each_change)
+        return changes.make(transaction, each_change, bindings.check_change, bindings.now(), actor)
+
+    # Other writers wait, so that no other process draws the same name or binds a name below it.
+    return bindings.write(write, exclusive=True)

@@ -1,0 +1,181 @@
+"""Check whether a store can be read and written, and whether its tables have the right version. Nothing is changed.
+
+:func:`health_document` is the body of ``/healthz``, the same in all applications.
+
+:mod:`reopening` tries again to open a store that cannot be reached.
+
+Each PostgreSQL server of a URL is checked. Readers can use each standby that answers. Exactly one server must be the
+primary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .names.errors import BindingError, BindingsUnavailable, ReadOnlyBindings
+from .open import database_at, open_file, table_file
+from .storage.databases.snapshot_file import SnapshotFile
+from .storage.versions import VERSION_SQL, wrong_version
+
+if TYPE_CHECKING:
+    from .collection import Bindings
+    from .names.binding import NameCount
+    from .storage.protocols import Database
+
+
+class Condition(NamedTuple):
+    """The result of checking one store, or one server of a PostgreSQL URL.
+
+    - ``where``: its place without user and password.
+    - ``readable``, ``writable``: whether this process can read and write it.
+    - ``standby``: True for a copy of another server, which is only read. ``table``, ``snapshot``: True for a table
+      file and for a file of ``ararat snapshot``, which are only read.
+    - ``fault``, ``code``: what is wrong, in printable ASCII, and its code; or None.
+    - ``names``: the number of names, or None if they cannot be read.
+    """
+
+    where: str
+    readable: bool
+    writable: bool
+    standby: bool = False
+    table: bool = False
+    fault: str | None = None
+    code: str | None = None
+    names: NameCount | None = None
+    snapshot: bool = False
+
+
+def conditions(url_or_path: str | Path) -> Iterator[Condition]:
+    """Check a store, and yield its condition. For a PostgreSQL URL with several servers, yield one for each server.
+
+    ``url_or_path`` is as in :func:`~ararat.middleware.open_bindings`.
+
+    Raises :class:`BindingError` with the codes ``database-url``, ``database-in-memory`` and ``driver-missing``.
+
+    >>> [condition] = conditions("/nowhere/bindings.sqlite")
+    >>> condition.readable, condition.code
+    (False, 'unavailable')
+    """
+    if (path := table_file(url_or_path)) is not None:
+        yield _of_table(path)
+        return
+    database = database_at(url_or_path)
+    for server in database.servers():
+        condition = _of(server)
+        yield _with_names(condition, server) if condition.readable else condition
+
+
+def health_document(bindings: Bindings | None) -> dict[str, Any]:
+    """Return the state of opened bindings as JSON values. The ``status`` of unreadable ones is "failing", else "ok".
+
+    A file has the member ``file``: "served", "refused" or "unrecorded". Counting a large database can take seconds.
+
+    >>> health_document(None)
+    {'status': 'ok', 'bindings': 'none'}
+    """
+    if bindings is None:
+        return {"status": "ok", "bindings": "none"}
+    try:
+        count = bindings.count()
+        health: dict[str, Any] = {"status": "ok", "bindings": "readable"}
+        health |= {"names": count.number, "names_exact": count.exact}
+    except BindingsUnavailable:
+        health = {"status": "failing", "bindings": "unreadable"}
+    if bindings.is_file:
+        # The reason can contain parts of the file. It is in the log only.
+        health["file"] = "refused" if bindings.refusal else "unrecorded" if bindings.unrecorded else "served"
+    return health
+
+
+def _of_table(path: Path) -> Condition:
+    from .served_file.store import require_succession
+
+    where = str(path)
+    try:
+        with open_file(path, served=False) as bindings:
+            names = bindings.count()
+        require_succession(path)
+    except (BindingError, BindingsUnavailable) as error:
+        code = error.code if isinstance(error, BindingError) else "unavailable"
+        return Condition(where, False, False, table=True, fault=str(error).partition("\n")[0], code=code)
+    except OSError as error:
+        return Condition(where, False, False, table=True, fault=str(error), code="unavailable")
+    return Condition(where, True, False, table=True, names=names)
+
+
+def _with_names(condition: Condition, database: Database) -> Condition:
+    """Return the condition of a readable store with the number of names. A damaged file has a fault instead."""
+    from .storage.store import count_names
+
+    try:
+        connection = database.connect_to_read()
+        try:
+            return condition._replace(
+                names=count_names(lambda query: connection.execute(query, ()).fetchall(), database)
+            )
+        finally:
+            connection.close()
+    except (BindingsUnavailable, database.driver_error) as error:
+        if database.dialect_name != "sqlite":
+            # A busy server can need too long for a count.
+            return condition
+        failure = error if isinstance(error, BindingsUnavailable) else database.unavailable(error)
+        code = failure.code if isinstance(failure, BindingError) else "unavailable"
+        fault = str(failure).partition("\n")[0]
+        return condition._replace(readable=False, writable=False, fault=fault, code=code)
+
+
+def _of(database: Database) -> Condition:
+    where = str(database)
+    try:
+        connection = database.connect_to_read()
+    except BindingsUnavailable as error:
+        code = error.code if isinstance(error, BindingError) else "unavailable"
+        return Condition(where, False, False, fault=str(error).partition("\n")[0], code=code)
+    standby, can_write = False, True
+    try:
+        row = connection.execute(VERSION_SQL, ()).fetchone()
+        if database.server_state_sql:
+            standby, can_write = connection.execute(database.server_state_sql, ()).fetchone()
+    except database.driver_error as error:
+        if database.is_missing_table(error):
+            fault = f"it has no tables of Ararat; to create them, run: ararat init --database {where}"
+            return Condition(where, False, False, fault=fault, code="no-tables")
+        return Condition(where, False, False, fault=str(database.unavailable(error)), code="unavailable")
+    finally:
+        connection.close()
+    if fault := wrong_version(database, row and row[0]):
+        return Condition(where, False, False, standby, fault=fault, code="schema-version")
+    if isinstance(database, SnapshotFile):
+        return Condition(where, True, False, snapshot=True)
+    if standby:
+        return Condition(where, True, False, standby=True)
+    if not can_write:
+        fault = "the user has no permission to write the tables; grant INSERT and UPDATE"
+        return Condition(where, True, False, fault=fault, code="not-writable")
+    return _try_to_write(database, where)
+
+
+def _try_to_write(database: Database, where: str) -> Condition:
+    try:
+        database.require_writable()
+        _begin_and_roll_back(database)
+    except (BindingsUnavailable, ReadOnlyBindings) as error:
+        fault = error.message if isinstance(error, ReadOnlyBindings) else str(error)
+        return Condition(where, True, False, fault=fault, code="not-writable")
+    return Condition(where, True, True)
+
+
+def _begin_and_roll_back(database: Database) -> None:
+    """Begin the transaction of a writer, and roll it back."""
+    from sqlalchemy.exc import DBAPIError
+
+    from .storage.writing.transaction import driver_cause
+
+    try:
+        with database.engine.connect() as connection:
+            connection.exec_driver_sql(VERSION_SQL).fetchone()
+    except DBAPIError as error:
+        raise database.unavailable(driver_cause(error)) from error

@@ -1,0 +1,148 @@
+"""Export all bindings as a table in one of the :mod:`formats`. An import of the table makes a copy of the store.
+
+Rows are in the order of their keys. They contain everything about a name except its history. Rules, prefix records,
+counters and UUIDs are rows too (:mod:`other_rows`). The export writes one snapshot, even if other
+processes write at the same time. Only one row at a time is in memory.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime
+from io import StringIO
+from itertools import chain
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+
+from ..names.binding import Binding
+from ..names.other_rows import OtherRow, PrefixRow, RuleRow, Setting
+from ..tables import columns
+from ..tables.columns import COLUMNS
+from ..tables.formats import Format
+
+if TYPE_CHECKING:
+    from ..collection import Bindings
+
+_EVERY = 1000
+
+
+class Exported(NamedTuple):
+    """The numbers of exported rows.
+
+    ``bindings`` are public names, ``reserved`` reserved names. ``settings`` are counters and owners of UUIDs.
+    ``prefixes`` are records of NAANs and shoulders.
+    """
+
+    bindings: int
+    reserved: int = 0
+    rules: int = 0
+    settings: int = 0
+    prefixes: int = 0
+
+
+def export_table(
+    bindings: Bindings,
+    file: BinaryIO,
+    *,
+    format: Format = "csv",
+    since: datetime | None = None,
+    progress: Callable[[int], object] | None = None,
+) -> Exported:
+    r"""Write all bindings, and the other rows that a copy needs (:mod:`other_rows`), to a binary file in UTF-8.
+
+    With ``since``, only the names that were changed at this time or later are written.
+
+    :func:`import_table` of this file into an empty store makes the same bindings and mints no name twice. ``progress``
+    is called with the number of rows after each thousand and at the end. Raises :class:`BindingsUnavailable`, and
+    OSError if the file cannot be written.
+
+    >>> import io, tempfile
+    >>> from ararat.middleware import open_bindings
+    >>> with tempfile.TemporaryDirectory() as folder, open_bindings(f"{folder}/a.sqlite", create=True) as bindings:
+    ...     bindings.bind("ark:12345/x", "/x"), export_table(bindings, out := io.BytesIO(), format="jsonl")
+    ('bound', Exported(bindings=1, reserved=0, rules=0, settings=0, prefixes=0))
+    >>> out.getvalue()[:45]
+    b'{"identifier": "ark:12345/x", "target": "/x",'
+    """
+    counts: Counter[object] = Counter()
+    for row, line in table_lines(bindings, format, since):
+        file.write(line.encode())
+        if row is not None:
+            counts["reserved" if isinstance(row, Binding) and row.is_reserved else type(row)] += 1
+            if progress and counts.total() % _EVERY == 0:
+                progress(counts.total())
+    if progress:
+        progress(counts.total())
+    return Exported(counts[Binding], counts["reserved"], counts[RuleRow], counts[Setting], counts[PrefixRow])
+
+
+def table_lines(
+    bindings: Bindings, format: Format, since: datetime | None = None
+) -> Iterator[tuple[Binding | OtherRow | None, str]]:
+    """Yield the rows of :func:`export_table` with their lines. The line of the columns has no row.
+
+    Raises :class:`BindingsUnavailable`.
+    """
+    with bindings.store.snapshot() as snapshot:
+        records = [PrefixRow(record.prefix, **record.texts) for record in snapshot.prefixes()]
+        if format == "jsonl":
+            written = _json_lines()
+        else:
+            used = {column for record in records for column in record.cells() if column not in COLUMNS}
+            elements = sorted(used.union(snapshot.elements()))
+            written = Delimited(_DELIMITERS[format], snapshot.selectors(), elements)
+            yield None, written.header()
+        names = (name for name in snapshot.bindings() if since is None or name.changed >= since)
+        for row in chain(snapshot.settings(), names, records):
+            yield row, written(row)
+
+
+_DELIMITERS: dict[Format, str] = {"csv": ",", "tsv": "\t"}
+
+
+class Delimited:
+    """Convert rows to lines of CSV or TSV.
+
+    - ``selectors``: the selectors of all alternate targets; each has a column.
+    - ``elements``: the names of the metadata elements that have a column of their own.
+    """
+
+    def __init__(self, delimiter: str, selectors: Iterable[str], elements: Iterable[str]) -> None:
+        self._columns = [*COLUMNS, *elements, *map(columns.alternate_column, selectors)]
+        self._line = StringIO()
+        # LF instead of CR LF (RFC 4180): these files are often in Git.
+        self._writer = csv.writer(self._line, delimiter=delimiter, lineterminator="\n")
+
+    def header(self) -> str:
+        """Return the first line of the file, which names the columns."""
+        return self._text(self._columns)
+
+    def __call__(self, row: Binding | OtherRow) -> str:
+        """Return the line of a row."""
+        return self._text(map(_cells(row).get, self._columns))
+
+    def _text(self, cells: Iterable[str | None]) -> str:
+        self._line.seek(0)
+        self._line.truncate()
+        self._writer.writerow(cells)
+        return self._line.getvalue()
+
+
+def _json_lines() -> Callable[[Binding | OtherRow], str]:
+    encode = json.JSONEncoder().encode
+
+    def line(row: Binding | OtherRow) -> str:
+        cells: dict[str, object] = {**_cells(row)}
+        if isinstance(row, Binding):
+            cells["passthrough"] = row.passthrough
+        if isinstance(row, (Binding, RuleRow)):
+            cells["redirect"] = row.redirect
+        return f"{encode(cells)}\n"
+
+    return line
+
+
+def _cells(row: Binding | OtherRow) -> dict[str, str]:
+    return columns.cells(row) if isinstance(row, Binding) else row.cells()

@@ -1,0 +1,448 @@
+"""Import many bindings from a table: all or none, with the same rules as :meth:`Bindings.bind`.
+
+A table has a row for each name, in one of the :mod:`formats`. Its columns are :data:`columns.COLUMNS` and, for
+alternates, columns such as ``target[text/html;en]``. Only ``identifier`` is required. An empty cell keeps the recorded
+value, or sets the default for a new name. Rows can also contain rules and counters (:mod:`other_rows`).
+The table is read once, in one transaction. A thousand rows at a time are in memory.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import chain, islice
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+from ..collection import Bindings, check_actor
+from ..names import assignment, other_rows, validation
+from ..names import naming as names
+from ..names.assignment import Change, Proposal
+from ..names.binding import NOTHING, Binding, rfc3339
+from ..names.errors import BindingError, BindingsUnavailable, Collision, TableError
+from ..names.metadata import personal_data
+from ..names.other_rows import OtherRow, PrefixRow, RuleRow, Setting
+from ..names.policy import ChangeCheck
+from ..names.prefixes.prefixes import NO_RECORDS, PrefixRecords
+from ..storage.seen_names import SeenNames
+from ..tables import columns as rows
+from ..tables import formats
+from ..tables.columns import Columns, Row
+from ..tables.formats import Reader
+from ..tables.text_stream import ReadAs, name_of
+from .summary import MAX_LISTED, Effect, Imported, NotedLine, Report, Summary
+
+if TYPE_CHECKING:
+    from ..storage.writing.transaction import Transaction
+
+_CHUNK = 1000
+
+
+def import_table(
+    bindings: Bindings,
+    file: str | Path | BinaryIO,
+    *,
+    format: str | None = None,
+    encoding: str | None = None,
+    delimiter: str | None = None,
+    columns: Mapping[str, str] = NOTHING,
+    ignore_unknown: bool = False,
+    relocate: bool = False,
+    only_names: bool = False,
+    dry_run: bool = False,
+    batch: int | None = None,
+    actor: str | None = None,
+    progress: Callable[[int], object] | None = None,
+    report: Report | None = None,
+) -> Summary:
+    """Bind all names of a table, or none if a line has an error.
+
+    - ``file``: a path or a binary file.
+    - ``format``: "csv", "tsv" or "jsonl". The default is the suffix of the file, or else CSV.
+    - ``encoding``: by default UTF-16 if the file has its byte order mark, UTF-8 if it is valid, or else Windows-1252.
+      The summary reports the last as a guess.
+    - ``delimiter``: by default the comma, semicolon or tab that finds the most columns in the first line.
+    - ``columns``: a mapping from headings of the table to columns. ``ignore_unknown`` ignores all other headings.
+    - ``relocate``: the caller decides that each new place of a bound name leads to the same resource. Such lines are
+      "relocated" without the recorded resource.
+    - ``only_names``: refuse lines with rules, prefix records and counters.
+    - ``dry_run``: check all lines, write nothing.
+    - ``batch``: commit after each batch of that many lines, and stop after the first batch with an error. Earlier
+      batches remain. A second import of the same table continues. A dry run ignores it.
+    - ``actor``: the name of the user for the history.
+    - ``progress``: called with the number of lines after each thousand and at the end.
+    - ``report``: called with "refused" or "warning", a :class:`NotedLine` and the cells, for each such line.
+
+    Readers see the import as one change. Other writers wait, on SQLite for at most five seconds.
+
+    The columns ``spelling``, ``created`` and ``changed`` apply to new names only; the first event has the same times.
+
+    A line with the status "withdrawn" withdraws its name, or makes a tombstone for a new name. A line with the status
+    "reserved" reserves a new name. A line without a target keeps the recorded target. Two lines for the same name must
+    have the same values. The character set of a prefix record applies to new names. A prefix record in the table does
+    not apply to names of the same transaction.
+
+    Raises :class:`TableError` for a table that cannot be read or has an unknown column. Raises :class:`BindingError`
+    with the code ``format-unknown``, ``encoding-unknown``, ``delimiter-unknown`` or ``actor-text``, and OSError if the
+    file cannot be opened or read. Raises ValueError for a batch below 1, ReadOnlyBindings and
+    :class:`BindingsUnavailable`. Nothing is written then, except earlier batches.
+
+    Source: ARK-085, POL-023; decision N-04.
+    """
+    read_as = ReadAs()
+    reader = Reader(encoding, delimiter, Columns(columns, ignore_unknown))
+    with closing(formats.read_rows(file, format, reader, read_as)) as rows_read:
+        # The history contains the name of the file without its folder.
+        name = name_of(file).rpartition("/")[2]
+        return import_rows(
+            bindings,
+            name,
+            rows_read,
+            read_as,
+            relocate=relocate,
+            only_names=only_names,
+            dry_run=dry_run,
+            batch=batch,
+            actor=actor,
+            progress=progress,
+            report=report,
+        )
+
+
+def import_rows(
+    bindings: Bindings,
+    file: str,
+    rows_read: Iterator[Row],
+    read_as: ReadAs,
+    *,
+    relocate: bool = False,
+    only_names: bool = False,
+    dry_run: bool = False,
+    batch: int | None = None,
+    actor: str | None = None,
+    progress: Callable[[int], object] | None = None,
+    report: Report | None = None,
+    effect: Effect | None = None,
+) -> Summary:
+    """Bind the names of rows that are already parsed, or bind no name if a row has an error.
+
+    The arguments and errors are those of :func:`import_table`. ``file`` is the name of the file for the history and for
+    messages. ``effect`` is called with the effect of each line, before it is written.
+    """
+    check_actor(actor)
+    if batch is not None and batch < 1:
+        raise ValueError(f"batch is {batch}; it must be 1 line or more")
+    summary = Summary(read_as=read_as)
+    with closing(SeenNames()) as seen:
+        run = _Run(
+            file, bindings.now(), actor, seen, bindings.check_change, report, effect, summary, relocate, only_names
+        )
+        # Read the first row before the transaction, so that an unreadable file does not lock the database.
+        read = chain(list(islice(rows_read, 1)), rows_read)
+        try:
+            if batch is None or dry_run:
+                run.import_all(bindings, read, progress, keep=not dry_run)
+            else:
+                while run.import_batch(bindings, islice(read, batch), progress):
+                    pass
+        except Collision as collision:
+            message = f"{bindings.store}: another process changed the same names; import the table again"
+            raise BindingsUnavailable(message) from collision
+        except TableError as error:
+            error.kept = summary.kept
+            raise
+    summary.written = not (dry_run or summary.refusals)
+    run.finish()
+    return summary
+
+
+@dataclass(slots=True)
+class _Run:
+    """The state of an import."""
+
+    file: str
+    now: datetime
+    actor: str | None
+    seen: SeenNames
+    check_change: ChangeCheck
+    report: Report | None
+    effect: Effect | None
+    summary: Summary
+    relocate: bool
+    only_names: bool
+    last: Row | None = None
+    records: PrefixRecords = NO_RECORDS
+    changed: int = 0
+
+    def import_all(
+        self, bindings: Bindings, read: Iterator[Row], progress: Callable[[int], object] | None, *, keep: bool
+    ) -> None:
+        """Import all lines in one transaction. Roll back if a line has an error, or without ``keep``."""
+        before = self.summary.operation, self.changed
+        with bindings.transaction(exclusive=True) as transaction:
+            # A record in the table applies after the transaction: an export has names that are older than a record.
+            self.records = PrefixRecords(transaction.prefixes())
+            if self.summary.operation is not None:
+                # Later batches of an undone operation could not be undone.
+                transaction.operations.require_in_effect(self.summary.operation)
+            while some := list(islice(read, _CHUNK)):
+                with _without_garbage_collection():
+                    self._apply(transaction, some, keep=keep)
+                self.last = some[-1]
+                if progress:
+                    progress(self.summary.lines)
+            if self.summary.refusals or not keep:
+                transaction.rollback()
+                self.summary.operation, self.changed = before
+            else:
+                transaction.result = self.summary
+                self.summary.kept = self.summary.lines
+                if self.summary.operation is not None:
+                    transaction.operations.finish(self.summary.operation, self.changed, bindings.now())
+
+    def import_batch(self, bindings: Bindings, read: Iterator[Row], progress: Callable[[int], object] | None) -> bool:
+        """Import one batch. Return whether it has lines, and none has an error."""
+        summary = self.summary
+        before, counts = summary.lines, {name: getattr(summary, name) for name in _COUNTS}
+        listed, warned = len(summary.listed), len(summary.warned)
+        self.import_all(bindings, read, progress, keep=True)
+        if summary.refusals:
+            for name, count in counts.items():
+                setattr(summary, name, count)
+            del summary.listed[listed:], summary.warned[warned:]
+            return False
+        return summary.lines > before
+
+    def finish(self) -> None:
+        """Warn if the end of the table is missing."""
+        if self.summary.read_as.unfinished and self.last is not None:
+            message = "the last line has no line end: if the file is incomplete, this line is too"
+            self._note_warning(self.last, "table-cut", message)
+
+    def _apply(self, transaction: Transaction, batch: Sequence[Row], *, keep: bool) -> None:
+        """Check some lines and write their changes."""
+        self.summary.lines += len(batch)
+        read = [(row, self._read(row)) for row in batch]
+        current = transaction.get([key for _, stated in read if (key := _key(stated))])
+        # A name that an earlier line of this import has bound is in the database by now.
+        first_lines = self.seen.lookup(list(current)) if current else {}
+        changes: defaultdict[str | None, list[tuple[Change, str]]] = defaultdict(list)
+        new_lines: dict[str, str] = {}
+        new: list[tuple[Row, Binding]] = []
+        for row, stated in read:
+            if isinstance(stated, (RuleRow, PrefixRow, Setting)):
+                self._apply_other(row, stated, transaction)
+                continue
+            proposal = _with_record(row, stated, current)
+            if isinstance(proposal, BindingError):
+                self._refuse(row, proposal.code, proposal.message)
+                continue
+            key = proposal.key
+            before, earlier = current.get(key), first_lines.get(key)
+            change = self._decide(row, proposal, before, earlier, transaction)
+            if change is None:
+                continue
+            self._note(_COUNTERS[change.outcome], row, change.outcome, before, change.after)
+            if change.outcome == "bound":
+                new.append((row, change.after))
+            if earlier is None:
+                current[key] = change.after
+                first_lines[key] = new_lines[key] = _line_and_spelling(row, key)
+                if change.action:
+                    # Several records of a dump can be on one line.
+                    changes[row.actor or self.actor].append((change, self._source(row)))
+        if changes and keep and self.summary.operation is None:
+            parameters = {"file": self.file, **({"relocate": True} if self.relocate else {})}
+            self.summary.operation = transaction.operations.begin("import", self.actor, self.now, parameters)
+        for actor, written in changes.items():
+            sources = [source for _, source in written]
+            transaction.put([change for change, _ in written], actor, sources, self.summary.operation)
+            self.changed += len(written)
+        self.seen.add(new_lines)
+        self._warn(transaction, new)
+
+    def _source(self, row: Row) -> str:
+        """Return the origin of a change for the history: file and line, and who imported it for another actor."""
+        place = f"{self.file}, line {row.line}"
+        return f"{place}, imported by {self.actor}" if row.actor and self.actor else place
+
+    def _read(self, row: Row) -> Proposal | OtherRow | BindingError:
+        try:
+            stated = other_rows.read(row.cells) or rows.proposal(row.cells)
+            if isinstance(stated, Proposal):
+                for time in (stated.created, stated.changed):
+                    if time is not None and time > self.now:
+                        raise BindingError("time-future", f"{rfc3339(time)} is in the future")
+        except BindingError as error:
+            return error
+        return stated
+
+    def _decide(
+        self, row: Row, proposal: Proposal, before: Binding | None, earlier: str | None, transaction: Transaction
+    ) -> Change | None:
+        try:
+            change = assignment.bind(before, proposal, self.now, decided=self.relocate)
+            change = self.check_change(before, change, transaction)
+            if earlier is None:
+                self.records.require_permitted(before, change)
+        except BindingError as error:
+            if earlier is None:
+                return self._refuse(row, error.code, error.message + _normal_form(self._given(row), proposal.key))
+            change = None
+        if earlier is not None and (change is None or change.action):
+            line, _, spelling = earlier.partition(" ")
+            written = f" ({validation.shown(spelling, 100)})" if spelling else ""
+            why = names.why_same(self._given(row), spelling or proposal.key)
+            message = f"{self.file}, line {line}{written} has other values for {validation.shown(proposal.key, 100)}"
+            return self._refuse(row, "duplicate-line", f"{message}: {why}" if why else message)
+        return change
+
+    def _apply_other(self, row: Row, stated: OtherRow, transaction: Transaction) -> None:
+        try:
+            if self.only_names:
+                raise BindingError("row-only-names")
+            is_new = other_rows.record(stated, transaction, self.now, self.actor)
+        except BindingError as error:
+            self._refuse(row, error.code, error.message)
+            return
+        if is_new:
+            self._note(_OTHERS[type(stated)], row, "set", None, stated)
+        else:
+            self._note("unchanged", row, "unchanged", None, stated)
+
+    def _note(self, counter: str, row: Row, outcome: str, before: Binding | None, after: Binding | OtherRow) -> None:
+        number = getattr(self.summary, counter) + 1
+        setattr(self.summary, counter, number)
+        is_listed = counter != "unchanged" and number <= MAX_LISTED
+        if is_listed or self.effect:
+            imported = Imported(row.line, outcome, before, after)
+            if is_listed:
+                self.summary.listed.append(imported)
+            if self.effect:
+                self.effect(imported)
+
+    def _warn(self, transaction: Transaction, bound: Sequence[tuple[Row, Binding]]) -> None:
+        for row, binding in bound:
+            for warning in names.warnings_about(row.cells["identifier"]) + personal_data.of_binding(binding):
+                self._note_warning(row, warning.code, warning.message)
+        others = {other: row for row, binding in bound for other in names.confusable(binding.identifier)}
+        for other in transaction.bound(list(others)):
+            message = f"{validation.shown(other, 100)} is bound too; some software treats the two as equal"
+            self._note_warning(others[other], "encoded-dot", message)
+
+    def _note_warning(self, row: Row, code: str, message: str) -> None:
+        self.summary.warnings += 1
+        noted = NotedLine(row.line, self._identifier(row), code, message)
+        if self.summary.warnings <= MAX_LISTED:
+            self.summary.warned.append(noted)
+        if self.report:
+            self.report("warning", noted, row.cells)
+
+    def _refuse(self, row: Row, code: str, message: str) -> None:
+        self.summary.refusals += 1
+        noted = NotedLine(row.line, self._identifier(row), code, message)
+        if self.summary.refusals <= MAX_LISTED:
+            self.summary.refused.append(noted)
+        if self.report:
+            self.report("refused", noted, row.cells)
+
+    def _given(self, row: Row) -> str:
+        return row.cells.get("identifier", "")
+
+    def _identifier(self, row: Row) -> str:
+        return validation.shown(self._given(row), 100)
+
+
+@contextmanager
+def _without_garbage_collection() -> Iterator[None]:
+    """Pause the garbage collector while some lines are imported.
+
+    The lines need thousands of objects and no reference cycle, so they are freed without it. It would visit all of them
+    several times, which takes a sixth of the time of an import in a web server. In a command it takes less, because the
+    other objects are frozen.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+_COUNTERS = {
+    "bound": "added",
+    "unchanged": "unchanged",
+    "updated": "updated",
+    "claimed": "claimed",
+    "relocated": "relocated",
+    "withdrawn": "withdrawn",
+    "reserved": "reserved",
+}
+_OTHERS = {RuleRow: "rules", PrefixRow: "prefixes", Setting: "settings"}
+_COUNTS = (*_COUNTERS.values(), *_OTHERS.values(), "warnings")
+
+
+def _key(stated: Proposal | OtherRow | BindingError) -> str | None:
+    """Return the key of the binding that a row needs."""
+    if isinstance(stated, Proposal):
+        return stated.key
+    if isinstance(stated, BindingError) and stated.code == "target-missing":
+        return stated.identifier
+    return None
+
+
+def _with_record(row: Row, stated: Proposal | BindingError, current: Mapping[str, Binding]) -> Proposal | BindingError:
+    """Return the proposal of a row, with the recorded target and kind for empty cells.
+
+    The table has no white space around texts. A recorded text that differs only in it stays unchanged.
+    """
+    before = current.get(_key(stated) or "")
+    if before is None:
+        return stated
+    cells = row.cells
+    filled: dict[str, str] = {}
+    if not cells.get("target") and cells.get("status") not in ("withdrawn", "reserved"):
+        filled["kind"] = cells.get("kind") or before.kind
+        if filled["kind"] != "described" and before.target:
+            filled["target"] = before.target
+    elif not cells.get("kind") and cells.get("target") and before.kind not in ("described", "located"):
+        filled["kind"] = before.kind
+    if filled:
+        try:
+            stated = rows.proposal({**cells, **filled})
+        except BindingError as error:
+            return error
+    return stated if isinstance(stated, BindingError) else _keep_white_space(stated, before)
+
+
+def _keep_white_space(proposal: Proposal, before: Binding) -> Proposal:
+    def kept(stated: str | None, recorded: str | None) -> str | None:
+        return recorded if stated and recorded and stated == recorded.strip() else stated
+
+    metadata = proposal.metadata
+    if metadata:
+        metadata = {name: kept(text, before.metadata.get(name)) or text for name, text in metadata.items()}
+    return proposal._replace(
+        resource=kept(proposal.resource, before.resource),
+        reason=kept(proposal.reason, before.reason),
+        metadata=metadata,
+    )
+
+
+def _line_and_spelling(row: Row, key: str) -> str:
+    """Return the number of a line, and the spelling of its name if it differs noticeably from the key."""
+    given = row.cells["identifier"]
+    return f"{row.line}" if given == key or given == f"ark:/{key[4:]}" else f"{row.line} {given}"
+
+
+def _normal_form(given: str, key: str) -> str:
+    """Explain the normal form of a name if its spelling differs (N-04)."""
+    if given == key:
+        return ""
+    why = names.why_same(given)
+    return f" (its normal form is {validation.shown(key, 100)}{': ' if why else ''}{why})"

@@ -1,0 +1,102 @@
+"""Checksums of names and targets, to compare a dump with the database after its import.
+
+The checksum is SHA-256 of one line for each name, in the order of their bytes: the name in normal form, a tab, its
+target or nothing, and a line feed. These commands compute it for a database with no other names:
+
+    ararat export --format tsv - | tail -n +2 | cut -f 1,2 | LC_ALL=C sort | sha256sum
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from hashlib import sha256
+from itertools import islice
+from typing import NamedTuple
+
+from ...collection import Bindings
+from ...storage.key_spool import disk_errors
+
+_NAMES_AT_ONCE = 1000
+"""The number of names in memory."""
+
+
+class Checksum(NamedTuple):
+    """The number of names in a dump or database, and the SHA-256 of names and targets as 64 hexadecimal digits."""
+
+    names: int
+    sha256: str
+
+
+class NameIndex:
+    """A temporary index on disk from the names of a dump to their targets, of any size.
+
+    If a name is added twice, its first target counts. Raises :class:`BindingsUnavailable` if the disk cannot store it.
+
+    >>> index = NameIndex()
+    >>> index.add("ark:12345/x", "https://example.org/")
+    >>> index.known(["ark:12345/x", "ark:12345/y"]), index.checksum().names
+    ({'ark:12345/x'}, 1)
+    >>> index.close()
+    """
+
+    def __init__(self) -> None:
+        self._database = sqlite3.connect("", isolation_level=None)
+        self._new: dict[str, str] = {}
+        with disk_errors("the import"):
+            self._database.execute("PRAGMA journal_mode = OFF")
+            self._database.execute("CREATE TABLE names (key TEXT PRIMARY KEY, target TEXT NOT NULL) WITHOUT ROWID")
+
+    def add(self, key: str, target: str) -> None:
+        self._new.setdefault(key, target)
+        if len(self._new) >= _NAMES_AT_ONCE:
+            self._store()
+
+    def known(self, keys: list[str]) -> set[str]:
+        """Return the ``keys`` that are in the index."""
+        self._store()
+        query = "SELECT key FROM names WHERE key IN (SELECT value FROM json_each(?))"
+        with disk_errors("the import"):
+            return {key for (key,) in self._database.execute(query, (json.dumps(keys),))}
+
+    def checksum(self) -> Checksum:
+        """Return the checksum of all names in the index, with the targets in the index."""
+        return _checksum(self._sorted())
+
+    def checksum_in(self, bindings: Bindings) -> Checksum:
+        """Return the checksum of the names in the index that ``bindings`` contains, with the targets in ``bindings``.
+
+        It is equal to :meth:`checksum` if the import recorded all names with their targets.
+        """
+        return _checksum(self._recorded(bindings))
+
+    def close(self) -> None:
+        self._database.close()
+
+    def _store(self) -> None:
+        if self._new:
+            query = "INSERT OR IGNORE INTO names SELECT key, value FROM json_each(?)"
+            with disk_errors("the import"):
+                self._database.execute(query, (json.dumps(self._new),))
+            self._new.clear()
+
+    def _sorted(self) -> Iterator[tuple[str, str]]:
+        self._store()
+        with disk_errors("the import"):
+            yield from self._database.execute("SELECT key, target FROM names ORDER BY key")
+
+    def _recorded(self, bindings: Bindings) -> Iterator[tuple[str, str]]:
+        keys = (key for key, _ in self._sorted())
+        while some := list(islice(keys, _NAMES_AT_ONCE)):
+            found = bindings.store.fetch(some)
+            yield from ((key, found[key].target or "") for key in some if key in found)
+
+
+def _checksum(names: Iterator[tuple[str, str]]) -> Checksum:
+    digest = sha256()
+    number = 0
+    for key, target in names:
+        number += 1
+        digest.update(f"{key}\t{target}\n".encode(errors="surrogatepass"))
+    return Checksum(number, digest.hexdigest())

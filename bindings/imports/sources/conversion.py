@@ -1,0 +1,128 @@
+"""Convert a record of a dump to a row of a table, with the columns of :mod:`~ararat.bindings.tables.columns`.
+
+A public name becomes live, or described if it has no target. An unavailable name becomes withdrawn. The spelling in the
+dump becomes the published spelling, and the owner becomes the actor of the first event. A value that the import would
+refuse is omitted and reported. So one wrong value does not stop the import of a name. A wrong name, and a wrong target
+of a public name, stay in the row: the import refuses them.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+
+from ....identifiers.ark.grammar import RESERVED_NAAN
+from ...names import assignment, targets, validation
+from ...names.binding import rfc3339
+from ...names.errors import BindingError
+from ...names.metadata import metadata
+from ...tables.columns import Row
+from .record import Omitted, Record
+
+_OTHER_SCHEME = re.compile(r"(?!ark:|urn:)[a-z][a-z0-9+.-]*:(?!//)", re.IGNORECASE)
+_RESERVED = re.compile(re.escape(RESERVED_NAAN).replace("ark:", "ark:/?"), re.IGNORECASE)
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+_SHORTEN = "shorten the value in the dump"
+
+
+def not_imported(record: Record) -> Omitted | None:
+    """Return why the name of a record cannot be imported. Return None if it can.
+
+    >>> print(not_imported(Record(1, "doi:10.5072/FK2X")).reason)
+    the name is neither an ARK nor a URN
+    """
+    if _OTHER_SCHEME.match(record.identifier):
+        return Omitted("identifier", "the name is neither an ARK nor a URN", "keep it in the system that it belongs to")
+    if _RESERVED.match(record.identifier):
+        reason = "the NAAN 99999 is reserved for tests, so the name is not persistent"
+        return Omitted("identifier", reason, "mint a name under your own NAAN")
+    return None
+
+
+def row(record: Record, now: datetime) -> tuple[Row, list[Omitted]]:
+    """Convert a record of a dump to a row of a table. Return the row and the values that are not imported.
+
+    ``now`` is the time of the import, in UTC.
+    """
+    omitted = list(record.omitted)
+    cells: dict[str, str] = {"identifier": record.identifier}
+    target = record.target
+    if record.state != "public":
+        cells["status"] = "withdrawn" if record.state == "unavailable" else "reserved"
+        target = _usable(target, omitted)
+    if target:
+        cells["target"] = target
+    else:
+        cells["kind"] = "described"
+    if record.state == "unavailable" and record.reason:
+        _add(cells, "reason", one_line(record.reason), assignment.MAX_REASON, omitted)
+    for element, text in record.elements.items():
+        _add_element(cells, element, text, omitted)
+    _add_times(cells, record, now, omitted)
+    return Row(record.line, cells, _actor(record, omitted)), omitted
+
+
+def _usable(target: str | None, omitted: list[Omitted]) -> str | None:
+    """Return the target of a name that is not public, or None if it cannot be imported. Such a name needs none."""
+    try:
+        return targets.check(target, "located") if target else None
+    except BindingError as error:
+        omitted.append(Omitted("target", error.message, error.expected))
+        return None
+
+
+def _add(cells: dict[str, str], column: str, text: str, most: int, omitted: list[Omitted]) -> None:
+    if len(text) > most:
+        omitted.append(
+            Omitted(column, f"the value has {len(text):,} characters; at most {most:,} are allowed", _SHORTEN)
+        )
+    else:
+        cells[column] = text
+
+
+def _add_element(cells: dict[str, str], element: str, text: str, omitted: list[Omitted]) -> None:
+    """Add an element of metadata. In the elements of ``erc``, line breaks and other controls become spaces."""
+    clean = one_line(text) if metadata.has_short_name(element) else text
+    try:
+        metadata.check({element: clean})
+    except BindingError as error:
+        omitted.append(Omitted(element, error.message, error.expected))
+        return
+    if clean != text.strip() and _CONTROL.search(text.strip()):
+        reason = "line breaks or other control characters were replaced by spaces"
+        omitted.append(
+            Omitted(element, reason, "correct the value after the import, if the line breaks are significant")
+        )
+    cells[element] = clean
+
+
+def one_line(text: str) -> str:
+    """Replace line breaks and other control characters by spaces, because bindings cannot contain them."""
+    return _CONTROL.sub(" ", text).strip()
+
+
+def _add_times(cells: dict[str, str], record: Record, now: datetime, omitted: list[Omitted]) -> None:
+    created, updated = record.created, record.updated
+    for name, time in (("created", created), ("updated", updated)):
+        if time is not None and time > now:
+            omitted.append(Omitted(name, f"{rfc3339(time)} is in the future", "correct the time"))
+    created = created if created and created <= now else None
+    updated = updated if updated and updated <= now else None
+    if created and updated and updated < created:
+        reason = f"the last change ({rfc3339(updated)}) is before the creation ({rfc3339(created)})"
+        omitted.append(Omitted("updated", reason, "correct one of the two times"))
+        updated = None
+    if created:
+        cells["created"] = rfc3339(created)
+    if changed := updated or created:
+        cells["changed"] = rfc3339(changed)
+
+
+def _actor(record: Record, omitted: list[Omitted]) -> str | None:
+    if record.owner is None:
+        return None
+    try:
+        return validation.check(one_line(record.owner), "actor-text", "owner", assignment.MAX_ACTOR)
+    except BindingError as error:
+        omitted.append(Omitted("owner", error.message, error.expected))
+        return None

@@ -1,0 +1,1 @@
+"""Dumps of EZID: batch downloads as CSV, ANVL or XML."""

@@ -1,0 +1,39 @@
+"""Read the CSV form of an EZID batch download: a line with the names of the elements, then one line per identifier.
+
+The column ``_id`` has the identifier. EZID replaces line ends in values by spaces.
+
+Source: EZID API, version 2, "Batch download".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ....names import validation
+from ....names.errors import TableError
+from ....tables import delimited
+from ....tables.text_stream import Lines
+from ..record import Record
+from . import elements as ezid_elements
+
+IDENTIFIER = "_id"
+
+
+def records(lines: Lines) -> Iterator[Record]:
+    """Yield each identifier of the download as a record.
+
+    Raises :class:`TableError` for a file without a column ``_id``, and for a line with another number of columns.
+    """
+    rows = delimited.read_lines(lines, ",")
+    _, header = next(rows, (1, []))
+    names = [name.strip() for name in header]
+    if IDENTIFIER not in names:
+        message = "the column _id is missing; add _id to the columns of the batch download, and download it again"
+        raise TableError("table-column-missing", message, lines.file, 1, IDENTIFIER)
+    place = names.index(IDENTIFIER)
+    for line, cells in rows:
+        if len(cells) != len(names):
+            message = f"the line has {len(cells)} fields, but the header has {len(names)}"
+            raise TableError("table-fields", message, lines.file, line, validation.shown(names[-1]))
+        elements = [(name, cell.strip()) for name, cell in zip(names, cells, strict=True) if name != IDENTIFIER]
+        yield ezid_elements.record(line, cells[place].strip(), elements)

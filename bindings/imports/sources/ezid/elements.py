@@ -1,0 +1,183 @@
+"""The elements of EZID, version 2 of its API, and what becomes of each.
+
+| element | becomes |
+|---|---|
+| ``_target`` | the target; an address of the identifier at EZID itself becomes the description |
+| ``_status`` | the state, and the reason of ``unavailable \\| reason`` |
+| ``_created``, ``_updated`` | the times of creation and of the last change |
+| ``_owner``, ``_ownergroup`` | the actor in the history |
+| ``erc``, ``erc.*``, ``dc.*``, ``datacite``, ``datacite.*`` | metadata; ``erc`` is split into its elements |
+| ``_profile: dc``, ``_profile: datacite``, ``_export: no`` | metadata of the EZID API (:mod:`.element_names`) |
+| ``_profile: erc``, ``_export: yes``, ``_id`` | nothing: they are the defaults, or in the other elements |
+| ``_mapped*`` | metadata, if the record has no other metadata |
+| any other element | metadata (:mod:`.element_names`) |
+
+``crossref`` and every other element that begins with an underscore are reported.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Final
+
+from .....identifiers.text import anvl
+from ....names import validation
+from ..record import Omitted, Record, State, no_time, read_time
+from .element_names import CITATION, DEFAULT_PROFILE, EXPORT, PROFILE, PROFILES, metadata_name
+
+_AT_EZID = re.compile(r"https?://(?:[a-z0-9-]+\.)?(?:ezid\.cdlib\.org|n2t\.net)/(?:ezid/)?(?:id/)?(.+)", re.IGNORECASE)
+_KERNEL = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,90}")
+
+MAPPED: Final[Mapping[str, str]] = {part: next(iter(by_profile.values())) for part, by_profile in CITATION.items()}
+"""The metadata elements for the elements that EZID derives from the others for a CSV file."""
+
+_IGNORED_PROFILES = frozenset({DEFAULT_PROFILE, "crossref"})
+_STATES: Mapping[str, State] = {"public": "public", "reserved": "reserved", "unavailable": "unavailable"}
+_NO_COUNTERPART = "keep the dump, or bind the value as a metadata element with a prefix, such as ezid.value"
+
+
+def record(line: int, identifier: str, elements: Iterable[tuple[str, str]]) -> Record:
+    """Convert an identifier and its EZID elements, pairs of name and text, to a record.
+
+    ``line`` is the line of the file where the identifier begins.
+
+    >>> found = record(1, "ark:/12345/x5", [("_target", "https://example.org/"), ("_status", "unavailable | moved")])
+    >>> found.state, found.reason
+    ('unavailable', 'moved')
+    """
+    reading = _Reading()
+    seen: set[str] = set()
+    for name, value in elements:
+        if name in seen:
+            reading.omit(name, "the element occurs twice; the first value is imported", "remove one of the two values")
+        elif value and not value.isspace():
+            seen.add(name)
+            reading.read(name, value)
+    if not reading.metadata:
+        reading.metadata = reading.mapped
+    reading.metadata |= reading.settings
+    owner = " ".join(filter(None, (reading.owner, reading.group and f"({reading.group})")))
+    target = None if _leads_to_itself(identifier, reading.target) else reading.target
+    return Record(
+        line,
+        identifier,
+        target,
+        reading.state,
+        reading.reason,
+        reading.created,
+        reading.updated,
+        owner=owner or None,
+        elements=reading.metadata,
+        omitted=tuple(reading.omitted),
+    )
+
+
+def _leads_to_itself(identifier: str, target: str | None) -> bool:
+    """Return whether a target is the page of the identifier at EZID, which is the default target."""
+    at_ezid = _AT_EZID.fullmatch(target) if target else None
+    return at_ezid is not None and at_ezid[1].lower() == identifier.lower()
+
+
+class _Reading:
+    """The state while the elements of one record are read."""
+
+    def __init__(self) -> None:
+        self.target: str | None = None
+        self.state: State = "public"
+        self.reason: str | None = None
+        self.created: datetime | None = None
+        self.updated: datetime | None = None
+        self.owner = self.group = ""
+        self.metadata: dict[str, str] = {}
+        self.mapped: dict[str, str] = {}
+        self.settings: dict[str, str] = {}
+        self.omitted: list[Omitted] = []
+
+    def read(self, name: str, value: str) -> None:
+        match name:
+            case "_target":
+                self.target = value
+            case "_status":
+                self._read_status(value)
+            case "_created":
+                self.created = self._read_time(name, value)
+            case "_updated":
+                self.updated = self._read_time(name, value)
+            case "_owner":
+                self.owner = value
+            case "_ownergroup":
+                self.group = value
+            case "_id":
+                pass
+            case "_profile" if value in _IGNORED_PROFILES:
+                pass
+            case "_profile" if value in PROFILES:
+                self.settings[PROFILE] = value
+            case "_export" if value == "yes":
+                pass
+            case "_export" if value == "no":
+                self.settings[EXPORT] = value
+                remedy = "reserve the name until it can be public, or accept that harvesters see it"
+                self.omit(name, "a public name cannot be hidden from harvesters", remedy)
+            case "erc":
+                self._read_erc(value)
+            case "crossref":
+                self.omit(name, "a deposit for Crossref is not metadata of a name", _NO_COUNTERPART)
+            case _ if name in MAPPED:
+                self.mapped[MAPPED[name]] = value
+            case _ if name.startswith("_"):
+                self.omit(name, "this element of EZID has no counterpart", _NO_COUNTERPART)
+            case _ if element := metadata_name(name):
+                self.metadata[element] = value
+            case _:
+                why = "the name of the element is too long or has a control character"
+                self.omit(name, why, "correct the name in the dump")
+
+    def omit(self, name: str, reason: str, remedy: str) -> None:
+        self.omitted.append(Omitted(name, reason, remedy))
+
+    def _read_status(self, value: str) -> None:
+        state, _, reason = (part.strip() for part in value.partition("|"))
+        if state not in _STATES:
+            message = f"{validation.shown(value)} is not a status of EZID, so the name is imported as reserved"
+            self.omit("_status", message, "correct the status to public, reserved or unavailable")
+            self.state = "reserved"
+            return
+        self.state = _STATES[state]
+        self.reason = reason or None
+
+    def _read_time(self, name: str, value: str) -> datetime | None:
+        time = read_time(value)
+        if time is None:
+            self.omitted.append(no_time(name, value))
+        return time
+
+    def _read_erc(self, value: str) -> None:
+        kernel, is_whole = erc_elements(value)
+        for element, text in kernel.items():
+            self.metadata.setdefault(element, text)
+        if not is_whole:
+            self.omit(
+                "erc", "a part of the value is not an ERC record in ANVL", "split it into erc.who, erc.what and so on"
+            )
+
+
+def erc_elements(value: str) -> tuple[dict[str, str], bool]:
+    r"""Return the elements of the ERC record in an element ``erc``, and whether the whole value is such a record.
+
+    >>> erc_elements("who: Noah\nwhat: The Ark"), erc_elements("Noah")
+    (({'erc.who': 'Noah', 'erc.what': 'The Ark'}, True), ({}, False))
+    """
+    try:
+        found = [element for block in anvl.parse(value) for element in block.elements]
+    except anvl.AnvlError:
+        return {}, False
+    kernel = [element for element in found if _KERNEL.fullmatch(element.label) and element.label != "erc"]
+    is_whole = bool(found) and len(kernel) == sum(element.label != "erc" or bool(element.value) for element in found)
+    elements: dict[str, str] = {}
+    for element in kernel:
+        if element.value:
+            elements.setdefault(f"erc.{element.label}", element.value)
+    return elements, is_whole

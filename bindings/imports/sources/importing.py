@@ -1,0 +1,193 @@
+"""Import the dump of another system: EZID, arklet, noid or N2T."""
+
+from __future__ import annotations
+
+from collections import Counter as Counts
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
+from itertools import chain, islice
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+from ...collection import Bindings
+from ...names import naming as names
+from ...names import targets, validation
+from ...names.errors import BindingError
+from ...tables.columns import Row
+from ...tables.text_stream import ReadAs, name_of
+from ..importing import import_rows
+from ..summary import MAX_LISTED, Report, Summary
+from . import conversion, dump
+from .checksum import Checksum, NameIndex
+from .dump import Entry, Source
+from .record import Counter, Minted, Omitted, Record, Skipped, State
+
+_CHUNK = 1000
+
+
+class OmittedValue(NamedTuple):
+    """A value of a dump that is not imported, or that is changed by the import.
+
+    ``line`` is that of the record, ``identifier`` its name in printable ASCII, and ``omitted`` the reason.
+    """
+
+    line: int
+    identifier: str
+    omitted: Omitted
+
+
+OmissionReport = Callable[[OmittedValue], object]
+"""A callback for each value that is not imported."""
+
+
+@dataclass(slots=True)
+class Migration:
+    """The result of the import of a dump.
+
+    - ``summary``: the result for each line, as for a table.
+    - ``states``: the numbers of names in the dump by their state.
+    - ``skipped``: the number of names that are not imported, because another system keeps them.
+    - ``minted``: the number of names that were only minted, and are reserved now.
+    - ``omissions``, ``omitted``: the values that are not imported; all are counted, and the first hundred listed.
+    - ``given``: the checksum of the names in the dump, without those that are skipped or only minted.
+    - ``result``: the checksum of the same names as they are recorded; None if nothing was written.
+    """
+
+    source: Source
+    summary: Summary = field(default_factory=Summary)
+    states: Counts[State] = field(default_factory=Counts)
+    skipped: int = 0
+    minted: int = 0
+    omissions: int = 0
+    omitted: list[OmittedValue] = field(default_factory=list)
+    given: Checksum | None = None
+    result: Checksum | None = None
+
+
+def import_dump(
+    bindings: Bindings,
+    file: str | Path | BinaryIO,
+    source: Source,
+    *,
+    encoding: str | None = None,
+    dry_run: bool = False,
+    batch: int | None = None,
+    actor: str | None = None,
+    progress: Callable[[int], object] | None = None,
+    report: Report | None = None,
+    report_omission: OmissionReport | None = None,
+) -> Migration:
+    """Bind all names in a dump of EZID, arklet, noid or N2T, or bind no name if one is refused.
+
+    ``source`` is "ezid", "arklet", "noid" or "n2t"; the content of the file shows its format (:mod:`.dump`).
+    ``report_omission`` is called for each value that is not imported. The other arguments, and the errors, are those of
+    :func:`~ararat.bindings.imports.importing.import_table`.
+
+    >>> import io, tempfile
+    >>> from ararat.middleware import open_bindings
+    >>> with tempfile.TemporaryDirectory() as folder, open_bindings(f"{folder}/a.sqlite", create=True) as bindings:
+    ...     dump = io.BytesIO(b":: ark:/12345/x5\\n_target: https://example.org/5\\n_owner: maria\\n")
+    ...     found = import_dump(bindings, dump, "ezid")
+    ...     [event] = bindings.history("ark:12345/x5")
+    >>> found.summary.added, found.given == found.result, event.actor
+    (1, True, 'maria')
+    """
+    migration = Migration(source)
+    read_as = ReadAs()
+    with closing(NameIndex()) as index, closing(dump.read(file, source, encoding, read_as)) as entries:
+        reading = _Reading(bindings, migration, index, report_omission)
+        migration.summary = import_rows(
+            bindings,
+            name_of(file).rpartition("/")[2],
+            reading.rows(entries),
+            read_as,
+            dry_run=dry_run,
+            batch=batch,
+            actor=actor,
+            progress=progress,
+            report=report,
+        )
+        migration.given = index.checksum()
+        if migration.summary.written:
+            migration.result = index.checksum_in(bindings)
+    return migration
+
+
+class _Reading:
+    """Convert the entries of a dump to rows, and count them."""
+
+    def __init__(
+        self, bindings: Bindings, migration: Migration, index: NameIndex, report: OmissionReport | None
+    ) -> None:
+        self._bindings = bindings
+        self._migration = migration
+        self._index = index
+        self._report = report
+        self._now = bindings.now()
+
+    def rows(self, entries: Iterator[Entry]) -> Iterator[Row]:
+        """Yield the rows. Names that were only minted follow the other names."""
+        for entry in entries:
+            match entry:
+                case Record():
+                    if row := self._row(entry):
+                        yield row
+                case Counter():
+                    yield Row(entry.line, {"identifier": entry.identifier, "kind": "counter", "target": entry.target})
+                case Skipped():
+                    self._omit(entry.line, entry.identifier, entry.omitted)
+                case Minted():
+                    minted = (each for each in chain([entry], entries) if isinstance(each, Minted))
+                    while some := list(islice(minted, _CHUNK)):
+                        yield from self._unknown(some)
+
+    def _row(self, record: Record) -> Row | None:
+        if skipped := conversion.not_imported(record):
+            self._migration.skipped += 1
+            self._omit(record.line, record.identifier, skipped)
+            return None
+        self._migration.states[record.state] += 1
+        row, omitted = conversion.row(record, self._now)
+        for each in omitted:
+            self._omit(record.line, record.identifier, each)
+        self._index.add(*_key_and_target(row))
+        return row
+
+    def _unknown(self, minted: list[Minted]) -> Iterator[Row]:
+        """Yield the rows of the names that are neither in the dump nor recorded."""
+        keys: dict[str, Minted] = {}
+        for each in minted:
+            try:
+                keys[names.assignable(each.identifier)] = each
+            except BindingError as error:
+                self._omit(each.line, each.identifier, Omitted("identifier", error.message, error.expected))
+        known = self._index.known(list(keys)) | self._bindings.store.fetch(keys).keys()
+        for key, each in keys.items():
+            if key not in known:
+                self._migration.minted += 1
+                yield Row(each.line, {"identifier": each.identifier, "status": "reserved"})
+
+    def _omit(self, line: int, identifier: str, omitted: Omitted) -> None:
+        value = OmittedValue(line, validation.shown(identifier, 100), omitted)
+        self._migration.omissions += 1
+        if self._migration.omissions <= MAX_LISTED:
+            self._migration.omitted.append(value)
+        if self._report:
+            self._report(value)
+
+
+def _key_and_target(row: Row) -> tuple[str, str]:
+    """Return the name in normal form and the target as stored, or the texts of the dump if not valid."""
+    key, target = row.cells["identifier"], row.cells.get("target", "")
+    try:
+        key = names.assignable(key)
+        target = targets.check(target, "located") or "" if target else ""
+    except BindingError:
+        pass
+    # A text of JSON can have half of a surrogate pair, which SQLite cannot store.
+    return _storable(key), _storable(target)
+
+
+def _storable(text: str) -> str:
+    return text if text.isascii() else text.encode(errors="backslashreplace").decode()

@@ -1,0 +1,149 @@
+"""Read the dump of a noid or egg database.
+
+Three forms are read, and the first lines decide which one a file has:
+
+- the output of Berkeley DB's ``db_dump -p`` or ``db_dump``: a header, then a line for each key and each value,
+- lines ``id|element|value``,
+- blocks of ANVL, which begin with ``:: id``, ``id: id`` or ``# id: id``.
+
+A key that begins with ``:/`` belongs to the minter (:mod:`minter`).
+
+Source: Berkeley DB, db_dump, "Output format"; NOID, "noid dbinfo"; egg, "dump".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import groupby
+from typing import NamedTuple
+
+from ....names.errors import TableError
+from ....tables.text_stream import Lines
+from .. import anvl_blocks
+from ..record import Record
+from . import elements as binder_elements
+from .minter import Minter
+
+_BEGIN = re.compile(r"(?:::|(?:# )?id:)\s*(\S.*)", re.IGNORECASE)
+_SETTING = re.compile(r":/([^|:\s]+)(?:\||:\s*)(.*)")
+_PRINT_ESCAPE = re.compile(rb"\\(?:([0-9A-Fa-f]{2})|(\\))")
+
+
+class Bound(NamedTuple):
+    """One element of an identifier in a binder: its line in the dump, the identifier, and the name and text."""
+
+    line: int
+    identifier: str
+    element: tuple[str, str]
+
+
+def records(lines: Lines, first: str, minter: Minter) -> Iterator[Record]:
+    """Yield each identifier of the dump as a record, and add the settings of its minter to ``minter``.
+
+    ``first`` is the first line that is not empty or a comment; it decides the form. Raises :class:`TableError` for a
+    line of another form.
+    """
+    if first.startswith("VERSION="):
+        bindings = _dumped(lines, minter)
+    elif _BEGIN.match(first) or (_SETTING.match(first) and "|" not in first):
+        yield from _blocks(lines, minter)
+        return
+    elif first.count("|") >= 2 or _SETTING.match(first):
+        bindings = _piped(lines, minter)
+    else:
+        message = "the file is neither the output of db_dump, nor lines id|element|value, nor blocks of ANVL"
+        raise TableError("dump-syntax", message, lines.file, 1)
+    for identifier, rows in groupby(bindings, key=lambda bound: bound.identifier):
+        given = list(rows)
+        yield binder_elements.record(given[0].line, identifier, [row.element for row in given])
+
+
+def _blocks(lines: Lines, minter: Minter) -> Iterator[Record]:
+    def identifier_of(line: str) -> str | None:
+        if line.startswith(":/") and (setting := _SETTING.fullmatch(line)):
+            _keep(minter, lines.first + len(lines.record) - 1, setting[1], setting[2])
+            return ""
+        begin = _BEGIN.fullmatch(line)
+        return begin[1].strip() if begin else None
+
+    for block in anvl_blocks.read(lines, identifier_of, "id: 13030/xf93gt2q"):
+        if block.identifier:
+            yield binder_elements.record(block.line, block.identifier, block.elements)
+
+
+def _piped(lines: Lines, minter: Minter) -> Iterator[Bound]:
+    while True:
+        lines.begin()
+        text = next(lines, None)
+        if text is None:
+            return
+        row = text.rstrip("\r\n")
+        if not row.strip() or row.startswith("#"):
+            continue
+        if setting := _SETTING.fullmatch(row):
+            _keep(minter, lines.first, setting[1], setting[2])
+            continue
+        parts = row.split("|", 2)
+        if len(parts) < len(Bound._fields):
+            raise TableError("dump-syntax", "expected id|element|value", lines.file, lines.first)
+        identifier, element, value = map(str.strip, parts)
+        yield Bound(lines.first, identifier, (element, value))
+
+
+def _dumped(lines: Lines, minter: Minter) -> Iterator[Bound]:
+    decode = _printed
+    for text in lines:
+        name, _, value = text.strip().partition("=")
+        if name == "format" and value == "bytevalue":
+            decode = _hexadecimal
+        if name == "HEADER":
+            break
+    else:
+        raise TableError("dump-syntax", "the line HEADER=END is missing; the file is incomplete", lines.file, 1)
+    while True:
+        lines.begin()
+        key = next(lines, None)
+        if key is None or key.strip() == "DATA=END":
+            return
+        value = next(lines, None)
+        if value is None or not (key.startswith(" ") and value.startswith(" ")):
+            message = "expected a line with a key and a line with a value, each after a space"
+            raise TableError("dump-syntax", message, lines.file, lines.first)
+        try:
+            # noid separates identifier and element by a tab, egg by a bar.
+            written, content = decode(key[1:].rstrip("\r\n")), decode(value[1:].rstrip("\r\n"))
+        except ValueError:
+            message = "the key or the value is not text in UTF-8"
+            raise TableError("dump-syntax", message, lines.file, lines.first) from None
+        if written.startswith(":/"):
+            _keep(minter, lines.first, written[2:], content)
+            continue
+        identifier, separator, element = written.partition("\t")
+        if not separator:
+            identifier, separator, element = written.partition("|")
+        if separator:
+            yield Bound(lines.first, identifier, (element, content))
+
+
+def _keep(minter: Minter, line: int, name: str, value: str) -> None:
+    minter.line = minter.line or line
+    minter.values[name.strip()] = value.strip()
+
+
+def _printed(text: str) -> str:
+    r"""Return a text of the format "print".
+
+    >>> _printed(r"a\0ab\\c"), _printed(r"\c3\a9")
+    ('a\nb\\c', 'é')
+    """
+    octets = text.encode()
+    return (_PRINT_ESCAPE.sub(_octet, octets) if b"\\" in octets else octets).decode()
+
+
+def _octet(found: re.Match[bytes]) -> bytes:
+    return bytes.fromhex(found[1].decode()) if found[1] else found[2]
+
+
+def _hexadecimal(text: str) -> str:
+    return bytes.fromhex(text).decode()

@@ -1,0 +1,117 @@
+"""The contents of a dump in terms that all systems share: records, and parts that are not imported."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Literal, NamedTuple
+
+from ...names import validation
+from ...names.binding import NOTHING
+
+State = Literal["public", "reserved", "unavailable"]
+
+
+class Omitted(NamedTuple):
+    """The note about a value of a dump that is not imported, or that is imported with a change.
+
+    ``element`` is the name of the value, ``reason`` the reason, and ``remedy`` what the user can do.
+    """
+
+    element: str
+    reason: str
+    remedy: str
+
+
+class Record(NamedTuple):
+    """One name of a dump.
+
+    - ``line``: the line of the file where the record begins, from 1.
+    - ``identifier``: the name as it is written in the dump, with the label ``ark:`` or another scheme.
+    - ``target``: the target as it is written, or None. A public name without a target has its description as target.
+    - ``reason``: why the name is unavailable, or None.
+    - ``created``, ``updated``: times in UTC, or None.
+    - ``owner``: the account and group that own the name, or None.
+    - ``elements``: metadata by the full names of its elements, such as ``erc.who``.
+    - ``omitted``: the values that are not imported.
+    """
+
+    line: int
+    identifier: str
+    target: str | None = None
+    state: State = "public"
+    reason: str | None = None
+    created: datetime | None = None
+    updated: datetime | None = None
+    owner: str | None = None
+    elements: Mapping[str, str] = NOTHING
+    omitted: tuple[Omitted, ...] = ()
+
+
+class Skipped(NamedTuple):
+    """A part of a dump that the import ignores as a whole, such as a name that another system keeps.
+
+    ``line`` is its line in the file, ``identifier`` its name or "", and ``omitted`` the note with the reason.
+    """
+
+    line: int
+    identifier: str
+    omitted: Omitted
+
+
+class Minted(NamedTuple):
+    """A name that the other system has minted. It is reserved, unless it is bound here or in the same dump."""
+
+    line: int
+    identifier: str
+
+
+class Counter(NamedTuple):
+    """The next number of a series of minted names.
+
+    ``identifier`` and ``target`` are the cells of a row with the kind "counter" (:mod:`..other_rows`).
+    """
+
+    line: int
+    identifier: str
+    target: str
+
+
+def read_time(text: str) -> datetime | None:
+    """Parse the time of a name: Unix seconds, or RFC 3339 with or without a time zone. Return None for other texts.
+
+    The result is in UTC, which is also the default time zone. A time before 1990 or after 2100 counts as another text.
+
+    >>> read_time("1435680779").isoformat(), read_time("2015-06-30T16:12:59Z").isoformat()
+    ('2015-06-30T16:12:59+00:00', '2015-06-30T16:12:59+00:00')
+    >>> read_time("2015-06-30 16:12:59.25+02").isoformat(), read_time("yesterday"), read_time("99999999999999")
+    ('2015-06-30T14:12:59.250000+00:00', None, None)
+    """
+    time = read_instant(text)
+    return time if time and _FIRST_YEAR <= time.year < _LAST_YEAR else None
+
+
+def read_instant(text: str) -> datetime | None:
+    """Parse a time as :func:`read_time`, of any year.
+
+    >>> read_instant("0").year, read_instant("99999999999999")
+    (1970, None)
+    """
+    text = text.strip()
+    try:
+        if text.isascii() and text.isdecimal() and len(text) <= 12:
+            time = datetime.fromtimestamp(int(text), UTC)
+        else:
+            time = datetime.fromisoformat(text)
+            time = time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
+    except (ValueError, OverflowError, OSError):
+        return None
+    return time
+
+
+_FIRST_YEAR, _LAST_YEAR = 1990, 2100
+
+
+def no_time(element: str, text: str) -> Omitted:
+    """Return the note about a value that should be a time but cannot be read as one."""
+    return Omitted(element, f"{validation.shown(text)} is not a time", "correct the time, or set it to Unix seconds")

@@ -1,0 +1,89 @@
+"""The result of an import or a dry run: the numbers of lines, their effects, their errors and their warnings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from ..names.binding import Binding
+from ..names.other_rows import OtherRow
+from ..tables.text_stream import ReadAs
+
+MAX_LISTED = 100
+"""The maximum number of listed lines for each outcome. All lines are counted."""
+
+
+class Imported(NamedTuple):
+    """The effect of one line of an imported table.
+
+    - ``outcome``: what the line does, such as "added" or "relocated".
+    - ``before``: the binding before it; None for a new name.
+    - ``after``: the binding after it. For the outcome "set" it is the parsed rule, prefix record or counter.
+    """
+
+    line: int
+    outcome: str
+    before: Binding | None
+    after: Binding | OtherRow
+
+
+class NotedLine(NamedTuple):
+    """A line of an imported table with an error or a warning.
+
+    ``identifier`` is the text in its column "identifier", in printable ASCII.
+    """
+
+    line: int
+    identifier: str
+    code: str
+    message: str
+
+
+Report = Callable[[str, NotedLine, Mapping[str, str]], object]
+"""A callback with "refused" or "warning", the line, and its cells."""
+
+Effect = Callable[[Imported], object]
+"""A callback with the effect of each line without an error, also of a line that changes nothing."""
+
+
+@dataclass(slots=True)
+class Summary:
+    """The result of an import or a dry run. Most fields are numbers of lines; the lists have the first hundred.
+
+    - ``lines``: the number of lines; ``added``: new public names; ``unchanged``: names whose values are recorded
+      already.
+    - ``updated``, ``claimed``, ``relocated``: names with new metadata, with a first resource, with a new place.
+    - ``withdrawn``: names that the line withdraws.
+    - ``reserved``, ``rules``, ``prefixes``, ``settings``: reserved names, rules, prefix records and counters that are
+      new.
+    - ``refusals``: the number of lines with an error; ``refused``: the first of them.
+    - ``warnings``: the number of warnings about new names: invisible or non-ASCII characters (A-09), personal data, or
+      a name that software can confuse with another bound name (A-08). ``warned``: the first of them.
+    - ``listed``: the effects of lines, except "unchanged". Lines of a batch that was rolled back are not included.
+    - ``written``: False after a dry run, and if a line was refused.
+    - ``kept``: the number of lines, from the first, that are committed. Without batches it is all lines or 0.
+    - ``read_as``: the detected encoding, delimiter and columns of the file.
+    - ``operation``: the number of the import among the operations; None if no binding was changed.
+    """
+
+    lines: int = 0
+    added: int = 0
+    unchanged: int = 0
+    updated: int = 0
+    claimed: int = 0
+    relocated: int = 0
+    withdrawn: int = 0
+    reserved: int = 0
+    rules: int = 0
+    prefixes: int = 0
+    settings: int = 0
+    refusals: int = 0
+    refused: list[NotedLine] = field(default_factory=list)
+    warnings: int = 0
+    warned: list[NotedLine] = field(default_factory=list)
+    listed: list[Imported] = field(default_factory=list)
+    written: bool = False
+    kept: int = 0
+    read_as: ReadAs = field(default_factory=ReadAs)
+    operation: int | None = None

@@ -1,0 +1,1 @@
+"""Signed notes of the log: checkpoints, keys and key files."""

@@ -1,0 +1,314 @@
+"""Assign the numbers of entries to events, and build the entries from the rows of the database.
+
+The number of an entry is assigned once, in a transaction, together with its salt. All later steps read both, so that a
+repeated publication writes the same bytes. Changes of names wait at most for one
+transaction, which has at most :data:`BATCH` events.
+"""
+
+# ruff: noqa: S608 - the statements contain names of the schema only
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from sqlalchemy import func, select
+
+from ..names.errors import BindingError, BindingsUnavailable, ReadOnlyBindings
+from ..storage.protocols import Row
+from ..storage.store import DatabaseStore
+from ..storage.tables.keys import index_key
+from ..storage.tables.log_tables import log_entries, log_salts
+from ..storage.tables.schema import events
+from ..storage.writing.transaction import Transaction
+from . import state
+from .errors import LogError
+from .tree.entries import SALT_BYTES, Entry, entry_bytes, state_hash, thing_hash, value_text
+from .tree.tree import HASH_BYTES, leaf_hash
+
+BATCH = 2_000
+"""The number of events that one transaction adds to the log. SQLite makes other writers wait meanwhile."""
+
+# The columns of an event that its hash covers, in the order of their names. The JSON columns become several values.
+_VALUES = ("created", "kind", "passthrough", "reason", "redirect", "scope", "spelling", "status", "successor", "target")
+_JSON = ("alternates", "metadata")
+_COLUMNS = ("id", "key", "long_identifier", "revision", "action", "changed", "resource", *_JSON, *_VALUES)
+_FIRST_VALUE = len(_COLUMNS) - len(_VALUES)
+_EVENT = ", ".join(f"e.{name}" for name in _COLUMNS)
+
+_decoder: Any = json.JSONDecoder()  # scan_once is in no type stub
+
+# A reserved name is not public. It enters the log when it becomes live. Without the second comparison with the mark,
+# PostgreSQL reads all entries of the log for each batch.
+_IS_NEW = """
+e.id > {mark} AND e.status <> 'reserved' AND e.action <> 'deleted'
+AND NOT EXISTS (SELECT 1 FROM log_entries l WHERE l.event = e.id AND l.event > {mark})
+"""
+_NEW = f"SELECT {_EVENT} FROM events e WHERE {_IS_NEW} ORDER BY e.id LIMIT {BATCH}"
+_COUNT = f"SELECT count(*), min(e.changed) FROM events e WHERE {_IS_NEW}"
+_RECORDED = f"""
+SELECT l.entry, l.salt, l.hash, s.salt, {_EVENT} FROM log_entries l LEFT JOIN events e ON e.id = l.event
+LEFT JOIN log_salts s ON s.key = e.key WHERE l.entry >= {{mark}} AND l.entry < {{mark}} ORDER BY l.entry
+"""
+_LOGGED = f"""
+SELECT l.entry, l.salt, s.salt, {_EVENT} FROM events e JOIN log_entries l ON l.event = e.id
+LEFT JOIN log_salts s ON s.key = e.key WHERE e.key = {{mark}} ORDER BY l.entry
+"""
+# An event of PostgreSQL can have a lower number than one that was committed before it. After this lock, all
+# transactions that have a number are committed.
+_LOCK = "LOCK TABLE events IN SHARE MODE NOWAIT"
+
+
+class Event(NamedTuple):
+    """The row of an event. The names are those of the columns."""
+
+    id: int
+    key: str
+    long_identifier: str | None
+    revision: int
+    action: str
+    changed: str
+    resource: str | None
+    alternates: str | None
+    metadata: str | None
+    created: str
+    kind: str
+    passthrough: int
+    reason: str | None
+    redirect: int
+    scope: str
+    spelling: str | None
+    status: str
+    successor: str | None
+    target: str | None
+
+    def text(self) -> str:
+        """Return the text of the values that the hash ``state`` covers."""
+        found = _text_before_target(*self[_FIRST_VALUE:-1])
+        if self.target is not None:
+            found += value_text("target", self.target)
+        if self.alternates is not None:
+            found += _of_json("alternates", self.alternates)
+        if self.metadata is not None:
+            found += _of_json("metadata", self.metadata)
+        return found
+
+    def state(self, salt: bytes) -> bytes:
+        """Return the hash ``state``. A redacted event has no salt but the hash itself."""
+        return salt if len(salt) == HASH_BYTES else state_hash(salt, self.text())
+
+    def thing(self, salt: bytes | None) -> bytes | None:
+        """Return the hash ``thing``. A redacted name has no salt but the hash itself."""
+        if self.resource is None or salt is None:
+            return None
+        return salt if len(salt) == HASH_BYTES else thing_hash(salt, self.resource)
+
+    def entry(self, salt: bytes, name_salt: bytes | None, before: int | None) -> bytes:
+        """Return the entry of this event.
+
+        Raises :class:`BindingError` with the code ``log-event`` for values that Ararat does not write.
+        """
+        try:
+            return entry_bytes(
+                self.long_identifier or self.key,
+                self.revision,
+                self.action,
+                self.changed,
+                self.thing(name_salt),
+                self.state(salt),
+                before,
+            )
+        except LogError as error:
+            raise BindingError("log-event", str(error)) from None
+
+
+@lru_cache(256)
+def _text_before_target(*values: object) -> str:
+    """Return the text of the first values of an event. They are the same in most events of an import."""
+    names = zip(_VALUES[:-1], values, strict=True)
+    return "".join([value_text(name, str(value)) for name, value in names if value is not None])
+
+
+def _of_json(column: str, text: str) -> str:
+    """Return the text of the values of a JSON object by name. An object that Ararat does not write is one value."""
+    try:
+        # decode() takes longer, and also accepts spaces around the object.
+        found, end = _decoder.scan_once(text, 0) if text[:1] == "{" else ({}, -1)
+        if end != len(text):
+            found = _decoder.decode(text)
+        return "".join([value_text(f"{column}.{name}", value) for name, value in sorted(found.items())])
+    except (StopIteration, ValueError, TypeError, AttributeError):
+        return value_text(column, text)
+
+
+class Block(NamedTuple):
+    """Entries that follow each other, and their leaf hashes."""
+
+    entries: list[bytes]
+    hashes: list[bytes]
+
+
+class Sequencer:
+    """Adds the new events of a database to its log.
+
+    ``size`` is the number of entries that :meth:`blocks` has yielded, after the entries of the recorded tree.
+    """
+
+    def __init__(self, store: DatabaseStore, size: int, searched: int) -> None:
+        self._store = store
+        self.size = size
+        self._after = searched
+        self.searched = searched
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield the entries from the number ``size`` on: those that are assigned, then those of new events.
+
+        Raises :class:`BindingError` with the code ``log-event`` or ``log-changed`` if an event was changed by another
+        program. The code is ``log-busy`` if another process adds entries at the same time.
+        """
+        with self._store.transaction() as transaction:
+            assigned = state.assigned(transaction.connection)
+        for block in recorded_blocks(self._store, self.size, assigned):
+            self.size += len(block.entries)
+            yield block
+        searched = self._last_complete()
+        while block := self._assign():
+            self.size += len(block.entries)
+            yield block
+        self.searched = searched
+
+    def _last_complete(self) -> int:
+        """Return the number of an event up to which all events are visible now, if that is known."""
+        try:
+            with self._store.transaction() as transaction:
+                if transaction.dialect_name == "postgresql":
+                    transaction.connection.exec_driver_sql(_LOCK)
+        except (BindingsUnavailable, ReadOnlyBindings):
+            return self.searched  # another transaction adds events
+        with self._store.transaction() as transaction:
+            return transaction.connection.execute(select(func.max(events.c.id))).scalar() or 0
+
+    def _assign(self) -> Block | None:
+        """Assign the next numbers to new events, and return their entries, or None without new events."""
+        with self._store.transaction() as transaction:
+            if state.assigned(transaction.connection) != self.size:
+                raise BindingError("log-busy")
+            rows = _rows(transaction, _NEW, self._after, self._after)
+            found = [Event._make(row) for row in rows]
+            if not found:
+                return None
+            salts, before = _known_names(transaction, [event.key for event in found if event.revision > 1])
+            new_salts: list[Row] = []
+            recorded: list[Row] = []
+            block = Block([], [])
+            random = secrets.token_bytes(2 * SALT_BYTES * len(found))
+            for number, event in enumerate(found, self.size):
+                start = 2 * SALT_BYTES * len(recorded)
+                salt, name_salt = random[start : start + SALT_BYTES], salts.get(event.key)
+                if name_salt is None:
+                    name_salt = salts[event.key] = random[start + SALT_BYTES : start + 2 * SALT_BYTES]
+                    new_salts.append((event.key, name_salt))
+                entry = event.entry(salt, name_salt, before.get(event.key))
+                before[event.key] = number
+                digest = leaf_hash(entry)
+                recorded.append((number, event.id, salt, digest))
+                block.entries.append(entry)
+                block.hashes.append(digest)
+            mark = "?" if transaction.dialect_name == "sqlite" else "%s"
+            for table, values in ((log_salts, new_salts), (log_entries, recorded)):
+                if values:
+                    marks = ", ".join([mark] * len(table.columns))
+                    transaction.connection.exec_driver_sql(f"INSERT INTO {table} VALUES ({marks})", values)
+        self._after = found[-1].id
+        return block
+
+
+class LoggedEvent(NamedTuple):
+    """An event with the number of its entry, the salts of the event and of the name, and its row."""
+
+    number: int
+    salt: bytes
+    name_salt: bytes | None
+    event: Event
+
+
+def logged_events(transaction: Transaction, key: str) -> list[LoggedEvent]:
+    """Return the events of a name that have an entry, by number. ``key`` is the key in the tables."""
+    mark = "?" if transaction.dialect_name == "sqlite" else "%s"
+    rows = transaction.connection.exec_driver_sql(_LOGGED.format(mark=mark), (key,))
+    return [LoggedEvent(number, salt, name_salt, Event(*event)) for number, salt, name_salt, *event in rows]
+
+
+def new_events(transaction: Transaction, searched: int) -> tuple[int, str | None]:
+    """Return how many events after the number ``searched`` belong in the log and have no entry, and the first time."""
+    number, since = _rows(transaction, _COUNT, searched, searched)[0]
+    return number, since
+
+
+def _lost(number: int) -> bytes:
+    raise BindingError("log-changed", f"the database does not have the event of entry {number}")
+
+
+def recorded_blocks(
+    store: DatabaseStore, start: int, end: int, lost: Callable[[int], bytes] = _lost
+) -> Iterator[Block]:
+    """Yield the entries from the number ``start`` to the number ``end``, without it, from the rows of the database.
+
+    ``lost`` returns an entry whose event the database does not have. Raises :class:`BindingError` with the code
+    ``log-changed`` if the rows of an entry do not have its hash.
+    """
+    before: dict[str, int] = {}
+    for first in range(start, end, BATCH):
+        with store.transaction() as transaction:
+            rows = _rows(transaction, _RECORDED, first, min(first + BATCH, end))
+            found = [
+                (number, salt, digest, name_salt, Event(*event)) for number, salt, digest, name_salt, *event in rows
+            ]
+            unknown = {event.key for *_, event in found if event.id is not None} - before.keys()
+            before |= _last_entries(transaction, list(unknown), first)
+        block = Block([], [])
+        for number, salt, digest, name_salt, event in found:
+            if event.id is None:
+                entry = lost(number)
+                key = index_key(Entry.of_bytes(entry).key)
+            else:
+                entry = event.entry(salt, name_salt, before.get(event.key))
+                key = event.key
+            if leaf_hash(entry) != digest:
+                message = f"the change {event.revision} differs from entry {number}"
+                raise BindingError("log-changed", message, identifier=event.long_identifier or key)
+            before[key] = number
+            block.entries.append(entry)
+            block.hashes.append(digest)
+        if len(block.entries) != min(BATCH, end - first):
+            raise BindingError("log-changed", f"the database does not have all entries from {first} on")
+        yield block
+
+
+def _known_names(transaction: Transaction, keys: list[str]) -> tuple[dict[str, bytes], dict[str, int]]:
+    """Return the salts of names by their keys, and the numbers of their last entries."""
+    if not keys:
+        return {}, {}
+    rows = transaction.connection.execute(select(log_salts.c.key, log_salts.c.salt).where(log_salts.c.key.in_(keys)))
+    return {row.key: row.salt for row in rows}, _last_entries(transaction, keys)
+
+
+def _last_entries(transaction: Transaction, keys: list[str], below: int | None = None) -> dict[str, int]:
+    """Return the numbers of the last entries of names by their keys. ``below`` excludes entries from that number on."""
+    if not keys:
+        return {}
+    key, number = events.c.key, log_entries.c.entry
+    query = select(key, func.max(number)).join(log_entries, log_entries.c.event == events.c.id).group_by(key)
+    if below is not None:
+        query = query.where(number < below)
+    return {row[0]: row[1] for row in transaction.connection.execute(query.where(key.in_(keys)))}
+
+
+def _rows(transaction: Transaction, query: str, *parameters: int) -> Sequence[Row]:
+    mark = "?" if transaction.dialect_name == "sqlite" else "%s"
+    result = transaction.connection.exec_driver_sql(query.format(mark=mark), parameters)
+    # The rows of the driver: those of SQLAlchemy take a tenth of the time of a publication.
+    return result.cursor.fetchall() if result.cursor else []

@@ -1,0 +1,1 @@
+"""The Merkle tree of the log: entries, tiles, hashes and proofs."""

@@ -1,0 +1,186 @@
+"""Replay a whole log: compute each hash again from the entries, and compare the entries of each name.
+
+The bytes of a log are not trusted. A problem never raises an exception: it is a :class:`Finding` with its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from itertools import chain
+from typing import Protocol
+
+from ..errors import LogError
+from ..notes.checkpoints import Checkpoint
+from ..notes.keys import encode
+from ..tree.entries import Entry
+from ..tree.growing_tree import GrowingTree
+from ..tree.tiles import ENTRIES, WIDTH, Tile, entries_of, tile_at
+from .last_seen import LastSeen
+from .name_states import Finding, NameStates
+from .policy import Policy
+
+# These problems concern the tree itself. An entry with another problem stays in the log, because its tree is right.
+_CONTRADICTIONS = frozenset({"log", "shrunk", "forked", "root", "hash", "missing", "damaged"})
+
+
+class Source(Protocol):
+    """The files of a log."""
+
+    def checkpoint(self) -> bytes | None:
+        """Return the checkpoint, or None without one."""
+        ...
+
+    def read(self, tile: Tile) -> bytes:
+        """Return the content of a tile. Raises :class:`LogError` if it does not exist."""
+        ...
+
+
+class _Comparison:
+    """Compares tiles of hashes that are computed from entries with the published ones."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self.findings: list[Finding] = []
+
+    def read(self, tile: Tile) -> bytes:
+        return self._source.read(tile)
+
+    def write(self, tile: Tile, content: bytes) -> None:
+        if tile.level == ENTRIES:
+            return  # the hashes are computed from these entries
+        try:
+            if self._source.read(tile) != content:
+                message = f"{tile.path} does not have the hashes of the entries"
+                self.findings.append(Finding(code="hash", place=tile.path, message=message))
+        except LogError as error:
+            self.findings.append(Finding(code="missing", place=tile.path, message=str(error)))
+
+    def flush(self) -> None:
+        pass
+
+
+class Monitor:
+    """A replay of the log in ``source``.
+
+    - ``policy``: the logs and witnesses to trust.
+    - ``last``: the last checkpoint that was seen, or None.
+    - ``progress``: called with the number of entries that were read.
+
+    After :meth:`findings`, ``seen`` is the checkpoint, or None if it is not signed. ``entries`` is the number of
+    entries that were read, and ``names`` the number of their names. ``is_consistent`` is true if the tree has all
+    entries of ``last`` and of the checkpoint. Then ``seen`` can replace ``last``.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        policy: Policy,
+        last: LastSeen | None = None,
+        progress: Callable[[int], object] = lambda number: None,
+    ) -> None:
+        self._source = source
+        self._policy = policy
+        self._last = last
+        self._progress = progress
+        self.seen: LastSeen | None = None
+        self.entries = 0
+        self.names = 0
+        self.is_consistent = False
+
+    def findings(self) -> Iterator[Finding]:
+        """Read the log, and yield each problem when it is found."""
+        try:
+            content = self._source.checkpoint()
+            if content is None:
+                raise LogError("the log has no checkpoint")
+            accepted = self._policy.read(content)
+        except LogError as error:
+            yield _of_checkpoint("checkpoint", str(error))
+            return
+        self.seen = LastSeen(key=accepted.log, checkpoint=accepted.checkpoint, note=content)
+        try:
+            self._policy.require_quorum(accepted.cosignatures)
+        except LogError as error:
+            yield _of_checkpoint("quorum", str(error))
+        with closing(NameStates()) as names:
+            is_consistent = True
+            for found in chain(self._compare_last(self.seen), self._replay(self.seen.checkpoint, names)):
+                is_consistent = is_consistent and found.code not in _CONTRADICTIONS
+                yield found
+            self.names = len(names)
+        self.is_consistent = is_consistent
+
+    def _compare_last(self, seen: LastSeen) -> Iterator[Finding]:
+        last = self._last
+        if last is None:
+            return
+        size, before = seen.checkpoint.size, last.checkpoint.size
+        if last.key != seen.key:
+            yield _of_checkpoint("log", f"the last checkpoint was signed by {last.key}, and this one by {seen.key}")
+        elif size < before:
+            yield _of_checkpoint(
+                "shrunk", f"the number of entries was {before:,} at the last visit, and is {size:,} now"
+            )
+        elif size == before and last.checkpoint.root != seen.checkpoint.root:
+            yield _forked(last.checkpoint, seen.checkpoint.root)
+
+    def _replay(self, checkpoint: Checkpoint, names: NameStates) -> Iterator[Finding]:
+        """Read all entries, and yield the problems of entries and tiles."""
+        comparison = _Comparison(self._source)
+        growing = GrowingTree(comparison, 0)
+        last = self._last.checkpoint if self._last else None
+        for index in range(-(-checkpoint.size // WIDTH)):
+            tile = tile_at(ENTRIES, index, checkpoint.size)
+            code = "missing"
+            try:
+                content = self._source.read(tile)
+                code = "damaged"
+                contents = entries_of(tile, content)
+            except LogError as error:
+                message = f"{error}; the entries from {tile.index * WIDTH:,} on are not checked"
+                yield Finding(code=code, place=tile.path, message=message)
+                return
+            yield from self._of_names(contents, names)
+            cut = 0
+            if last is not None and self.entries < last.size <= self.entries + len(contents):
+                cut = last.size - self.entries
+                growing.append(contents[:cut])
+                # With an equal size, the checkpoints are compared already.
+                if last.size < checkpoint.size and (root := growing.root()) != last.root:
+                    yield _forked(last, root)
+            growing.append(contents[cut:])
+            self.entries += len(contents)
+            self._progress(self.entries)
+            yield from comparison.findings
+            comparison.findings.clear()
+        root = growing.finish()
+        yield from comparison.findings
+        if root != checkpoint.root:
+            message = f"the entries have the root {encode(root)}, and the checkpoint has {encode(checkpoint.root)}"
+            yield _of_checkpoint("root", message)
+
+    def _of_names(self, contents: Sequence[bytes], names: NameStates) -> Iterator[Finding]:
+        """Yield the problems of entries after all entries before them."""
+        entries: list[Entry] = []
+        first = self.entries
+        for number, content in enumerate(contents, first):
+            try:
+                entries.append(Entry.of_bytes(content))
+            except LogError as error:
+                yield from names.add(first, entries)
+                yield Finding(code="entry", place=f"entry {number}", message=str(error))
+                entries, first = [], number + 1
+        yield from names.add(first, entries)
+
+
+def _forked(last: Checkpoint, root: bytes) -> Finding:
+    message = (
+        f"the log has two histories: its first {last.size:,} entries have the root {encode(root)}, and had "
+        f"{encode(last.root)} at the last visit; keep both checkpoints, which prove it"
+    )
+    return _of_checkpoint("forked", message)
+
+
+def _of_checkpoint(code: str, message: str) -> Finding:
+    return Finding(code=code, place="checkpoint", message=message)

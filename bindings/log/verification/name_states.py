@@ -1,0 +1,162 @@
+"""The last entry of each name in the replay of a log, and the rules between entries of one name."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ....identifiers.ark import parser as ark
+from ....identifiers.text import display
+from ...names import naming as names
+from ...names.errors import BindingError
+from ..tree.entries import Entry
+
+# Entries of a withdrawn name: a new reason or successor is "updated".
+_AFTER_WITHDRAWAL = frozenset({"updated", "restored", "redacted"})
+_ACTIONS = frozenset({"bound", "updated", "relocated", "withdrawn", "restored", "redacted"})
+
+# A name that has these changes was bound or withdrawn before.
+_LATER = _ACTIONS - {"bound", "withdrawn"}
+
+# The database is in memory first, and SQLite moves it to a temporary file when it is larger than the cache.
+_CREATE = """
+CREATE TABLE names (
+  key TEXT PRIMARY KEY, entry INTEGER, revision INTEGER, thing BLOB, withdrawn INTEGER
+) WITHOUT ROWID
+"""
+_CACHE = "PRAGMA cache_size = -65536"  # in KiB
+_BATCH = 256
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """A problem of a log.
+
+    - ``code``: its type, such as "second-thing".
+    - ``place``: the entry or the file, such as "entry 17" or "tile/0/000".
+    - ``message``: one sentence in printable ASCII.
+    - ``name``: the name that the entry is about, or None.
+    """
+
+    code: str
+    place: str
+    message: str
+    name: str | None = None
+
+    def as_dict(self) -> dict[str, object]:
+        """Return the fields as a JSON object."""
+        return {"code": self.code, "place": self.place, "name": self.name, "message": self.message}
+
+
+class _State(NamedTuple):
+    """The last entry of a name, and its resource as a hash."""
+
+    entry: int
+    revision: int
+    thing: bytes | None
+    withdrawn: int
+
+
+class NameStates:
+    """The last entry of each name. A log of any size needs little memory."""
+
+    def __init__(self) -> None:
+        self._database = sqlite3.connect("", isolation_level=None)
+        for statement in ("PRAGMA journal_mode = OFF", "PRAGMA synchronous = OFF", _CACHE, _CREATE, "BEGIN"):
+            self._database.execute(statement)
+
+    def close(self) -> None:
+        """Delete the temporary database."""
+        self._database.close()
+
+    def __len__(self) -> int:
+        return self._database.execute("SELECT count(*) FROM names").fetchone()[0]
+
+    def add(self, first: int, entries: Sequence[Entry]) -> Iterator[Finding]:
+        """Add entries from the number ``first`` on, and yield the problems of each."""
+        for start in range(0, len(entries), _BATCH):
+            batch = [(entry, *_name_of(entry.key)) for entry in entries[start : start + _BATCH]]
+            keys = list({name for _, name, _ in batch})
+            marks = ", ".join("?" * len(keys))
+            query = f"SELECT * FROM names WHERE key IN ({marks})"  # noqa: S608 - only marks
+            known = {row[0]: _State(*row[1:]) for row in self._database.execute(query, keys)}
+            for number, (entry, name, problem) in enumerate(batch, first + start):
+                before = known.get(name)
+                if problem is not None:
+                    message = f"{display.escape(entry.key[:300])} {problem}"
+                    yield Finding(code="name", place=f"entry {number}", message=message, name=entry.key)
+                yield from _compare(number, entry, before)
+                known[name] = _after(number, entry, before)
+            rows = [(key, *known[key]) for key in keys]
+            self._database.executemany("INSERT OR REPLACE INTO names VALUES (?, ?, ?, ?, ?)", rows)
+
+
+def _name_of(key: str) -> tuple[str, str | None]:
+    """Return the key by which a name is compared, and the problem of the recorded key or None.
+
+    Another spelling of a name would otherwise be another name, with another resource.
+    """
+    if ark.plain(key) == key:
+        return key, None
+    try:
+        name = names.read(key)
+    except BindingError:
+        return key, "is not an identifier"
+    current = names.key(name)
+    # An older Ararat recorded some URNs under another key.
+    if key in (current, names.older_key(name)):
+        return current, None
+    return current, f"is not in normal form, which is {display.escape(current[:300])}"
+
+
+def _after(number: int, entry: Entry, before: _State | None) -> _State:
+    thing = entry.thing or (before.thing if before else None)
+    # A change that does not restore a withdrawn name is a problem, and the name stays withdrawn.
+    withdrawn = entry.action == "withdrawn" or (
+        before is not None and bool(before.withdrawn) and entry.action != "restored"
+    )
+    return _State(number, entry.revision, thing, int(withdrawn))
+
+
+def _compare(number: int, entry: Entry, before: _State | None) -> Iterator[Finding]:
+    """Yield the problems of an entry after the last entry of its name."""
+    for code, message in _problems(entry, before):
+        yield Finding(code=code, place=f"entry {number}", message=message, name=entry.key)
+
+
+def _problems(entry: Entry, before: _State | None) -> Iterator[tuple[str, str]]:
+    name = display.escape(entry.key[:300])
+    if entry.action not in _ACTIONS:
+        yield "action", f"{name} has the unknown action {entry.action}"
+    if before is None:
+        if entry.before is not None:
+            yield "before", f"{name} names entry {entry.before} as its previous entry, and has no previous entry"
+        if entry.action in _LATER:
+            yield "revision-missing", f"{name} has no entry before its change {entry.revision}, {entry.action}"
+        return
+    if entry.before != before.entry:
+        stated = "no previous entry" if entry.before is None else f"entry {entry.before}"
+        yield "before", f"{name} names {stated}, and its previous entry is entry {before.entry}"
+    if entry.revision <= before.revision:
+        message = f"{name} has change {entry.revision} after change {before.revision} in entry {before.entry}"
+        yield "revision-repeated", message
+    elif entry.revision != before.revision + 1:
+        missing = f"{before.revision + 1}"
+        if entry.revision > before.revision + 2:
+            missing += f" to {entry.revision - 1}"
+        yield "revision-missing", f"{name} has no entry for change {missing}, after entry {before.entry}"
+    if before.thing is not None and entry.thing != before.thing:
+        if entry.thing is None:
+            yield "thing-removed", f"{name} has no resource any more; entry {before.entry} has one"
+        else:
+            message = f"{name} was given to another thing; entry {before.entry} has another resource"
+            yield "second-thing", message
+    if before.withdrawn:
+        if entry.action in _ACTIONS - _AFTER_WITHDRAWAL:
+            yield "withdrawn", f"{name} was {entry.action} after its withdrawal, and was not restored"
+        if before.thing is None and entry.thing is not None:
+            yield "withdrawn", f"{name} was given a resource after its withdrawal"
+    elif entry.action in ("restored", "bound"):
+        yield "action", f"{name} was {entry.action}, although it was live since entry {before.entry} or before"

@@ -1,0 +1,1 @@
+"""Witnesses: cosignatures for other logs, and requests of cosignatures for this log."""

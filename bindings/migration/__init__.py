@@ -1,0 +1,1 @@
+"""Migration of databases of older versions."""

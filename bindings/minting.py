@@ -1,0 +1,275 @@
+"""Minting: make new opaque names that were never minted or bound before.
+
+>>> import tempfile
+>>> from ararat.middleware import open_bindings
+>>> folder = tempfile.TemporaryDirectory()
+>>> bindings = open_bindings(f"{folder.name}/bindings.sqlite", create=True)
+>>> [name] = mint(bindings, "12345/x5", check="noid")
+>>> name[:12], len(name)
+('ark:12345/x5', 21)
+>>> mint(bindings, "12345/t1", count=3, length=2, digits=True, sequential=True)
+['ark:12345/t100', 'ark:12345/t101', 'ark:12345/t102']
+>>> bindings.close(); folder.cleanup()
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import secrets
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from ..identifiers.ark import length as lengths
+from ..identifiers.ark.check_character import Coverage
+from ..identifiers.ark.grammar import BASE29, BETANUMERIC, LABEL_PATTERN, RESERVED_NAAN
+from .collection import Bindings, check_actor
+from .names import assignment, validation
+from .names.errors import BindingError, BindingsUnavailable, Collision
+from .names.policy import is_registered
+from .names.prefixes import character_sets
+from .names.prefixes.patterns import DEFAULT_LENGTH, Form, Pattern, read_form
+from .names.prefixes.prefixes import PrefixRecords
+
+if TYPE_CHECKING:
+    from ..identifiers.iri_policy import Profile
+    from .storage.writing.transaction import Transaction
+
+MAX_COUNT = 10_000
+
+# An ARK as users copy it, up to the end of the shoulder. Hyphens are insignificant.
+_NAMESPACE = re.compile(f"(?:{LABEL_PATTERN}/?)?([{BASE29}]+)(?:/([{BASE29}]*))?")
+
+# Below this number of possible names, all of them are shuffled; above, names are drawn until one is unused.
+_MAX_SHUFFLED = 100_000
+_MAX_MISSES = 1000
+_BATCH = 500
+
+_log = logging.getLogger(__name__)
+
+
+def mint(
+    bindings: Bindings,
+    namespace: str,
+    *,
+    count: int = 1,
+    length: int | None = None,
+    check: Coverage | bool | None = None,
+    digits: bool | None = None,
+    sequential: bool = False,
+    under_rule: bool = False,
+    actor: str | None = None,
+) -> list[str]:
+    """Mint ``count`` (1 to 10,000) new names, all or none. Return them as ARKs in normal form.
+
+    ``namespace`` is a NAAN, or a NAAN, a slash and a shoulder; "ark:" can precede it. ``length`` is the number of
+    characters after the shoulder, without the check character. ``check`` is "noid" for a check character over NAAN and
+    Name, "name" for one over the Name, or False; True is "noid". With ``digits`` all characters are digits. The pattern
+    of the prefix record replaces each of these three that is None; the longest prefix with a pattern applies. Without a
+    pattern the names have 8 betanumeric characters and no check character.
+
+    Names are random and unpredictable; with ``sequential`` they are numbered.
+
+    A minted name is reserved, and is never minted again. Names are skipped if they were ever reserved or bound,
+    including withdrawn and deleted names. Names above a bound name are skipped, too. Names that a rule answers are
+    skipped, unless ``under_rule`` is set. Names with a character that a prefix record does not permit are skipped, too.
+    A warning is logged if the NAAN is not registered.
+
+    Raises :class:`BindingError` with the code ``shoulder-characters``, ``shoulder-reserved``, ``mint-count``,
+    ``naan-reserved-invalid``, ``mint-length``, ``mint-under-rule`` (a rule answers the whole namespace),
+    ``name-characters`` (a prefix record does not permit a character of the pattern) or ``names-exhausted``,
+    ReadOnlyBindings and BindingsUnavailable.
+
+    Source: ARK-010, ARK-015, ARK-019, ARK-057, ARK-065, ARK-069, POL-023, POL-028 to POL-031, POL-051.
+    """
+    check_actor(actor)
+    read = read_pattern(namespace, profile=bindings.policy)
+    if not 1 <= count <= MAX_COUNT:
+        message = f"{count:,} names were requested; one call makes 1 to {MAX_COUNT:,}"
+        raise BindingError("mint-count", message, identifier=read.beginning)
+    if not is_registered(read.naan):
+        _log.warning("NAAN %s is not registered: register with the ARK Maintenance Agency", read.naan)
+    try:
+        with bindings.transaction(exclusive=True) as transaction:
+            # Another writer can change a record until this transaction has the lock.
+            records = PrefixRecords(transaction.prefixes())
+            pattern = pattern_below(
+                namespace, records, length=length, check=check, digits=digits, profile=bindings.policy
+            )
+            names = Drawing(transaction, records, under_rule=under_rule).draw(pattern, count, sequential=sequential)
+            proposals = [assignment.propose(name, kind="described", status="reserved") for name in names]
+            now = bindings.now()
+            changes = [assignment.bind(None, proposal, now) for proposal in proposals]
+            transaction.put(changes, actor, [None] * len(changes))
+            return names
+    except Collision as collision:
+        message = f"{bindings.store}: another process changed the store at the same time; no name was minted, try again"
+        raise BindingsUnavailable(message) from collision
+
+
+def pattern_below(
+    namespace: str,
+    records: PrefixRecords,
+    *,
+    length: int | None = None,
+    check: Coverage | bool | None = None,
+    digits: bool | None = None,
+    profile: Profile | None = None,
+) -> Pattern:
+    """Return the pattern of the names to mint below a NAAN or shoulder.
+
+    The pattern of the prefix record replaces each of ``length``, ``check`` and ``digits`` that is None. Raises
+    :class:`BindingError` as :func:`mint`.
+    """
+    beginning = read_pattern(namespace, profile=profile).beginning
+    stated = records.inherited(beginning, "pattern")
+    form = (read_form(stated.text) if stated else None) or Form()
+    pattern = read_pattern(
+        namespace,
+        length=form.length if length is None else length,
+        check=form.check if check is None else check,
+        digits=form.digits if digits is None else digits,
+        profile=profile,
+    )
+    _require_permitted(pattern, records)
+    return pattern
+
+
+def read_pattern(
+    namespace: str,
+    *,
+    length: int = DEFAULT_LENGTH,
+    check: Coverage | bool | None = None,
+    digits: bool = False,
+    profile: Profile | None = None,
+) -> Pattern:
+    """Return the pattern of the names to mint below a NAAN or shoulder.
+
+    ``namespace`` is "12345" or "12345/x5"; "ark:" can precede it. ``profile`` and the included IRI policies define
+    which shoulders are permitted (POL-028 to POL-031). Raises :class:`BindingError` if the pattern is not permitted.
+
+    >>> read_pattern("ark:/12345/x5").beginning
+    'ark:12345/x5'
+    """
+    shown = validation.shown(namespace, 100)
+    match = _NAMESPACE.fullmatch(namespace.replace("-", ""))
+    if match is None:
+        message = f"{shown} is not a NAAN with or without a shoulder" if namespace else "the NAAN is missing"
+        raise BindingError("shoulder-characters", message)
+    coverage: Coverage | None = "noid" if check is True else check or None
+    pattern = Pattern(match[1], match[2] or "", length, coverage, digits)
+    if pattern.beginning.startswith(RESERVED_NAAN):
+        raise BindingError("naan-reserved-invalid", identifier=pattern.beginning)
+    from ..identifiers import iri_policy
+
+    profiles = (profile, *map(iri_policy.known, iri_policy.SHIPPED))
+    own_profile = next((each for each in profiles if each and each.naan == pattern.naan), None)
+    if own_profile and not iri_policy.allows_shoulder(pattern.shoulder, own_profile):
+        raise BindingError("shoulder-reserved", identifier=pattern.beginning)
+    # Other resolvers need not accept longer ARKs (ARK-057, L-01).
+    if length < 1 or len(pattern.beginning) + length + bool(check) > lengths.ALWAYS_ACCEPTED:
+        message = f"{length:,} characters after {shown} are too {'few' if length < 1 else 'many'}"
+        raise BindingError("mint-length", message, identifier=pattern.beginning)
+    return pattern
+
+
+def _require_permitted(pattern: Pattern, records: PrefixRecords) -> None:
+    """Raise :class:`BindingError` if a prefix record does not permit one of the characters of a pattern (ARK-138)."""
+    restriction = records.inherited(pattern.beginning, "characters")
+    if restriction is None:
+        return
+    alphabet = BETANUMERIC[: pattern.radix]
+    sample = f"{pattern.beginning[len(restriction.prefix) :]}{alphabet}"
+    if wrong := character_sets.first_wrong(sample, restriction.text):
+        message = (
+            f"names of this pattern can have {character_sets.named(wrong)}, but names that begin with "
+            f"{restriction.prefix} can have only these characters: {validation.shown(restriction.text)}; "
+            "mint with --digits, or change one of the two"
+        )
+        raise BindingError("name-characters", message, identifier=pattern.beginning)
+
+
+class Drawing:
+    """New names that were never reserved or bound, drawn in a transaction that excludes other writers."""
+
+    def __init__(
+        self,
+        transaction: Transaction,
+        records: PrefixRecords,
+        *,
+        others: Iterable[str] = (),
+        under_rule: bool = False,
+    ) -> None:
+        """``others`` are names that are not drawn. With ``under_rule``, also draw names that a rule answers."""
+        self._transaction = transaction
+        self._records = records
+        self._rules = () if under_rule else tuple(transaction.rule_prefixes())
+        self._drawn = {*others}
+
+    def draw(self, pattern: Pattern, count: int, *, sequential: bool = False) -> list[str]:
+        """Return ``count`` names of a pattern, which are not recorded yet. Each is returned only once.
+
+        Raises :class:`BindingError` with the code ``mint-under-rule`` or ``names-exhausted``.
+        """
+        if rule := next((prefix for prefix in self._rules if pattern.beginning.startswith(prefix)), None):
+            message = f"the rule for {rule} already answers every name under {pattern.beginning}"
+            raise BindingError("mint-under-rule", message, identifier=pattern.beginning)
+        sequence = _Sequence(pattern, self._transaction) if sequential else None
+        candidates = sequence or _random_names(pattern)
+        names: list[str] = []
+        misses = 0
+        while len(names) < count:
+            batch = list(dict.fromkeys(islice(candidates, min(count - len(names), _BATCH))))
+            unused = self._unused(batch)
+            misses = 0 if unused else misses + len(batch)
+            if not batch or (misses > _MAX_MISSES and not sequential and pattern.numbers > _MAX_SHUFFLED):
+                raise BindingError("names-exhausted", identifier=pattern.beginning)
+            self._drawn.update(unused)
+            names += unused
+        if sequence:
+            sequence.save()
+        elif pattern.check and self._transaction.setting(pattern.counter) is None:
+            self._transaction.set_setting(pattern.counter, "0")
+        return names
+
+    def _unused(self, names: Sequence[str]) -> list[str]:
+        """Return the permitted names that were never reserved or bound, are not above a bound one, and have no rule."""
+        transaction = self._transaction
+        used = {*transaction.get(names), *transaction.deleted(names), *transaction.above(names), *self._drawn}
+        unused = [name for name in names if name not in used and not name.startswith(self._rules)]
+        return [name for name in unused if self._records.characters_problem(name) is None]
+
+
+def _random_names(pattern: Pattern) -> Iterator[str]:
+    """Yield random names: each once if few are possible, else an endless series with repetitions."""
+    if pattern.numbers <= _MAX_SHUFFLED:
+        numbers = list(range(pattern.numbers))
+        secrets.SystemRandom().shuffle(numbers)
+        yield from filter(None, map(pattern.name, numbers))
+        return
+    while True:
+        if name := pattern.name(secrets.randbelow(pattern.numbers)):
+            yield name
+
+
+class _Sequence:
+    """The names of a pattern by their numbers, from the end of the last sequence of this pattern."""
+
+    def __init__(self, pattern: Pattern, transaction: Transaction) -> None:
+        self._pattern = pattern
+        self._transaction = transaction
+        self._next = int(transaction.setting(pattern.counter) or "0")
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        while self._next < self._pattern.numbers:
+            self._next += 1
+            if name := self._pattern.name(self._next - 1):
+                return name
+        raise StopIteration
+
+    def save(self) -> None:
+        self._transaction.set_setting(self._pattern.counter, str(self._next))

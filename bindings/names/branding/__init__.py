@@ -1,0 +1,1 @@
+"""The institution on the public pages: its name, logo, contact, colour and statement."""

@@ -1,0 +1,76 @@
+"""The logo of the public pages: a path of this site, or an image in a data URL.
+
+A data URL has a PNG, JPEG, GIF or WebP image. An SVG image can have scripts, so it needs a path: browsers run no
+scripts of an image that the element ``img`` loads.
+"""
+
+from __future__ import annotations
+
+import binascii
+import re
+from base64 import b64decode, b64encode
+
+from .. import targets, validation
+from ..errors import BindingError
+
+MAX_BYTES = 32 * 1024
+"""The maximum size of an image in a data URL, because each public page contains it."""
+
+_DATA = re.compile(r"data:(image/[a-z]+);base64,([A-Za-z0-9+/]+={0,2})")
+
+# The first bytes of each format; WebP has its size between them.
+_FORMATS = {
+    "image/png": re.compile(rb"\x89PNG\r\n\x1a\n"),
+    "image/jpeg": re.compile(rb"\xff\xd8\xff"),
+    "image/gif": re.compile(rb"GIF8[79]a"),
+    "image/webp": re.compile(rb"RIFF.{4}WEBP", re.DOTALL),
+}
+
+
+def check(text: str) -> str:
+    """Check a logo that a person entered, and return its stored form.
+
+    Raises :class:`BindingError` with the code ``branding-logo``.
+
+    >>> check("/static/logo.svg")
+    '/static/logo.svg'
+    """
+    if isinstance(text, str) and text[:5].lower() == "data:":
+        return _check_data(text)
+    try:
+        path = targets.check(text, "located") or ""
+    except BindingError as error:
+        raise BindingError("branding-logo", f"the logo is not usable: {error.message}") from None
+    if not path.startswith("/") or targets.is_reserved(path):
+        raise BindingError("branding-logo", f"{validation.shown(text)} is not a file of this site")
+    return path
+
+
+def data_url(image: bytes) -> str:
+    """Return the data URL of the content of an image file.
+
+    Raises :class:`BindingError` with the code ``branding-logo``.
+
+    >>> data_url(b"GIF89a")
+    'data:image/gif;base64,R0lGODlh'
+    """
+    if len(image) > MAX_BYTES:
+        raise BindingError("branding-logo", f"the image is larger than {MAX_BYTES:,} bytes")
+    media_type = next((name for name, beginning in _FORMATS.items() if beginning.match(image)), None)
+    if media_type is None:
+        raise BindingError("branding-logo", "the file is not an image in one of these formats")
+    return f"data:{media_type};base64,{b64encode(image).decode()}"
+
+
+def _check_data(text: str) -> str:
+    found = _DATA.fullmatch(text) if len(text) <= 2 * MAX_BYTES else None
+    try:
+        image = b64decode(found[2], validate=True) if found else b""
+    except binascii.Error:
+        image = b""
+    if found is None or not image:
+        raise BindingError("branding-logo", f"{validation.shown(text)} is not an image in base64 of this size")
+    checked = data_url(image)
+    if not checked.startswith(f"data:{found[1]};"):
+        raise BindingError("branding-logo", f"the image does not have the format {found[1]}")
+    return checked

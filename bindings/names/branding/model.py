@@ -1,0 +1,107 @@
+"""The branding of the public pages, and the checks of its values.
+
+Settings and the store can both have a branding. Each value of the store replaces the one of the settings.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from types import MappingProxyType
+from typing import Literal
+
+from .. import targets, validation
+from ..errors import BindingError
+from . import colours, logos
+
+Field = Literal["institution", "logo", "contact", "colour", "statement"]
+FIELDS: tuple[Field, ...] = ("institution", "logo", "contact", "colour", "statement")
+"""The fields of a branding, in the order of display."""
+
+MAX_CHARACTERS: Mapping[str, int] = MappingProxyType({"institution": 200, "contact": 400, "statement": 1000})
+"""The maximum number of characters of each text."""
+
+_MAIL = re.compile(r"[A-Za-z0-9._+-]{1,64}@[A-Za-z0-9.-]{1,253}")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Branding:
+    """The institution that the public pages show. A field without a value is None.
+
+    - ``institution``: its name. ``statement``: a text at the end of each page.
+    - ``logo``: a path of this site, or a data URL (:mod:`logos`).
+    - ``contact``: an e-mail address, a URL or another text.
+    - ``colour``: the colour of links and lines as ``#rrggbb`` (:mod:`colours`).
+    """
+
+    institution: str | None = None
+    logo: str | None = None
+    contact: str | None = None
+    colour: str | None = None
+    statement: str | None = None
+
+    def over(self, default: Branding) -> Branding:
+        """Return this branding. A field without a value has the value of ``default``.
+
+        >>> Branding(contact="a@example.org").over(Branding(institution="A library", contact="b@example.org"))
+        Branding(institution='A library', logo=None, contact='a@example.org', colour=None, statement=None)
+        """
+        given = {field: value for field, value in self.as_dict().items() if value is not None}
+        return Branding(**{**default.as_dict(), **given})
+
+    def as_dict(self) -> dict[str, str | None]:
+        """Return the values by field, in the order of :data:`FIELDS`."""
+        return asdict(self)
+
+    @property
+    def digest(self) -> str:
+        """A text of 16 hexadecimal digits that differs for another branding, for entity tags.
+
+        >>> Branding().digest == Branding().digest != Branding(colour="#ffffff").digest
+        True
+        """
+        from hashlib import sha256  # it loads OpenSSL, and most commands do not need it
+
+        return sha256(json.dumps(self.as_dict()).encode()).hexdigest()[:16]
+
+
+NO_BRANDING = Branding()
+
+
+def check(values: Mapping[Field, str | None]) -> Branding:
+    """Check the values of a branding, and return it in its stored form. An empty text is None in it.
+
+    Raises :class:`BindingError` with the code ``branding-text``, ``branding-logo`` or ``branding-colour``.
+
+    >>> check({"institution": " The Library ", "colour": "#07A", "logo": ""})
+    Branding(institution='The Library', logo=None, contact=None, colour='#0077aa', statement=None)
+    """
+    checked = {field: check_field(field, text) for field, text in values.items()}
+    return Branding(**checked)
+
+
+def check_field(field: Field, text: str | None) -> str | None:
+    """Check the value of one field, as :func:`check` does. Return its stored form, or None if it is empty."""
+    if text is None or (isinstance(text, str) and not (text := text.strip())):
+        return None
+    if field == "logo":
+        return logos.check(text)
+    if field == "colour":
+        return colours.check(text)
+    return validation.check(text, "branding-text", field, MAX_CHARACTERS[field])
+
+
+def contact_address(contact: str) -> str | None:
+    """Return the address of a link to a contact. It is None if the contact is neither a URL nor an e-mail address.
+
+    >>> contact_address("maps@example.org"), contact_address("javascript:alert(1)")
+    ('mailto:maps@example.org', None)
+    """
+    if _MAIL.fullmatch(contact):
+        return f"mailto:{contact}"
+    try:
+        return targets.location(contact, "")
+    except BindingError:
+        return None

@@ -1,0 +1,68 @@
+"""Versions of the branding in the store, as JSON in the table of settings.
+
+The current version has the name "branding". Each change keeps the version before it as "branding" and its number.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from ....identifiers.text import display
+from ..binding import rfc3339
+from ..errors import BindingError
+from .model import FIELDS, Branding, check
+
+NAME = "branding"
+"""The name of the row in the table of settings."""
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Version:
+    """A recorded branding.
+
+    - ``revision``: the number of the version, from 1.
+    - ``changed``, ``actor``: the time and the account of the change; None for an unknown account.
+    """
+
+    branding: Branding
+    revision: int
+    changed: datetime
+    actor: str | None
+
+    @property
+    def text(self) -> str:
+        """The version as JSON, for the store."""
+        known = {"revision": self.revision, "changed": rfc3339(self.changed), "actor": self.actor}
+        return json.dumps(self.branding.as_dict() | known, ensure_ascii=False)
+
+
+def history_of(texts: Iterable[str]) -> list[Version]:
+    """Return the versions that the store has as JSON, the newest first. Texts that are not valid are left out."""
+    versions = [version for text in texts if (version := version_of(text)) is not None]
+    return sorted(versions, key=lambda version: version.revision, reverse=True)
+
+
+def version_of(text: str | None) -> Version | None:
+    """Return the version that the store has as JSON, or None without one.
+
+    A text that another program wrote can be wrong. It is logged and ignored, so that pages are still shown.
+    """
+    if text is None:
+        return None
+    try:
+        read = json.loads(text)
+        branding, changed = check({field: read.get(field) for field in FIELDS}), datetime.fromisoformat(read["changed"])
+        match read:
+            case {"revision": int(revision), "actor": str() | None as actor} if changed.tzinfo:
+                return Version(branding=branding, revision=revision, changed=changed, actor=actor)
+            case _:
+                raise ValueError("the revision, the time or the account is wrong")
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError, BindingError) as error:
+        _log.warning("The branding in the database is not valid, so it is ignored: %s", display.escape(str(error)))
+        return None

@@ -1,0 +1,187 @@
+"""The exceptions of the middleware.
+
+Catch by class: :class:`BindingConflict` if a name is taken, :class:`BindingsUnavailable` if the store cannot be
+reached. :class:`BindingError` is for all other errors of a binding, a table or a database. Each error has a code from
+:data:`~ararat.bindings.names.error_codes.ERROR_CODES`, or from :data:`ararat.identifiers.PROBLEMS` if the identifier
+itself is wrong. All texts are printable ASCII; input in them is escaped.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...identifiers import PROBLEMS, IdentifierError
+from ...identifiers.text import display
+from .error_codes import ERROR_CODES
+
+if TYPE_CHECKING:
+    from .binding import Binding
+
+
+class Refused(ValueError):
+    """The base of errors that have a code of the catalogue.
+
+    ``message`` states what is wrong in one sentence; the default is the title of the code. ``expected`` states what is
+    accepted, ``reference`` names the rule.
+
+    >>> print(Refused("redirect-status", "the status 200 is not a redirect"))
+    the status 200 is not a redirect (redirect-status)
+    expected 302 or 307 (ARK draft, section 7.1.2)
+    """
+
+    def __init__(self, code: str, message: str | None = None) -> None:
+        entry = ERROR_CODES.get(code) or PROBLEMS[code]
+        self.code = code
+        self.message = message or entry.title
+        self.expected = entry.expected
+        self.reference = entry.reference
+        super().__init__(code, self.message)
+
+    def __str__(self) -> str:
+        return f"{self.message} ({self.code})\nexpected {self.expected} ({self.reference})"
+
+
+class BindingsUnavailable(RuntimeError):
+    """Raised if the store cannot be reached at the moment, so it is unknown whether a name is bound.
+
+    Nothing was written, unless the message states that this is unknown. Try again later: if the binding was written
+    after all, the result is "unchanged".
+    """
+
+
+class BindingsLocked(BindingsUnavailable):
+    """Raised if another writer has locked the bindings for some seconds. Nothing was written."""
+
+
+class BindingError(Refused):
+    """Raised for a change of bindings, a table or a database that is not valid.
+
+    ``identifier`` is the name that the error is about, in ASCII. It is None if the error is about no single name.
+    """
+
+    def __init__(self, code: str, message: str | None = None, *, identifier: str | None = None) -> None:
+        super().__init__(code, message)
+        self.identifier = identifier
+
+    @classmethod
+    def of(cls, error: IdentifierError, identifier: str) -> BindingError:
+        """Convert the error of a text that is not an identifier. The result has the code and the message of its
+        problem.
+
+        ``identifier`` is the text in ASCII.
+        """
+        return cls(error.problem.code, error.problem.message, identifier=identifier)
+
+    def __str__(self) -> str:
+        text = super().__str__()
+        if self.identifier is None:
+            return text
+        name = self.identifier if len(self.identifier) <= 100 else f"{self.identifier[:97]}..."
+        return f"{name}: {text}"
+
+
+class TableError(BindingError):
+    """Raised if a file cannot be read as a table of bindings.
+
+    - ``line``: the line of ``file``, counted from 1.
+    - ``column``: the character in the line, counted from 1, or the name of a column; None for the whole line.
+    - ``kept``: the number of earlier lines that an import in batches has written.
+    """
+
+    def __init__(self, code: str, message: str, file: str, line: int, column: int | str | None = None) -> None:
+        super().__init__(code, message)
+        self.file = file
+        self.line = line
+        self.column = column
+        self.kept = 0
+
+    def __str__(self) -> str:
+        column = "" if self.column is None else f", column {self.column}"
+        return f"{self.file}, line {self.line}{column}: {super().__str__()}"
+
+
+class UnreadableBinding(BindingError, BindingsUnavailable):
+    """Raised if the row of a name in the database has values that Ararat does not write. Its binding is unknown.
+
+    Another program wrote the row. ``key`` is the normal form of the name.
+    """
+
+    def __init__(self, key: str, reason: str) -> None:
+        name = display.escape(key[:100])
+        message = f"the row of {name} in the database cannot be read: {display.escape(reason[:100])}"
+        super().__init__("binding-unreadable", message, identifier=name)
+
+
+class UnusableSnapshot(BindingError, BindingsUnavailable):
+    """Raised for a file of ``ararat snapshot`` that cannot be read: it is damaged, or it is a file of another program.
+
+    The codes begin with ``snapshot-``. A running site answers 503 until the file is replaced. The code
+    ``not-in-snapshot`` is that of a query for something that no snapshot has, such as a history.
+    """
+
+
+class BindingConflict(BindingError):
+    """Raised if a name is bound already and the change is not permitted.
+
+    ``existing`` is the recorded binding, ``proposed`` the refused one.
+    """
+
+    def __init__(self, code: str, existing: Binding, proposed: Binding) -> None:
+        super().__init__(code, _first_difference(code, existing, proposed), identifier=existing.identifier)
+        self.existing = existing
+        self.proposed = proposed
+        if code == "bound-otherwise" and existing.resource is None:
+            self.expected = "a relocation, because no resource is recorded"
+
+
+def _first_difference(code: str, existing: Binding, proposed: Binding) -> str | None:
+    """Return the title of the code with the first difference that causes the conflict, or None without one."""
+    fields = {
+        "bound-otherwise": ("target", "kind", "passthrough", "scope", "alternates"),
+        "other-resource": ("resource",),
+    }
+    for field in fields.get(code, ()):
+        old, new = getattr(existing, field), getattr(proposed, field)
+        if old != new:
+            if field == "alternates":
+                field = next(key for key in sorted(old.keys() | new.keys()) if old.get(key) != new.get(key))
+                old, new, field = old.get(field), new.get(field), f"alternate {field}"
+            label = "" if field in ("target", "resource") else f"{field} "
+            return f"{ERROR_CODES[code].title}: {label}{_shorten(old)}, not {_shorten(new)}"
+    return None
+
+
+def _shorten(value: str | bool | None) -> str:
+    if value is None:
+        return "nothing"
+    text = str(value).lower() if isinstance(value, bool) else value
+    return display.escape(text[:100]) + ("..." if len(text) > 100 else "")
+
+
+class ReadOnlyBindings(BindingError):
+    """Raised for a change of bindings in a store that can only be read, such as a table file."""
+
+    def __init__(self, message: str | None = None) -> None:
+        super().__init__("read-only", message)
+
+
+class Stale(BindingError):
+    """Raised for a change that expects another revision of a name or prefix record, because another client changed it.
+
+    ``existing`` is the recorded binding; None for a name without one, and for a prefix record.
+    """
+
+    def __init__(self, identifier: str, message: str, existing: Binding | None = None) -> None:
+        super().__init__("revision-stale", message, identifier=identifier)
+        self.existing = existing
+
+
+class Collision(Exception):
+    """Raised inside the middleware if another process changed the same name first. The change is then checked again.
+
+    Callers of the public functions never receive it.
+    """
+
+
+class PrefixError(Refused):
+    """Raised for a text that is not a resolver prefix, such as ``https://example.org``."""

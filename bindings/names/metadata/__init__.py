@@ -1,0 +1,1 @@
+"""The metadata of a name: its elements, the checks of records, and personal data."""

@@ -1,0 +1,90 @@
+"""Check the metadata elements ``datacite`` (a DataCite record in XML) and ``schema`` (a JSON-LD object)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import NoReturn
+
+from .. import validation
+from ..errors import BindingError
+
+_MAX_DEPTH = 100
+_DATACITE = "http://datacite.org/schema/kernel-"
+
+
+def check_datacite(text: str) -> None:
+    """Check that the value of the metadata element ``datacite`` is a DataCite record in XML.
+
+    Raises :class:`BindingError` with the code ``metadata-document``. A document type declaration is refused, so that no
+    entity exists: neither an external one nor one that expands.
+
+    >>> check_datacite('<resource xmlns="http://datacite.org/schema/kernel-4"/>')
+    >>> try:
+    ...     check_datacite('<!DOCTYPE resource [<!ENTITY a "b">]><resource>&a;</resource>')
+    ... except BindingError as error:
+    ...     print(error.message)
+    the metadata element datacite has a document type declaration
+    """
+    depth = 0
+
+    def begin(name: str, attributes: object) -> None:
+        nonlocal depth
+        if depth == 0 and not (name.startswith(_DATACITE) and name.endswith(" resource")):
+            raise _fault("datacite", f"has the root element {validation.shown(name)}, not resource of {_DATACITE}4")
+        depth += 1
+        if depth > _MAX_DEPTH:
+            raise _fault("datacite", f"has more than {_MAX_DEPTH} levels of elements")
+
+    def end(name: str) -> None:
+        nonlocal depth
+        depth -= 1
+
+    def refuse(*declared: object) -> NoReturn:
+        raise _fault("datacite", "has a document type declaration")
+
+    # The text is given in UTF-8. The encoding that its XML declaration names is ignored.
+    from xml.parsers import expat  # only an XML document needs it
+
+    parser = expat.ParserCreate("utf-8", namespace_separator=" ")
+    parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
+    parser.StartElementHandler = begin
+    parser.EndElementHandler = end
+    parser.StartDoctypeDeclHandler = refuse
+    parser.EntityDeclHandler = refuse
+    parser.ExternalEntityRefHandler = refuse
+    try:
+        parser.Parse(text.encode(), True)
+    except expat.ExpatError as error:
+        why = f"is not valid XML: {expat.ErrorString(error.code)} in line {error.lineno}, column {error.offset + 1}"
+        raise _fault("datacite", why) from None
+
+
+def check_schema(text: str) -> None:
+    """Check that the value of the metadata element ``schema`` is one JSON object.
+
+    Raises :class:`BindingError` with the code ``metadata-document``.
+
+    >>> check_schema('{"@type": "Map"}')
+    """
+    try:
+        read = json.loads(text, parse_constant=_refuse_constant)
+    except RecursionError:
+        raise _fault("schema", "has too many levels") from None
+    except ValueError as error:
+        raise _fault("schema", f"is not valid JSON: {error}") from None
+    if not isinstance(read, dict):
+        raise _fault("schema", "is not a JSON object")
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _fault(element: str, why: str) -> BindingError:
+    return BindingError("metadata-document", f"the metadata element {element} {why}")
+
+
+CHECKS: Mapping[str, Callable[[str], None]] = MappingProxyType({"datacite": check_datacite, "schema": check_schema})
+"""The check of each element that is a document."""

@@ -1,0 +1,176 @@
+"""Metadata of a binding: namespaced elements such as ``erc.who`` and ``dc.title``.
+
+- ``erc.who``, ``erc.what``, ``erc.when``, ``erc.where`` and ``erc.how`` describe the resource: the kernel of Electronic
+  Resource Citations. A value can begin with a code of the kernel, such as ``(:unkn)`` (:data:`VALUE_CODES`).
+- ``erc.persistence``, ``erc.availability``, ``erc.variance``, ``erc.allocated`` and ``erc.policy`` are statements of
+  the 17beta policy, section 3.2 (POL-033). These ten elements have short names, such as ``who``.
+- ``datacite`` is an XML document, and ``schema`` a JSON-LD object (:mod:`datacite_and_schema_checks`).
+- Any other element has a name of two parts, such as ``dc.title``, and any text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from .. import validation
+from ..binding import NOTHING
+from ..errors import BindingError
+from . import datacite_and_schema_checks
+
+KERNEL = ("who", "what", "when", "where", "how")
+STATEMENTS = ("persistence", "availability", "variance", "allocated", "policy")
+ELEMENTS = KERNEL + STATEMENTS
+"""The short names of the elements of ``erc``, in the order of display."""
+
+MAX_CHARACTERS = 4000
+"""The maximum number of characters of an element of ``erc``."""
+
+MAX_BYTES = 64 * 1024
+"""The maximum number of bytes of any other element in UTF-8."""
+
+VALUE_CODES: Mapping[str, str] = MappingProxyType(
+    {
+        "(:unac)": "temporarily inaccessible",
+        "(:unal)": "unallowed, suppressed intentionally",
+        "(:unap)": "not applicable, makes no sense",
+        "(:unas)": "value unassigned",
+        "(:unav)": "value unavailable, possibly unknown",
+        "(:unkn)": "known to be unknown",
+        "(:none)": "never had a value, never will",
+        "(:null)": "explicitly and meaningfully empty",
+        "(:tba)": "to be assigned or announced later",
+        "(:etal)": "too numerous to list",
+    }
+)
+"""The codes for values of the kernel, with their meanings (Dublin Core Kernel Metadata, section 5)."""
+
+_CODE = re.compile(r"\(:[a-z]+\)")
+_PART = "[A-Za-z][A-Za-z0-9_-]*"
+_NAME = re.compile(rf"{_PART}\.{_PART}")
+_MAX_NAME = 100
+_FULL = {short: f"erc.{short}" for short in ELEMENTS}
+_SHORT = {full: short for short, full in _FULL.items()}
+_TITLES = {full: f"metadata element {short}" for full, short in _SHORT.items()}
+
+
+def full_name(element: str) -> str:
+    """Return the full name of a metadata element, which the user can write in its short form, such as ``who``.
+
+    Raises :class:`BindingError` with the code ``metadata-key`` if no element has this name.
+
+    >>> full_name("who"), full_name("dc.title"), full_name("schema")
+    ('erc.who', 'dc.title', 'schema')
+    """
+    if element in _FULL:
+        return _FULL[element]
+    if not isinstance(element, str) or not is_name(element):
+        raise BindingError("metadata-key", f"the metadata element {validation.shown(element)} does not exist")
+    return element
+
+
+def is_name(element: str) -> bool:
+    """Return whether a text is the full name of a metadata element: ``datacite``, ``schema`` or two parts with a dot.
+
+    >>> is_name("dc.title"), is_name("datacite"), is_name("title"), is_name("a.b.c")
+    (True, True, False, False)
+    """
+    return element in datacite_and_schema_checks.CHECKS or (
+        len(element) <= _MAX_NAME and _NAME.fullmatch(element) is not None
+    )
+
+
+def has_short_name(element: str) -> bool:
+    """Return whether the metadata element with this full name has a short name, as ``erc.who`` has ``who``."""
+    return element in _SHORT
+
+
+def shortened(metadata: Mapping[str, str]) -> dict[str, str]:
+    """Return the same metadata with short names instead of full names, where they exist, in the order of display.
+
+    >>> shortened({"dc.title": "The Ark", "erc.who": "Noah"})
+    {'who': 'Noah', 'dc.title': 'The Ark'}
+    """
+    return {_SHORT.get(element, element): text for element, text in ordered(metadata).items()}
+
+
+def code_meaning(text: str) -> str | None:
+    """Return the meaning of the code at the beginning of a value (:data:`VALUE_CODES`). Return None without a known
+    code.
+
+    >>> code_meaning("(:tba) in 2030"), code_meaning("Noah")
+    ('to be assigned or announced later', None)
+    """
+    found = _CODE.match(text)
+    return VALUE_CODES.get(found[0]) if found else None
+
+
+def check(metadata: Mapping[str, str], *, deletions: bool = False) -> Mapping[str, str]:
+    """Check metadata and return it with full names, in order and read-only.
+
+    With ``deletions`` an empty text is permitted: it deletes an element.
+
+    Raises :class:`BindingError`: ``metadata-key`` for a name that no element has, ``metadata-twice`` for an element
+    with both of its names. The code is ``metadata-text`` if a value is not a str, is empty or too long, or contains
+    control characters. It is ``metadata-document`` for a document that is not valid.
+
+    Source: ARK draft, section 3.4; 17beta policy, section 3.2; ARK-040, ARK-041, POL-033.
+
+    >>> check({"what": "The Ark", "who": "Noah"})
+    mappingproxy({'erc.who': 'Noah', 'erc.what': 'The Ark'})
+    >>> try:
+    ...     check({"title": "The Ark"})
+    ... except BindingError as error:
+    ...     print(error.message)
+    the metadata element title does not exist
+    """
+    if not metadata:
+        return NOTHING
+    checked: dict[str, str] = {}
+    for given, text in metadata.items():
+        element = _FULL.get(given) or full_name(given)
+        if element in checked:
+            raise BindingError("metadata-twice", f"the metadata element {element} is given twice")
+        checked[element] = "" if deletions and text == "" else _check_text(element, text)
+    return ordered(checked)
+
+
+def _check_text(element: str, text: object) -> str:
+    if element in _TITLES:
+        return validation.check(text, "metadata-text", _TITLES[element], MAX_CHARACTERS)
+    what = f"metadata element {element}"
+    checked = validation.check(text, "metadata-text", what, MAX_BYTES, lines=True)
+    if (size := len(checked.encode())) > MAX_BYTES:
+        raise BindingError("metadata-text", f"the {what} has {size:,} bytes; at most {MAX_BYTES:,} are allowed")
+    if element in datacite_and_schema_checks.CHECKS:
+        datacite_and_schema_checks.CHECKS[element](checked)
+    return checked
+
+
+def ordered(metadata: Mapping[str, str]) -> Mapping[str, str]:
+    """Return checked metadata in the order of display and read-only.
+
+    Elements with short names are in the order of :data:`ELEMENTS`; the others follow.
+    """
+    if not metadata:
+        return NOTHING
+    found = {element: metadata[element] for element in _SHORT if element in metadata}
+    if len(found) < len(metadata):
+        found.update((element, metadata[element]) for element in sorted(metadata) if element not in found)
+    return MappingProxyType(found)
+
+
+def erc(metadata: Mapping[str, str]) -> str:
+    r"""Return metadata as an ERC record in ANVL: the line "erc:", then one line for each element with a short name.
+
+    ``metadata`` has short names. A checked value has no line break, so no line needs a continuation. Other elements are
+    omitted (POL-033).
+
+    >>> print(erc({"who": "Noah", "what": "The Ark"}), end="")
+    erc:
+    who: Noah
+    what: The Ark
+    """
+    lines = ["erc:", *(f"{element}: {metadata[element]}" for element in ELEMENTS if element in metadata)]
+    return "".join(f"{line}\n" for line in lines)

@@ -1,0 +1,188 @@
+"""Find data about persons in a new name, and warn: a name enters the public log, and can never be removed.
+
+The rules find e-mail addresses, ORCID iDs and ISNIs, telephone numbers, dates of birth, and national numbers. They need
+little time, and few names without personal data match them. A name that they do not find can be personal, too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from datetime import date
+from typing import NamedTuple
+from urllib.parse import unquote
+
+from ....identifiers.text import display
+from ..binding import Binding
+from ..naming import NameWarning
+
+CODE = "personal-data"
+"""The code of the warnings."""
+
+_MAX_TEXT = 10_000
+"""The number of characters of a value that are searched."""
+
+_WHY_NAME = "a name enters the public log and can never be removed"
+_WHY_HISTORY = "the history keeps it permanently, and ararat redact removes metadata only"
+_WHY_RESOURCE = "it never changes, and only ararat redact --resource can replace it"
+_WHY_METADATA = "the history keeps it until ararat redact removes it"
+
+
+class _Rule(NamedTuple):
+    """A pattern of personal data. ``confirms`` checks a match further, such as its check digit."""
+
+    kind: str
+    pattern: re.Pattern[str]
+    confirms: Callable[[re.Match[str]], bool]
+
+
+def _is_address(found: re.Match[str]) -> bool:
+    # The local part of a reference such as urn:lex:br:...;137@data.evento has no letter.
+    return any(character.isalpha() for character in found[1])
+
+
+def _is_isni(found: re.Match[str]) -> bool:
+    # ISO/IEC 7064, MOD 11-2.
+    digits, total = found[1].replace("-", "").upper(), 0
+    for digit in digits[:-1]:
+        total = (total + int(digit)) * 2 % 11
+    return "0123456789X"[(1 - total) % 11] == digits[-1]
+
+
+def _is_date(found: re.Match[str]) -> bool:
+    parts = [int(part) for part in found.groups() if part]
+    year, month, day = parts if parts[0] > 31 else parts[::-1]
+    try:
+        return 1900 <= date(year, month, day).year <= 2100
+    except ValueError:
+        return False
+
+
+def _is_french(found: re.Match[str]) -> bool:
+    # Corsica has the departments 2A and 2B instead of 19 and 18.
+    digits = re.sub(r"\s", "", found[0]).upper().replace("2A", "19").replace("2B", "18")
+    return 97 - int(digits[:-2]) % 97 == int(digits[-2:])
+
+
+def _is_swiss(found: re.Match[str]) -> bool:
+    digits = [int(digit) for digit in found[0] if digit.isdigit()]
+    return (sum(digits[::2]) + 3 * sum(digits[1::2])) % 10 == 0
+
+
+def _always(found: re.Match[str]) -> bool:
+    return True
+
+
+def _rule(kind: str, pattern: str, confirms: Callable[[re.Match[str]], bool] = _always) -> _Rule:
+    return _Rule(kind, re.compile(pattern, re.ASCII | re.IGNORECASE), confirms)
+
+
+_ADDRESS = _rule(
+    "an e-mail address",
+    # The file icon@2x.png is not an address.
+    r"([a-z0-9._%+-]{1,64})@(?:[a-z0-9][a-z0-9-]{0,62}\.){1,8}"
+    r"(?!(?:css|csv|gif|html?|jpe?g|jp2|js|json|min|mjs|mp[34]|pdf|png|svg|tiff?|txt|webp|xml)\b)[a-z]{2,24}(?![a-z0-9])",
+    _is_address,
+)
+# Without hyphens and without a label, they look like padded numbers.
+_ISNI = _rule(
+    "an ORCID iD or ISNI",
+    r"(?:(?<![\w-])(?=000[09]-)|(?:orcid|isni)[ .:_/=-]{0,3}(?:org/)?)(\d{4}(-?)\d{4}\2\d{4}\2\d{3}[\dx])(?![\w-])",
+    _is_isni,
+)
+_TELEPHONE = _rule("a telephone number", r"(?<![a-z0-9])(?:tel:\+?|\+)[1-9](?:[ ()-]{0,2}\d){7,14}(?!\d)")
+_TELEPHONE_URL = _rule("a telephone number", r"(?<![a-z0-9])tel:\+?\d{7,15}(?!\d)")
+_BIRTH = _rule(
+    "a date of birth",
+    r"(?<![a-z])(?:born|birth|birthday|birthdate|dob|geb|geboren|geburtsdatum|naissance|nacimiento|nascita)"
+    r"[ .:_/=-]{0,3}(?:on |am |le |el |il )?"
+    r"(?:(\d{4})-?(\d{2})-?(\d{2})|(\d{1,2})[./-](\d{1,2})[./-](\d{4}))(?!\d)",
+    _is_date,
+)
+_NATIONAL = (
+    # The United States, Italy, France and Switzerland: their form or check digits are rare in other texts.
+    _rule("a national number", r"(?<![\w-])(?!000|666|9)\d{3}-(?!00)\d{2}-(?!0000)\d{4}(?![\w-])"),
+    _rule("a national number", r"(?<![a-z0-9])[a-z]{6}\d{2}[abcdehlmprst]\d{2}[a-z]\d{3}[a-z](?![a-z0-9])"),
+    _rule(
+        "a national number",
+        r"(?<!\d)[12] ?\d{2} ?(?:0[1-9]|1[0-2]) ?(?:\d{2}|2[ab]) ?\d{3} ?\d{3} ?\d{2}(?!\d)",
+        _is_french,
+    ),
+    _rule("a national number", r"(?<!\d)756\.?\d{4}\.?\d{4}\.?\d{2}(?!\d)", _is_swiss),
+)
+_OF_NAME = (_ADDRESS, _ISNI, _TELEPHONE, _BIRTH, *_NATIONAL)
+_OF_TARGET = (_ADDRESS, _ISNI, _TELEPHONE_URL, _BIRTH, *_NATIONAL)
+# The ORCID iDs of authors are published with their works.
+_OF_METADATA = (_ADDRESS, _TELEPHONE, _BIRTH, *_NATIONAL)
+_AUTHORITY = re.compile(r"^[^:/?#]*://[^/?#]*")
+_NUMBER = re.compile(r"[0-9](?:[0-9 ().-]{7}|[0-9][a-z][0-9]{2}[a-z][0-9]{3}[a-z])")
+
+
+def _can_match(text: str) -> bool:
+    """Return whether a text in lower case has a part that all matches of a rule have. Most texts have none.
+
+    This is a quick check, because an import calls it for each row.
+    """
+    return (
+        "@" in text
+        or "%" in text
+        or "+" in text
+        or "tel:" in text
+        or "born" in text
+        or "birth" in text
+        or "dob" in text
+        or "geb" in text
+        or "naissance" in text
+        or "nacimiento" in text
+        or "nascita" in text
+        or _NUMBER.search(text) is not None
+    )
+
+
+def warnings_about(
+    name: str, target: str | None = None, resource: str | None = None, metadata: Mapping[str, str] | None = None
+) -> list[NameWarning]:
+    """Return the warnings about personal data in a new name and in its values. They do not contain the data.
+
+    ``name`` is the name as it is written, with its hyphens.
+
+    >>> print(warnings_about("ark:12345/jane.doe@example.org")[0].message)
+    the name contains an e-mail address; a name enters the public log and can never be removed
+    >>> warnings_about("ark:12345/x6np1", "https://example.org/2024-03-12/17", "inv. 1940,0041")
+    []
+    """
+    values = metadata or {}
+    whole = "\n".join([name, target or "", resource or "", *filter(None, values.values())])
+    return list(_warnings(name, target, resource, values)) if _can_match(whole.lower()) else []
+
+
+def of_binding(binding: Binding) -> list[NameWarning]:
+    """Return the warnings about the name of a binding and its values, as :func:`warnings_about`."""
+    return warnings_about(binding.spelling, binding.target, binding.resource, binding.metadata)
+
+
+def _warnings(
+    name: str, target: str | None, resource: str | None, metadata: Mapping[str, str]
+) -> Iterator[NameWarning]:
+    yield from _found("name", name.partition(":")[2], _OF_NAME, _WHY_NAME)
+    if target:
+        yield from _found("target", target, _OF_TARGET, _WHY_HISTORY)
+    if resource:
+        yield from _found("resource", resource, _OF_NAME, _WHY_RESOURCE)
+    for element, value in metadata.items():
+        if value:
+            yield from _found(f"element {display.escape(element[:60])}", value, _OF_METADATA, _WHY_METADATA)
+
+
+def _found(place: str, value: str, rules: tuple[_Rule, ...], why: str) -> Iterator[NameWarning]:
+    text = value[:_MAX_TEXT]
+    if place == "target":
+        # The part before @ in the authority is the name of an account.
+        text = _AUTHORITY.sub("", text)
+    if "%" in text:
+        text = unquote(text)
+    for kind, pattern, confirms in rules:
+        for found in pattern.finditer(text):
+            if confirms(found):
+                yield NameWarning(CODE, f"the {place} contains {kind}; {why}")
+                return

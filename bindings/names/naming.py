@@ -1,0 +1,210 @@
+"""Convert a name in any spelling to the key of its binding, and refuse names that cannot be bound."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple, TypeAlias
+from urllib.parse import unquote
+
+from ...identifiers import Ark, EmbeddedArk, IdentifierError, Urn, parse
+from ...identifiers.ark import length
+from ...identifiers.ark import parser as ark
+from ...identifiers.ark.grammar import BASE29_ONLY, RESERVED_NAAN
+from ...identifiers.text import display, iri
+from ...identifiers.text.characters import BIDI_FORMATTING
+from .errors import BindingError
+
+Name: TypeAlias = Ark | EmbeddedArk | Urn | str
+"""A name in any spelling. In a URL that contains an ARK, the ARK is the name."""
+
+_ENCODED_NON_ASCII = re.compile("%[89A-Fa-f][0-9A-Fa-f]")
+# The characters that word processors and spreadsheets write for a hyphen, and characters that look like one.
+_DASHES = frozenset("\u2010\u2011\u2012\u2013\u2014\u2015\u2043\u2212\ufe58\ufe63\uff0d")
+
+
+def read(identifier: Name) -> Ark | Urn:
+    """Parse a name: an ARK, a URL that contains an ARK, or a URN. An Ark or Urn is returned unchanged.
+
+    Raises :class:`BindingError` with the code of the problem.
+
+    >>> read("https://n2t.net/ark:/12345/x6-np1").normal_form
+    'ark:12345/x6np1'
+    """
+    if isinstance(identifier, str):
+        try:
+            identifier = parse(identifier)
+        except IdentifierError as error:
+            raise BindingError.of(error, display.percent(error.text)) from error
+    if isinstance(identifier, EmbeddedArk):
+        if not identifier.boundary:
+            raise BindingError("label-inside-segment", identifier=display.percent(identifier.text))
+        return identifier.ark
+    return identifier
+
+
+def key(name: Ark | Urn) -> str:
+    """Return the key of the binding of a name: its normal form without a query or fragment.
+
+    URNs that are equivalent by the rules of their namespace have the same key (URN-053; decision U-10).
+
+    >>> key(read("ark:/12345/x6-np1?info#p1")), key(read("urn:isbn:0-451-45052-3"))
+    ('ark:12345/x6np1', 'urn:isbn:9780451450524')
+    """
+    return name.basic if isinstance(name, Ark) else name.canonical_name
+
+
+def older_key(name: Ark | Urn) -> str:
+    """Return the key of a name in a database of an older version, which ignored the rules of URN namespaces.
+
+    >>> older_key(read("urn:isbn:0-451-45052-3"))
+    'urn:isbn:0-451-45052-3'
+    """
+    return name.basic if isinstance(name, Ark) else name.assigned_name
+
+
+def assignable(identifier: Name) -> str:
+    """Check that a name can be bound, and return its key.
+
+    Raises :class:`BindingError` for a text that is not an identifier. It is also raised for names that are never bound,
+    such as those of NAAN 99999.
+
+    Source: ARK-019, ARK-142, URN-017, POL-023; decisions A-04, A-07, A-09, A-11.
+
+    >>> assignable("ark:/12345/d-oc")
+    'ark:12345/doc'
+    >>> try:
+    ...     assignable("ark:9-9999/x")
+    ... except BindingError as error:
+    ...     print(error.identifier, error.code)
+    ark:99999/x naan-reserved-invalid
+    """
+    if isinstance(identifier, str) and len(identifier) <= length.ALWAYS_ACCEPTED:
+        # The fast path for most names. The reserved NAAN is the only reason to refuse a name of this form.
+        plain = ark.plain(identifier)
+        if plain is not None and not plain.startswith(RESERVED_NAAN):
+            return plain
+    name = read(identifier)
+    found = key(name)
+    if code := _never_bound(name, found):
+        raise BindingError(code, identifier=found)
+    return found
+
+
+def spelling_of(identifier: Name) -> str:
+    """Return a name as the user wrote it, without the URL of a resolver before it.
+
+    >>> spelling_of("https://n2t.net/ark:/12345/x6-np1"), spelling_of("ark:/12345/x6-np1")
+    ('ark:/12345/x6-np1', 'ark:/12345/x6-np1')
+    """
+    if isinstance(identifier, str) and identifier.startswith(("ark:", "urn:")):
+        return identifier
+    return read(identifier).text
+
+
+def _never_bound(name: Ark | Urn, key: str) -> str | None:
+    # "The <query> part MUST NOT be present in any *assigned* URN." The name of an ARK has no fragment (A-12).
+    if name.normal_form != older_key(name):
+        return "inflected-ark" if isinstance(name, Ark) else "urn-not-assigned"
+    if length.code_points(name.text) > length.ALWAYS_ACCEPTED:
+        return "name-too-long"
+    if iri.has_dot_segment(key):
+        return "dot-segment"
+    if isinstance(name, Urn):
+        return None
+    if name.reserved_naan:
+        return "naan-reserved-invalid"
+    if not BASE29_ONLY.fullmatch(name.normal_naan):
+        return "naan-not-base29"
+    # "IRIs MUST NOT contain bidirectional formatting characters" (RFC 3987, section 4.1). Encoded, they are only bytes.
+    if not name.text.isascii() and BIDI_FORMATTING.intersection(name.text):
+        return "bidi-formatting"
+    return None
+
+
+class NameWarning(NamedTuple):
+    """A warning about a name that can be bound: a stable code, and a sentence in printable ASCII."""
+
+    code: str
+    message: str
+
+
+def warnings_about(identifier: Name) -> list[NameWarning]:
+    """Return the warnings about a name that can be bound: characters that are invisible, unassigned or not ASCII.
+
+    Source: ARK-065; decision A-09.
+
+    >>> [each.code for each in warnings_about("ark:12345/a\\u200bb")], warnings_about("ark:12345/a-b")
+    (['hidden-char'], [])
+    >>> print(warnings_about("ark:12345/a\\u2013b")[0].message)
+    the name has U+2013 EN DASH, which is not a hyphen: a hyphen is ignored, this character is part of the name
+    """
+    if isinstance(identifier, str) and identifier.isascii() and not _ENCODED_NON_ASCII.search(identifier):
+        return []
+    name = read(identifier)
+    if not name.text.isascii():
+        found = [found for found in name.problems if found.code in ("hidden-char", "unassigned")]
+        if found:
+            return [NameWarning(problem.code, problem.message) for problem in found]
+    others = [char for char in dict.fromkeys(unquote(key(name))) if not char.isascii()]
+    if not others:
+        return []
+    first = min(others, key=lambda char: char not in _DASHES)
+    more = f" and {len(others) - 1} other{'s' if len(others) > 2 else ''}" if len(others) > 1 else ""
+    why = ", which is not ASCII and is permanently part of the name"
+    if first in _DASHES:
+        why = ", which is not a hyphen: a hyphen is ignored, this character is part of the name"
+    return [NameWarning("non-ascii", f"the name has {display.named(first)}{more}{why}")]
+
+
+def confusable(key: str) -> list[str]:
+    """Return the keys of other ARKs that software which decodes %2E confuses with this one, at most nine (A-08).
+
+    >>> confusable("ark:12345/a%2Eb"), confusable("ark:12345/a.b.c")
+    (['ark:12345/a.b'], ['ark:12345/a%2Eb%2Ec', 'ark:12345/a%2Eb.c', 'ark:12345/a.b%2Ec'])
+    """
+    if not key.startswith("ark:"):
+        return []
+    if "%2E" in key:
+        spellings = [key.replace("%2E", ".")]
+    elif "." in key:
+        dots = [place for place, char in enumerate(key) if char == "."]
+        encoded = [f"{key[:place]}%2E{key[place + 1 :]}" for place in dots[:8]]
+        spellings = [key.replace(".", "%2E"), *encoded]
+    else:
+        return []
+    found = []
+    for spelling in spellings:
+        try:
+            found.append(parse(spelling).normal_form)
+        except IdentifierError:
+            continue
+    return list(dict.fromkeys(found))
+
+
+# Rules of normalization that need no explanation.
+_OBVIOUS = ("scheme-case", "classic-slash", "non-ascii", "nid-case", "hex-case", "query-and-fragment")
+_WHY = {
+    "percent-decoding": "characters that need no percent-encoding are decoded",
+    "hyphens": "hyphens in an ARK are ignored",
+    "variants": "the variants of an ARK (the parts after the dots at its end) are sorted, and duplicates are removed",
+}
+
+
+def why_same(*spellings: str) -> str:
+    """Explain why spellings of a name have the same key, for a message. Return "" if the reason is obvious.
+
+    >>> why_same("ark:/12345/1987-12-3", "ark:12345/1987-1-23"), why_same("ark:/12345/a", "ark:12345/a")
+    ('hyphens in an ARK are ignored', '')
+    """
+    reasons: dict[str, None] = {}
+    for spelling in spellings:
+        try:
+            name = read(spelling)
+        except BindingError:
+            continue
+        for step in name.steps:
+            if step.rule not in _OBVIOUS:
+                reasons[_WHY[step.rule]] = None
+        if key(name) != older_key(name):
+            reasons["these URNs are equivalent by the rules of their namespace"] = None
+    return "; ".join(reasons)

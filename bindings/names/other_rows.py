@@ -1,0 +1,226 @@
+"""Rows of a table that are not bindings: rules, prefix records, counters and owners of UUIDs.
+
+A copy of a store needs them, so that it mints no name twice.
+
+- A rule has the kind ``rule``; the identifier is its prefix, the target is its template.
+- A prefix record has the kind ``prefix``. The identifier is its prefix, ``persistence`` is its statement. The columns
+  ``who``, ``what``, ``prefix.contact``, ``prefix.pattern`` and ``prefix.characters`` have its other texts.
+- A counter of ``ararat mint --sequential`` has the kind ``counter``. The identifier is the beginning of its names, the
+  target is a text such as ``next 17 of 10^4+check``.
+- The owner of a UUID has the kind ``uuid``; the identifier is the UUID, the resource is its owner.
+
+An export writes prefix records after the bindings, because names can be older than a character set. It writes the other
+rows before the bindings.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING, NamedTuple
+
+from ...identifiers.urn.namespaces.technical import UUID_PATTERN
+from ..tables import columns
+from . import assignment, validation
+from .errors import BindingError
+from .prefixes import prefixes
+from .prefixes.patterns import COUNTER
+from .prefixes.rule_templates import check_template
+from .prefixes.rules import Rule
+
+if TYPE_CHECKING:
+    from ..storage.writing.transaction import Transaction
+
+_NEXT = re.compile(r"next ([0-9]{1,400}) of (.+)")
+_UUID = re.compile(f"(?i:urn:uuid:)({UUID_PATTERN})")
+
+
+class RuleRow(NamedTuple):
+    """A rule in a table: a template that creates the targets of unbound names that begin with ``prefix``.
+
+    The author and the time of the rule are not in tables.
+    """
+
+    prefix: str
+    template: str
+    redirect: int
+
+    def cells(self) -> dict[str, str]:
+        return {
+            "identifier": self.prefix,
+            "target": self.template,
+            "kind": "rule",
+            "redirect": str(self.redirect),
+        }
+
+
+class PrefixRow(NamedTuple):
+    """The record of a NAAN or shoulder in a table. A text that is not recorded is "".
+
+    The author and the time of the record are not in tables.
+    """
+
+    prefix: str
+    who: str = ""
+    what: str = ""
+    contact: str = ""
+    statement: str = ""
+    pattern: str = ""
+    characters: str = ""
+
+    @property
+    def texts(self) -> dict[prefixes.Field, str]:
+        """The recorded texts by field, without the empty ones."""
+        return {field: text for field, text in zip(prefixes.FIELDS, self[1:], strict=True) if text}
+
+    def cells(self) -> dict[str, str]:
+        texts = {PREFIX_COLUMNS[field]: text for field, text in self.texts.items()}
+        return {"identifier": self.prefix, "kind": "prefix", **texts}
+
+
+PREFIX_COLUMNS: Mapping[prefixes.Field, str] = {
+    "who": "who",
+    "what": "what",
+    "contact": "prefix.contact",
+    "statement": "persistence",
+    "pattern": "prefix.pattern",
+    "characters": "prefix.characters",
+}
+"""The columns of the texts of a prefix record."""
+
+
+class Setting(NamedTuple):
+    """A counter of minted names, or the owner of a UUID, in a table: the ``name`` and ``value`` of a setting of the
+    store.
+    """
+
+    name: str
+    value: str
+
+    def cells(self) -> dict[str, str]:
+        if COUNTER.fullmatch(self.name):
+            _, beginning, form = self.name.split(" ")
+            return {"identifier": beginning, "target": f"next {self.value} of {form}", "kind": "counter"}
+        return {"identifier": f"urn:uuid:{self.name[5:]}", "kind": "uuid", "resource": self.value}
+
+
+OtherRow = RuleRow | PrefixRow | Setting
+
+
+def setting(name: str, value: str) -> Setting | None:
+    """Return the row for a setting of a store. Return None for a setting that is neither a counter nor the owner of a
+    UUID.
+    """
+    known = COUNTER.fullmatch(name) or _UUID.fullmatch(f"urn:uuid:{name.removeprefix('uuid ')}")
+    return Setting(name, value) if known else None
+
+
+def read(cells: Mapping[str, str]) -> OtherRow | None:
+    """Parse a row of a table that is not a binding, by its column "kind". Return None for a row that is a binding.
+
+    Raises :class:`BindingError` if a value is not valid.
+
+    >>> read({"identifier": "ark:/12345/x-5", "target": "/show/${value}", "kind": "rule"})
+    RuleRow(prefix='ark:12345/x5', template='/show/${value}', redirect=302)
+    >>> read({"identifier": "ark:12345/a"}) is None
+    True
+    """
+    kind = cells.get("kind", "")
+    if kind not in _KINDS:
+        return None
+    allowed, parse = _KINDS[kind]
+    for column, cell in cells.items():
+        if column not in (*allowed, "identifier", "kind") and cell and not cell.isspace():
+            message = f"a row for a {kind} cannot have a value in the column {validation.shown(column)}"
+            raise BindingError("row-columns", message)
+    return parse(cells.get("identifier", ""), cells)
+
+
+def record(row: OtherRow, transaction: Transaction, now: datetime, actor: str | None) -> bool:
+    """Record a row in a transaction, and return whether it is new. Return False for values that are recorded already.
+
+    Raises :class:`BindingError` if other values are recorded.
+    """
+    match row:
+        case RuleRow():
+            return _record_rule(row, transaction, now, actor)
+        case PrefixRow():
+            return _record_prefix(row, transaction, now, actor)
+        case Setting():
+            return _record_setting(row, transaction)
+
+
+def _record_rule(stated: RuleRow, transaction: Transaction, now: datetime, actor: str | None) -> bool:
+    existing = transaction.get_rule(stated.prefix)
+    if existing is None:
+        transaction.put_rule(Rule(*stated, now, actor))
+        return True
+    if (existing.template, existing.redirect) == (stated.template, stated.redirect):
+        return False
+    recorded = f"{validation.shown(existing.template, 100)} ({existing.redirect})"
+    requested = f"{validation.shown(stated.template, 100)} ({stated.redirect})"
+    raise BindingError("rule-otherwise", f"the rule for {stated.prefix} leads to {recorded}, not to {requested}")
+
+
+def _record_prefix(stated: PrefixRow, transaction: Transaction, now: datetime, actor: str | None) -> bool:
+    existing = transaction.get_prefix(stated.prefix)
+    if existing is None:
+        transaction.put_prefix(prefixes.record(stated.prefix, stated.texts, changed=now, actor=actor))
+        return True
+    if existing.texts == stated.texts:
+        return False
+    differing = next(field for field in prefixes.FIELDS if existing.texts.get(field) != stated.texts.get(field))
+    raise BindingError("prefix-otherwise", f"the record of {stated.prefix} has another text in the field {differing}")
+
+
+def _record_setting(stated: Setting, transaction: Transaction) -> bool:
+    """Store a counter, which never decreases, or the owner of a UUID. Return whether it is new."""
+    existing = transaction.setting(stated.name)
+    if stated.name.startswith("next "):
+        if existing is not None and int(existing) >= int(stated.value):
+            return False
+    elif existing is not None:
+        if existing == stated.value:
+            return False
+        message = f"the UUID {stated.name[5:]} belongs to {validation.shown(existing, 100)}"
+        raise BindingError("uuid-reused", f"{message}, not to {validation.shown(stated.value, 100)}")
+    transaction.set_setting(stated.name, stated.value)
+    return True
+
+
+def _rule(prefix: str, cells: Mapping[str, str]) -> RuleRow:
+    redirect = assignment.redirect_status(columns.redirect(cells.get("redirect", "") or "302"))
+    return RuleRow(prefixes.check_prefix(prefix), check_template(cells.get("target", "")), redirect)
+
+
+def _prefix(prefix: str, cells: Mapping[str, str]) -> PrefixRow:
+    key = prefixes.check_prefix(prefix)
+    texts = prefixes.check(key, {field: cells.get(column, "") for field, column in PREFIX_COLUMNS.items()})
+    if not any(texts.values()):
+        raise BindingError("prefix-empty", f"the record of {key} has no text")
+    return PrefixRow(key, **texts)
+
+
+def _counter(beginning: str, cells: Mapping[str, str]) -> Setting:
+    counter = _NEXT.fullmatch(cells.get("target", ""))
+    name = f"next {beginning} {counter[2]}" if counter else ""
+    if counter is None or not COUNTER.fullmatch(name):
+        raise BindingError("counter-text", f"the target {validation.shown(cells.get('target', ''))} is not a counter")
+    return Setting(name, str(int(counter[1])))
+
+
+def _uuid(urn: str, cells: Mapping[str, str]) -> Setting:
+    found = _UUID.fullmatch(urn)
+    if found is None:
+        raise BindingError("counter-text", f"{validation.shown(urn)} is not the URN of a UUID")
+    owner = validation.check(cells.get("resource", ""), "resource-text", "resource", assignment.MAX_RESOURCE)
+    return Setting(f"uuid {found[1].lower()}", owner)
+
+
+_KINDS = {
+    "rule": ({"target", "redirect"}, _rule),
+    "prefix": (set(PREFIX_COLUMNS.values()), _prefix),
+    "counter": ({"target"}, _counter),
+    "uuid": ({"resource"}, _uuid),
+}

@@ -1,0 +1,220 @@
+"""Check changes of bindings by an IRI policy (17beta policy, sections 2, 3.1 and 6.2) and the registry of NAANs.
+
+A :class:`PolicyCheck` receives each change once, between the decision of :mod:`assignment` and the write:
+
+- A new ARK under the NAAN of the policy must begin with a shoulder that is not reserved (POL-030, POL-031).
+- Only an ARK can have the metadata element ``persistence``, from its allocation or later (POL-016, POL-017).
+- A persistent name has the availability "lifetime" or "subinfinite". The profile sets the default. The availability
+  "none" means that the name is not published (POL-018, POL-020).
+- A UUID, in a name ``urn:uuid:...`` or in the path of a target, belongs to one resource permanently (POL-048).
+
+:mod:`assignment` enforces without a policy that no name is re-assigned (POL-023).
+
+:class:`RegisteredNaans` finds names whose NAAN is not registered (ARK-015). The registry can assign such a NAAN to
+another organization, and names under it then belong to that organization.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Protocol
+
+from ...identifiers import Ark
+from ...identifiers.ark.grammar import naan_of
+from . import naming as names
+from . import validation
+from .assignment import Change, next_revision
+from .binding import Binding
+from .errors import BindingConflict, BindingError
+from .metadata import metadata
+
+if TYPE_CHECKING:
+    from ...identifiers.iri_policy import Profile
+
+UNPUBLISHED = "none"
+"""The availability of a persistent name that is not published."""
+
+
+class SettingStore(Protocol):
+    """A store of named texts (settings), such as the owners of UUIDs. A transaction of a database has these methods."""
+
+    def setting(self, name: str) -> str | None:
+        """Return the text of the setting ``name``, or None if it is not set."""
+        ...
+
+    def set_setting(self, name: str, value: str) -> None:
+        """Set or replace the text of the setting ``name``."""
+        ...
+
+
+class TemporarySettings:
+    """A store of settings in memory, for bindings in a table file, which has no place for settings."""
+
+    def __init__(self) -> None:
+        self._texts: dict[str, str] = {}
+
+    def setting(self, name: str) -> str | None:
+        return self._texts.get(name)
+
+    def set_setting(self, name: str, value: str) -> None:
+        self._texts[name] = value
+
+
+class PolicyCheck:
+    """Check each change of a binding by an IRI policy. The middleware calls an object before it writes the change."""
+
+    def __init__(self, profile: Profile) -> None:
+        self.profile = profile
+
+    def __call__(self, before: Binding | None, change: Change, settings: SettingStore) -> Change:
+        """Return the change with the additions of the policy. Raises :class:`BindingError` if the policy forbids it.
+
+        ``before`` is the recorded binding. A change that writes nothing, or that withdraws or deletes a
+        name, is not checked. Of a reserved name only the shoulder is checked.
+        """
+        after = change.after
+        if change.action in (None, "deleted") or after.is_withdrawn:
+            return change
+        try:
+            name = names.read(after.identifier)
+            if (before is None or before.is_reserved) and isinstance(name, Ark):
+                self._require_shoulder(name)
+            if after.is_reserved:
+                return change
+            checked = self._add_availability(after, is_ark=isinstance(name, Ark))
+            self._record_uuids(checked, settings)
+        except BindingError as error:
+            error.identifier = after.identifier
+            raise
+        if before is not None and checked == replace(before, changed=checked.changed, revision=checked.revision):
+            # The change differs from the record only in an addition that the policy makes again.
+            return Change("unchanged", before, None)
+        return change._replace(after=checked)
+
+    def _require_shoulder(self, ark: Ark) -> None:
+        if ark.normal_naan != self.profile.naan:
+            return
+        from ...identifiers import iri_policy
+
+        shoulder, reserved = iri_policy.shoulder(ark, self.profile)
+        if reserved:
+            why = "it has no shoulder" if shoulder is None else f"the shoulder {shoulder} is reserved"
+            raise BindingError("name-reserved", f"the policy reserves this name: {why}")
+
+    def _add_availability(self, after: Binding, *, is_ark: bool) -> Binding:
+        if "erc.persistence" not in after.metadata:
+            return after
+        # "Persistent IRIs MUST be allocated using the ARK system"
+        if not is_ark:
+            raise BindingError("persistent-not-ark")
+        # "MUST have availability equal to lifetime or subinfinite; if none is explicitly stated in the documentation
+        # then lifetime is implied"
+        stated = after.metadata.get("erc.availability", self.profile.default_availability)
+        if stated is None or stated not in (*self.profile.availability, UNPUBLISHED):
+            shown = f"the availability {validation.shown(stated)} is not allowed" if stated else None
+            raise BindingError("availability-statement", shown)
+        return replace(after, metadata=metadata.check({**after.metadata, "erc.availability": stated}))
+
+    def _record_uuids(self, after: Binding, settings: SettingStore) -> None:
+        uuids = {found for found in map(self._uuid, (after.identifier, after.target)) if found}
+        resource = after.resource or after.identifier
+        for uuid in sorted(uuids):
+            # "a different resource MUST NOT be allocated using the same uuid part"
+            first = settings.setting(f"uuid {uuid}")
+            if first is not None and first not in (after.resource, after.identifier):
+                raise BindingError("uuid-reused", f"the UUID {uuid} already belongs to {validation.shown(first, 100)}")
+        for uuid in uuids:
+            if settings.setting(f"uuid {uuid}") is None:
+                settings.set_setting(f"uuid {uuid}", resource)
+
+    def _uuid(self, place: str | None) -> str | None:
+        """Return the UUID of a name or target in lower case, or None outside of the UUID namespace."""
+        if not place:
+            return None
+        from ...identifiers import iri_policy
+
+        matcher = iri_policy.repaired(self.profile).namespaces.get("uuid")
+        whole = f"{self.profile.schemes[0]}://{self.profile.hosts[0]}{place}" if place.startswith("/") else place
+        found = matcher.fullmatch(whole) if matcher else None
+        return (found["uuid"] or found["named"]).lower() if found else None
+
+
+def promise_persistence(
+    existing: Binding, persistence: str, availability: str | None, now: datetime, *, published: bool
+) -> Change:
+    """Return the change that adds the promise that a live name is persistent to its metadata.
+
+    The parameters are those of :meth:`.Bindings.mark_persistent`. Raises :class:`BindingConflict` for a reserved or
+    withdrawn name.
+    """
+    if not existing.is_live:
+        raise BindingConflict("reserved" if existing.is_reserved else "withdrawn", existing, existing)
+    stated = {"erc.persistence": persistence}
+    if availability is not None or not published:
+        stated["erc.availability"] = availability if published and availability else UNPUBLISHED
+    after = replace(existing, metadata=metadata.check({**existing.metadata, **stated}))
+    if after == existing:
+        return Change("unchanged", existing, None)
+    return Change("updated", next_revision(existing, after, now), "updated")
+
+
+ChangeCheck = Callable[[Binding | None, Change, SettingStore], Change]
+"""A check of changes: a :class:`PolicyCheck`, :class:`RegisteredNaans`, or :func:`no_policy`."""
+
+
+def no_policy(before: Binding | None, change: Change, settings: object) -> Change:
+    """Return the change unchanged. This check is used by bindings without a policy."""
+    return change
+
+
+class RegisteredNaans:
+    """Find names whose NAAN is not registered. Assign an object to ``Bindings.check_change``.
+
+    ``unregistered`` lists each NAAN once that is neither registered nor in ``own``, in printable ASCII. With
+    ``strict``, a change of a name under such a NAAN raises :class:`BindingError` with the code ``naan-unregistered``
+    instead. The argument ``check_change`` is the check that runs afterwards.
+
+    >>> import tempfile
+    >>> from ararat.middleware import open_bindings
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> b = open_bindings(f"{folder.name}/bindings.sqlite", create=True)
+    >>> b.check_change = naans = RegisteredNaans(b.check_change, own=["24680"])
+    >>> b.bind("ark:54321/x", "/x"), b.bind("ark:24680/x", "/x"), b.bind("ark:12148/x", "/x"), naans.unregistered
+    ('bound', 'bound', 'bound', ['54321'])
+    >>> b.close(); folder.cleanup()
+    """
+
+    def __init__(self, check_change: ChangeCheck, own: Collection[str] = (), *, strict: bool = False) -> None:
+        self.unregistered: list[str] = []
+        self._check_change = check_change
+        self._known = {*own}
+        self._strict = strict
+
+    def __call__(self, before: Binding | None, change: Change, settings: SettingStore) -> Change:
+        """Return the change as the other check returns it (:class:`PolicyCheck`)."""
+        key = change.after.identifier
+        naan = naan_of(key) if key.startswith("ark:") else ""
+        if naan and naan not in self._known:
+            if is_registered(naan):
+                self._known.add(naan)
+            elif self._strict:
+                raise BindingError("naan-unregistered", f"NAAN {naan} is not registered", identifier=key)
+            else:
+                self._known.add(naan)
+                self.unregistered.append(naan)
+        return self._check_change(before, change, settings)
+
+
+def is_registered(naan: str) -> bool:
+    """Return whether an organization has registered this NAAN (ARK-015).
+
+    The registry is the one in the package, or its update.
+
+    >>> is_registered("12148"), is_registered("54321")
+    (True, False)
+    """
+    from ...identifiers import registries
+
+    return registries.authority(naan) is not None

@@ -1,0 +1,1 @@
+"""Records of NAANs and shoulders: their texts, patterns, character sets and redirect rules."""

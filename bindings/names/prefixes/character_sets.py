@@ -1,0 +1,90 @@
+"""Character sets: the permitted characters of the names below a NAAN or shoulder.
+
+    "If a NAA allows a non-trusted party to assign ARKs under its NAAN it SHOULD limit the character set allowed to
+    avoid homoglyph attacks and misplaced formatting characters."               (ARK draft, section 8.1; ARK-138)
+
+A character set is "betanumeric" (digits, and letters that form no words), "digits", or characters and ranges such as
+``0-9a-fxyz``. Hyphens are insignificant in ARKs, and slashes and dots separate the parts of a name, so these are always
+permitted. Percent-encoded characters are compared decoded.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from urllib.parse import unquote
+
+from ....identifiers.ark.grammar import BETANUMERIC
+from ....identifiers.text import display
+from .. import validation
+from ..errors import BindingError
+
+MAX_CHARACTERS = 4000
+
+NAMED = {"betanumeric": BETANUMERIC, "digits": "0123456789"}
+"""The character sets with names."""
+
+_RANGE = re.compile("(.)-(.)|(.)", re.DOTALL)
+_DELIMITERS = re.compile("[/.]")
+_SURROGATES = re.compile("[\ud800-\udfff]")
+
+
+def check(text: str) -> str:
+    """Check a character set that a user entered, and return it.
+
+    Raises :class:`BindingError` with the code ``prefix-characters``.
+
+    >>> check("0-9x")
+    '0-9x'
+    >>> try:
+    ...     check("9-0")
+    ... except BindingError as error:
+    ...     print(error.message)
+    the range 9-0 of the character set is in the wrong order
+    """
+    validation.check(text, "prefix-characters", "character set", MAX_CHARACTERS)
+    if text in NAMED:
+        return text
+    for first, last, single in _RANGE.findall(text):
+        if single == "-":
+            message = "a hyphen of the character set is not between two characters; hyphens are always permitted"
+            raise BindingError("prefix-characters", message)
+        if first > last:
+            shown = validation.shown(f"{first}-{last}")
+            raise BindingError("prefix-characters", f"the range {shown} of the character set is in the wrong order")
+    return text
+
+
+def first_wrong(name: str, characters: str) -> str | None:
+    """Return the first character of a name that a character set does not contain. Return None if it contains all.
+
+    ``name`` is a normal form, or the rest of one. A byte that is not UTF-8 is returned as a surrogate.
+
+    >>> first_wrong("12/34.a-b", "0-9"), first_wrong("4%C3%A9", "digits"), first_wrong("x7", "betanumeric")
+    ('a', 'é', None)
+    """
+    wrong = _others(characters)
+    for part in _DELIMITERS.split(name):
+        text = unquote(part, errors="surrogateescape") if "%" in part else part
+        if found := wrong.search(text) or _SURROGATES.search(text):
+            return found[0]
+    return None
+
+
+def named(char: str) -> str:
+    """Return the name of a character that :func:`first_wrong` returned, for a message.
+
+    >>> named("a"), named("\\u202e"), named("\\udcff")
+    ("'a'", 'U+202E RIGHT-TO-LEFT OVERRIDE', 'the byte %FF')
+    """
+    if _SURROGATES.match(char):
+        return f"the byte %{ord(char) - 0xDC00:02X}"
+    return display.named(char)
+
+
+@lru_cache(maxsize=256)
+def _others(characters: str) -> re.Pattern[str]:
+    """Return the pattern of one character that is not in a character set."""
+    parts = _RANGE.findall(NAMED.get(characters, characters))
+    inside = [f"{re.escape(first)}-{re.escape(last)}" if first else re.escape(single) for first, last, single in parts]
+    return re.compile(f"[^{''.join(inside)}-]")

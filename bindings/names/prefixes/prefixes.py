@@ -1,0 +1,305 @@
+"""Records of NAANs and shoulders (prefix records): descriptions of them, and defaults for the names below them.
+
+A record has a prefix, ``ark:12345/`` or ``ark:12345/x5``, and texts: who is responsible, what the names identify, a
+contact, a statement of persistence, a pattern of names to mint and a character set. Names below the prefix inherit the
+statement, pattern and character set, each from the longest prefix that has one.
+
+>>> records = PrefixRecords([record("ark:12345/", {"statement": "We keep names."}), record("ark:12345/x5")])
+>>> records.inherited("ark:12345/x5a", "statement")
+Inherited(text='We keep names.', prefix='ark:12345/')
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from ....identifiers import IdentifierError
+from ....identifiers.ark import grammar
+from ....identifiers.ark import length as lengths
+from ....identifiers.ark import parser as ark
+from .. import validation
+from ..binding import Binding, rfc3339
+from ..errors import BindingError
+from . import character_sets
+from .patterns import Pattern, read_form
+
+if TYPE_CHECKING:
+    from ..assignment import Change
+    from .rules import Rule
+
+Field = Literal["who", "what", "contact", "statement", "pattern", "characters"]
+FIELDS: tuple[Field, ...] = ("who", "what", "contact", "statement", "pattern", "characters")
+"""The texts of a record, in the order of display."""
+
+MAX_TEXT = 4000
+"""The maximum number of characters of a text."""
+
+_UNDATED = datetime.min.replace(tzinfo=UTC)
+_WITHOUT_LABEL = re.compile(f"[{grammar.BASE29}-]+(?:/|$)")
+_MINTABLE = re.compile(f"ark:[{grammar.BASE29}]+/[{grammar.BASE29}]*")
+
+
+@dataclass(frozen=True, slots=True)
+class PrefixRecord:
+    """The record of one NAAN or shoulder. A text that is not recorded is None.
+
+    - ``who``, ``what``: the responsible organization, and what the names below the prefix identify.
+    - ``contact``: an e-mail address, a URL or another text.
+    - ``statement``: the statement of persistence of the names without a statement of their own.
+    - ``pattern``: the form of the names to mint (:func:`~.patterns.read_form`), such as ``29^8+check``.
+    - ``characters``: the permitted characters of the names below the prefix (:mod:`character_sets`).
+    - ``changed``, ``actor``, ``revision``: the last change, and the number of changes from 1.
+    - ``rule``: the rule of the same prefix, or None.
+    """
+
+    prefix: str
+    who: str | None
+    what: str | None
+    contact: str | None
+    statement: str | None
+    pattern: str | None
+    characters: str | None
+    changed: datetime
+    actor: str | None
+    revision: int
+    rule: Rule | None = None
+
+    @property
+    def texts(self) -> dict[Field, str]:
+        """The recorded texts by field, in the order of :data:`FIELDS`. Fields that are None are omitted."""
+        values = (self.who, self.what, self.contact, self.statement, self.pattern, self.characters)
+        return {field: text for field, text in zip(FIELDS, values, strict=True) if text is not None}
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the record as a JSON object. The time is RFC 3339 in UTC."""
+        return {
+            "prefix": self.prefix,
+            **dict.fromkeys(FIELDS),
+            **self.texts,
+            "changed": rfc3339(self.changed),
+            "actor": self.actor,
+            "revision": self.revision,
+            "rule": self.rule and {"template": self.rule.template, "redirect": self.rule.redirect},
+        }
+
+
+def record(
+    prefix: str,
+    texts: Mapping[Field, str] = MappingProxyType({}),
+    *,
+    changed: datetime = _UNDATED,
+    actor: str | None = None,
+    revision: int = 1,
+) -> PrefixRecord:
+    """Create the record of a NAAN or shoulder from its texts by field. The other fields are None."""
+    who, what, contact, statement, pattern, characters = (texts.get(field) for field in FIELDS)
+    return PrefixRecord(prefix, who, what, contact, statement, pattern, characters, changed, actor, revision)
+
+
+class PrefixEvent(NamedTuple):
+    """A change of the record of a NAAN or shoulder.
+
+    ``record`` is the record after it. After the action "removed" it has no texts.
+    """
+
+    action: Literal["set", "removed"]
+    record: PrefixRecord
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the change as a JSON object: the action and the record after it."""
+        event = self.record.as_dict()
+        del event["rule"]
+        return {"action": self.action, **event}
+
+
+class Inherited(NamedTuple):
+    """A text that a name inherits from the record of a NAAN or shoulder. ``prefix`` is that NAAN or shoulder."""
+
+    text: str
+    prefix: str
+
+
+class PrefixRecords:
+    """All records of NAANs and shoulders, for fast lookups by name."""
+
+    def __init__(self, records: Iterable[PrefixRecord] = ()) -> None:
+        self._records = {record.prefix: record for record in records}
+        # One lookup for each length of a prefix, so that the number of records does not matter.
+        self._lengths = sorted({len(prefix) for prefix in self._records}, reverse=True)
+        restricted = {len(record.prefix) for record in self._records.values() if record.characters}
+        self._restricted_lengths = sorted(restricted, reverse=True)
+
+    def get(self, prefix: str) -> PrefixRecord | None:
+        """Return the record of exactly this prefix in its stored form, such as ``ark:12345/x5``. Return None without a
+        record.
+        """
+        return self._records.get(prefix)
+
+    def above(self, key: str) -> Iterator[PrefixRecord]:
+        """Yield the records of the NAANs and shoulders with which a name begins, the longest first.
+
+        ``key`` is the normal form of the name.
+        """
+        for length in self._lengths:
+            if length <= len(key) and (found := self._records.get(key[:length])) is not None:
+                yield found
+
+    def inherited(self, key: str, field: Field) -> Inherited | None:
+        """Return the text ``field`` that a name inherits: that of the longest NAAN or shoulder which has one. ``key``
+        is its normal form.
+
+        Return None if no record has the text.
+        """
+        found = ((text, record.prefix) for record in self.above(key) if (text := record.texts.get(field)))
+        return next((Inherited(*each) for each in found), None)
+
+    def inherited_statement(self, binding: Binding) -> Inherited | None:
+        """Return the statement of persistence that a name inherits from the record of its NAAN or shoulder.
+
+        Return None if the name has its own statement, or no record has one.
+        """
+        if "erc.persistence" in binding.metadata:
+            return None
+        return self.inherited(binding.identifier, "statement")
+
+    def characters_problem(self, key: str) -> str | None:
+        """Return a message about the first character of a name that its prefix records do not permit (ARK-138).
+
+        Return None if all characters are permitted. ``key`` is the normal form of the name.
+        """
+        for length in self._restricted_lengths:
+            found = self._records.get(key[:length])
+            if found is None or found.characters is None:
+                continue
+            wrong = character_sets.first_wrong(key[length:], found.characters)
+            if wrong is None:
+                return None
+            permitted = validation.shown(found.characters)
+            return (
+                f"the name has {character_sets.named(wrong)}, but names that begin with "
+                f"{found.prefix} can have only these characters: {permitted}"
+            )
+        return None
+
+    def require_permitted(self, before: Binding | None, change: Change) -> None:
+        """Raise :class:`BindingError` with the code ``name-characters`` if a change adds a name with a forbidden
+        character.
+
+        A name that is recorded already can have such a character: records can be newer than names. Publishing a
+        reserved name counts as adding it.
+        """
+        is_new = change.outcome in ("bound", "reserved") or (before is None and change.action is not None)
+        if is_new and self._restricted_lengths and (message := self.characters_problem(change.after.identifier)):
+            raise BindingError("name-characters", message, identifier=change.after.identifier)
+
+
+NO_RECORDS = PrefixRecords()
+
+
+def with_rules(records: Iterable[PrefixRecord], rules: Iterable[Rule]) -> list[PrefixRecord]:
+    """Return records in the order of their prefixes.
+
+    The field ``rule`` of each is set to the rule of the same prefix.
+    """
+    by_prefix = {rule.prefix: rule for rule in rules}
+    return sorted((replace(each, rule=by_prefix.get(each.prefix)) for each in records), key=lambda each: each.prefix)
+
+
+def checked_patterns(records: Iterable[PrefixRecord]) -> Iterator[Pattern]:
+    """Yield the patterns of records whose minted names have a check character.
+
+    >>> stated = record("ark:12345/x5", {"pattern": "29^4+name"})
+    >>> list(checked_patterns([stated]))
+    [Pattern(naan='12345', shoulder='x5', length=4, check='name', digits=False)]
+    """
+    for each in records:
+        form = read_form(each.pattern or "")
+        if form is not None and form.check:
+            naan, _, shoulder = each.prefix.removeprefix("ark:").partition("/")
+            yield Pattern(naan, shoulder, *form)
+
+
+def check(prefix: str, texts: Mapping[Field, str | None]) -> dict[Field, str]:
+    """Check texts for the record of a NAAN or shoulder, and return those to change in their stored form.
+
+    None means no change, an empty text deletes one. ``prefix`` is in its stored form. Raises :class:`BindingError` with
+    the code ``prefix-text``, ``prefix-pattern`` or ``prefix-characters``.
+
+    >>> check("ark:12345/x5", {"who": " Library ", "what": None, "contact": "", "pattern": "10^6+check"})
+    {'who': 'Library', 'contact': '', 'pattern': '10^6+check'}
+    """
+    checked: dict[Field, str] = {}
+    for field, text in texts.items():
+        if text is None:
+            continue
+        # A table has no white space around a text.
+        text = text.strip() if isinstance(text, str) else text
+        if text == "":
+            checked[field] = ""
+        elif field == "pattern":
+            checked[field] = _check_pattern(prefix, text)
+        elif field == "characters":
+            checked[field] = character_sets.check(text)
+        else:
+            checked[field] = validation.check(text, "prefix-text", field, MAX_TEXT)
+    return checked
+
+
+def _check_pattern(prefix: str, text: str) -> str:
+    form = read_form(validation.check(text, "prefix-pattern", "pattern", MAX_TEXT))
+    if form is None:
+        raise BindingError("prefix-pattern", f"{validation.shown(text)} is not a pattern of names")
+    if not _MINTABLE.fullmatch(prefix):
+        raise BindingError(
+            "prefix-pattern", f"{validation.shown(prefix)} is not a shoulder under which names are minted"
+        )
+    if len(prefix) + form.length + bool(form.check) > lengths.ALWAYS_ACCEPTED:
+        raise BindingError("prefix-pattern", f"names of the pattern {text} are too long")
+    return text
+
+
+def changed(
+    existing: PrefixRecord | None, prefix: str, texts: Mapping[Field, str], now: datetime, actor: str | None
+) -> PrefixRecord:
+    """Return the record of a NAAN or shoulder after a change. Return ``existing`` itself if nothing differs.
+
+    ``texts`` are checked; fields that are not in it stay. ``existing`` is None without a record. Raises
+    :class:`BindingError` with the code ``prefix-empty`` if no text would be recorded.
+    """
+    before = existing.texts if existing else {}
+    after: dict[Field, str] = {field: text for field in FIELDS if (text := texts.get(field, before.get(field)))}
+    if not after:
+        raise BindingError("prefix-empty", f"the record of {prefix} would have no text")
+    if existing and after == before:
+        return existing
+    return record(prefix, after, changed=now, actor=actor, revision=existing.revision + 1 if existing else 1)
+
+
+def check_prefix(prefix: str) -> str:
+    """Check a NAAN or shoulder that a user entered, and return its stored form. ``ark:`` can be missing.
+
+    Raises :class:`BindingError` with the code ``rule-prefix`` or ``naan-reserved-invalid``.
+
+    >>> check_prefix("ark:/12-345"), check_prefix("ark:12345/x-5"), check_prefix("12345/x5")
+    ('ark:12345/', 'ark:12345/x5', 'ark:12345/x5')
+    """
+    if _WITHOUT_LABEL.match(prefix):
+        prefix = f"ark:{prefix}"
+    naan_alone = prefix.removesuffix("/").removeprefix("ark:/").removeprefix("ark:").count("/") == 0
+    try:
+        found = ark.parse(prefix.removesuffix("/") + "/x" if naan_alone else prefix)
+    except IdentifierError as error:
+        raise BindingError("rule-prefix", f"{validation.shown(prefix)}: {error.problem.message}") from None
+    if found.reserved_naan:
+        raise BindingError("naan-reserved-invalid", identifier=found.basic)
+    if found.variants or found.dot_segment or found.query is not None or found.fragment is not None:
+        raise BindingError(
+            "rule-prefix",
+            f"{validation.shown(prefix)} has more than the beginning of a name; remove dots, query and fragment",
+        )
+    return found.basic.removesuffix("x") if naan_alone else found.basic

@@ -1,0 +1,63 @@
+"""Check the templates of rules, and create targets from them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ....identifiers.registries import target_templates
+from ....identifiers.registries.target_templates import Asked, Template
+from .. import targets, validation
+from ..errors import BindingError
+
+MAX_TEMPLATE = 2000
+"""The maximum length of a template in characters."""
+
+_HERE = "https://localhost"
+_SAMPLES = ("12345/0", "12345/0/0.0")
+
+
+def check_template(template: str) -> str:
+    """Check the template of a rule, and return its stored form, with the current names of variables.
+
+    A template is an http(s) address or a path of this site. After the host, it has one variable for the name. Raises
+    :class:`BindingError` with the code ``rule-template``.
+
+    >>> check_template("https://example.org/things/${value}"), check_template("/show?id=${content}")
+    ('https://example.org/things/${value}', '/show?id=${content}')
+    """
+    validation.check(template, "rule-template", "template", MAX_TEMPLATE)
+    read = target_templates.read(_HERE + template if template.startswith("/") else template)
+    # Rules of a site can use private hosts.
+    flaws = [flaw for flaw in read.flaws if flaw != "reserved-host"]
+    if flaws:
+        # Braces are also invalid characters of an address, but the unknown variable is the cause.
+        worst = "unknown-variable" if "unknown-variable" in flaws else flaws[0]
+        raise BindingError("rule-template", target_templates.FLAWS[worst].removesuffix("."))
+    stored = read.text.removeprefix(_HERE) if template.startswith("/") else read.text
+    for sample in _SAMPLES:
+        address = expand(stored, sample) or ""
+        targets.check(address, "located")
+        if address.startswith("/") and targets.is_reserved(address):
+            raise BindingError(
+                "reserved-target",
+                f"{validation.shown(template)} leads back to the resolver; use a path outside /ark: and /urn:",
+            )
+    return stored
+
+
+def expand(stored: str, name: str, shoulder: str = "") -> str | None:
+    """Create the target of an ARK from the stored form of a template. Return None if it would not be a valid address.
+
+    ``name`` is the normal form of the ARK without its label, and ``shoulder`` the shoulder of the rule.
+
+    >>> expand("https://example.org/${suffix}", "12345/x5/a", "x5")
+    'https://example.org//a'
+    """
+    return _read(stored).expand(Asked("ark:", name, ""), shoulder).address
+
+
+def _read(stored: str) -> Template:
+    """Parse the stored form of the template of a rule, without checking it again."""
+    if stored.startswith("/"):
+        return Template(stored, ())
+    return replace(target_templates.read(stored), flaws=())

@@ -1,0 +1,94 @@
+"""Rules: templates that make targets for the unbound names of a NAAN or shoulder.
+
+A rule has a prefix, ``ark:12345/`` or ``ark:12345/x5``, and a template with variables (:mod:`.rule_templates`). The
+rule with the longest matching prefix applies (:mod:`.rule_cache`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal, NamedTuple
+
+from ....identifiers.text import iri
+from ..binding import NOTHING, Binding, rfc3339
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A template that creates the targets of all unbound names that begin with ``prefix``.
+
+    - ``prefix``: a NAAN or a shoulder, such as ``ark:12345/x5``.
+    - ``template``: a URL or path with a variable (:mod:`.rule_templates`).
+    - ``redirect``: the status of the answer, 302 or 307.
+    - ``changed``, ``actor``: the time of the last change in UTC, and the person or program that made it, or None.
+    """
+
+    prefix: str
+    template: str
+    redirect: int
+    changed: datetime
+    actor: str | None
+
+    def as_dict(self) -> dict[str, Any]:
+        row = {name: getattr(self, name) for name in self.__slots__}
+        return row | {"changed": rfc3339(self.changed)}
+
+    def binding(self, key: str) -> Binding | None:
+        """Return the binding that the rule creates for an ARK. Return None if the target would not be valid.
+
+        ``key`` is the normal form of the ARK, which begins with the prefix.
+
+        >>> rule = Rule("ark:12345/x5", "https://example.org/${suffix}", 302, datetime(2026, 1, 1), None)
+        >>> rule.binding("ark:12345/x5/a").target, rule.binding("ark:12345/x5%2E%2E/a")
+        ('https://example.org//a', None)
+        """
+        # All spellings of an ARK have the same key, so the spelling of the request makes no difference.
+        shoulder = self.prefix.partition("/")[2]
+        # The module loads the registries, which a command that shows a name does not need.
+        from .rule_templates import expand
+
+        address = expand(self.template, key[4:], shoulder)
+        if address is None or iri.has_dot_segment(address.partition("#")[0].partition("?")[0]):
+            return None
+        return Binding(
+            identifier=key,
+            kind="located",
+            target=address,
+            status="live",
+            redirect=self.redirect,
+            resource=None,
+            passthrough=False,
+            scope="name",
+            alternates=NOTHING,
+            metadata=NOTHING,
+            reason=None,
+            successor=None,
+            spelling=key,
+            created=self.changed,
+            changed=self.changed,
+            revision=1,
+        )
+
+
+class RuleMatch(NamedTuple):
+    """The binding that a rule creates for an unbound name, and the ``prefix`` of the rule: a NAAN or a shoulder."""
+
+    binding: Binding
+    prefix: str
+
+
+class RuleEvent(NamedTuple):
+    """A change of a rule in its history. ``template`` and ``redirect`` are those after it; both are None after
+    "removed".
+    """
+
+    action: Literal["set", "removed"]
+    prefix: str
+    template: str | None
+    redirect: int | None
+    when: datetime
+    actor: str | None
+
+    def as_dict(self) -> dict[str, Any]:
+        return self._asdict() | {"when": rfc3339(self.when)}

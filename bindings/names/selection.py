@@ -1,0 +1,320 @@
+"""Select and order the names for a list, and divide the list into pages.
+
+A :class:`Selection` has conditions on names; all of them must hold. Its :attr:`~Selection.order` follows from the
+conditions. So a database reads each page from an index and never sorts the names.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Literal, NamedTuple, get_args
+
+from ...identifiers import IdentifierError, parse
+from . import naming as names
+from . import validation
+from .binding import STATUSES, Binding, Status, rfc3339
+from .errors import BindingError
+
+Order = Literal["name", "target", "words", "changed", "created"]
+Group = Literal["shoulder", "state", "month"]
+GROUPS: tuple[Group, ...] = get_args(Group)
+
+MAX_PAGE = 1000
+_MAX_TEXT = 400
+# A database cannot store these characters, so no name has them.
+_NOT_STORED = re.compile("[\0\ud800-\udfff]")
+_WORD = re.compile(r"\w+")
+
+HOST_ENDS = "/:?#"
+"""The characters that can follow the host in a target."""
+
+LAST = "\x7f"
+"""A character above all others of a key or target, which are printable ASCII."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Selection:
+    """The conditions that a listed name must meet. None means no condition. :func:`select` creates one from texts of a
+    user.
+
+    - ``prefix``: the beginning of the names in normal form.
+    - ``status``: the state of the names.
+    - ``targets``: the beginnings of the targets; one of them must match. ``host`` is set if they name a host.
+    - ``words``: words that the metadata must contain. The last one can be the beginning of a word.
+    - ``owner``: the actor of the first change of the name.
+    - ``created_since``, ``created_before``, ``changed_since``, ``changed_before``: times in UTC. A time of "since" is
+      included, a time of "before" is not.
+    - ``beginnings``: beginnings of names in normal form, one of which must match; no name matches an empty tuple.
+    - ``public``: whether to omit reserved names.
+    - ``by_change``: whether to order the list by the time of the last change. ``newest_first`` reverses this order.
+    """
+
+    prefix: str | None = None
+    status: Status | None = None
+    targets: tuple[str, ...] = ()
+    host: str | None = None
+    words: tuple[str, ...] = ()
+    owner: str | None = None
+    created_since: datetime | None = None
+    created_before: datetime | None = None
+    changed_since: datetime | None = None
+    changed_before: datetime | None = None
+    beginnings: tuple[str, ...] | None = None
+    public: bool = False
+    by_change: bool = False
+    newest_first: bool = False
+
+    @property
+    def order(self) -> Order:
+        """The order of the list: by target for ``targets``, by time for a time, otherwise by name.
+
+        With ``words``, SQLite has the order in which the words were recorded, and PostgreSQL the order of the names.
+        """
+        if self.words:
+            return "words"
+        if self.targets:
+            return "target"
+        if self.changed_since or self.changed_before or self.by_change:
+            return "changed"
+        if self.created_since or self.created_before:
+            return "created"
+        return "name"
+
+    def includes(self, binding: Binding, owner: str | None = None) -> bool:
+        """Return whether the name of ``binding`` meets all conditions. ``owner`` is the actor of its first change."""
+        text = _WORD.findall(" ".join(binding.metadata.values()).casefold()) if self.words else ()
+        return (
+            (self.prefix is None or binding.identifier.startswith(self.prefix))
+            and (self.status is None or binding.status == self.status)
+            and (self.beginnings is None or binding.identifier.startswith(self.beginnings))
+            and not (self.public and binding.is_reserved)
+            and (not self.targets or self._includes_target(binding.target))
+            and (not self.words or _has_words(text, self.words))
+            and (self.owner is None or owner == self.owner)
+            and _is_between(binding.created, self.created_since, self.created_before)
+            and _is_between(binding.changed, self.changed_since, self.changed_before)
+        )
+
+    def _includes_target(self, target: str | None) -> bool:
+        if target is None or not target.startswith(self.targets):
+            return False
+        if self.host is None:
+            return True
+        rest = target.partition("://")[2][len(self.host) :]
+        return not rest or rest[0] in HOST_ENDS
+
+
+class Page(NamedTuple):
+    """A page of a list of names.
+
+    - ``names``: the bindings of the names in order.
+    - ``next``: the argument ``after`` for the next page, or None at the end.
+    - ``unreadable``: the names of rows that another program wrote and that cannot be read.
+    """
+
+    names: list[Binding]
+    next: str | None
+    unreadable: list[str]
+
+
+def select(
+    *,
+    prefix: str | None = None,
+    state: str | None = None,
+    target: str | None = None,
+    text: str | None = None,
+    owner: str | None = None,
+    created_since: datetime | None = None,
+    created_before: datetime | None = None,
+    changed_since: datetime | None = None,
+    changed_before: datetime | None = None,
+) -> Selection:
+    """Create the selection for texts that a user entered.
+
+    - ``prefix``: the beginning of an ARK or URN in any spelling, with the slash after the NAAN.
+    - ``state``: "reserved", "live" or "withdrawn".
+    - ``target``: a host ("old.example"), or the beginning of a URL or path. A host includes both schemes and all ports.
+    - ``text``: words of the metadata. The last word can be incomplete.
+    - ``owner``: the actor of the first change.
+    - the times: aware datetimes.
+
+    Raises :class:`BindingError` with the code ``list-prefix``, ``list-state``, ``list-target`` or ``list-text``.
+
+    >>> select(prefix="ark:/12345/X5-", target="Old.example").prefix
+    'ark:12345/X5'
+    >>> select(target="Old.example").targets
+    ('http://old.example', 'https://old.example')
+    """
+    host, targets = _targets(target) if target else (None, ())
+    return Selection(
+        prefix=None if prefix is None else beginning(prefix),
+        status=None if state is None else _status(state),
+        targets=targets,
+        host=host,
+        words=() if text is None else _words(text),
+        owner=owner,
+        created_since=created_since,
+        created_before=created_before,
+        changed_since=changed_since,
+        changed_before=changed_before,
+    )
+
+
+def beginning(prefix: str) -> str:
+    """Convert the beginning of a name, in any spelling, to that of the normal forms of all such names.
+
+    Raises :class:`BindingError` with the code ``list-prefix`` for a text that no name begins with.
+
+    >>> beginning("ark:/12345/"), beginning("ark:12345/x5-np"), beginning("URN:NBN:DE:BSZ")
+    ('ark:12345/', 'ark:12345/x5np', 'urn:nbn:de:bsz')
+    """
+    text = prefix.strip()
+    # A digit at the end keeps the last slash, dot or colon, which the normal form of a whole name can omit. An NBN
+    # needs a hyphen: RFC 8458, section 4.2, ignores the case before it.
+    for end in ("0-0", "0", "00"):
+        try:
+            name = names.read(parse(f"{text}{end}"))
+        except (IdentifierError, BindingError):
+            continue
+        key = names.key(name)
+        if key.endswith(end) and len(key) - len(end) <= _MAX_TEXT:
+            return key[: -len(end)]
+    raise BindingError("list-prefix", f"{validation.shown(prefix)} is not the beginning of an ARK or URN")
+
+
+def shoulder_of(key: str) -> str:
+    """Return the beginning of a name up to its shoulder: letters that end with the first digit. For a URN, return its
+    NID.
+
+    ``key`` is the normal form of a name. Without a digit after the letters, the result is the NAAN.
+
+    >>> shoulder_of("ark:12345/x5np1"), shoulder_of("ark:12345/np1/3"), shoulder_of("urn:isbn:9780451450524")
+    ('ark:12345/x5', 'ark:12345/np1', 'urn:isbn:')
+    >>> shoulder_of("ark:12345/report")
+    'ark:12345/'
+    """
+    label, rest = key[:4], key[4:]
+    if label == "urn:":
+        return f"{label}{rest.partition(':')[0]}:"
+    naan, slash, name = rest.partition("/")
+    for place, char in enumerate(name):
+        if char.isdigit():
+            return f"{label}{naan}{slash}{name[: place + 1]}"
+        if not char.isalpha():
+            break
+    return f"{label}{naan}{slash}"
+
+
+def group_of(name: Binding, by: Group | None) -> str:
+    """Return the group of a name in a count: its shoulder, its state, or the month in which it was created.
+
+    Return "" if ``by`` is None.
+    """
+    match by:
+        case "shoulder":
+            return shoulder_of(name.identifier)
+        case "state":
+            return name.status
+        case "month":
+            return rfc3339(name.created)[:7]
+        case None:
+            return ""
+
+
+def cursor(*values: str | int) -> str:
+    """Return the argument ``after`` that continues a list behind a row. ``values`` are those that determine its
+    position.
+    """
+    return base64.urlsafe_b64encode(json.dumps(values).encode()).decode().rstrip("=")
+
+
+def position(after: str, kinds: tuple[type, ...]) -> list[str | int]:
+    """Return the values from which :func:`cursor` made the text ``after``. ``kinds`` are the expected types.
+
+    Raises :class:`BindingError` with the code ``list-after`` for another text.
+
+    >>> position(cursor("a", 1), (str, int))
+    ['a', 1]
+    """
+    try:
+        values = json.loads(base64.b64decode(f"{after}{'=' * (-len(after) % 4)}", b"-_", validate=True))
+        if isinstance(values, list) and [type(value) for value in values] == list(kinds):
+            return values
+    except (binascii.Error, ValueError, RecursionError):
+        pass
+    raise BindingError("list-after", f"{validation.shown(after)} does not continue this list")
+
+
+def moment(text: str) -> datetime:
+    """Parse a date or a time in RFC 3339 that a user entered. Without a zone it is UTC.
+
+    Raises ValueError, and OverflowError for a time outside the years 1 to 9999 in UTC.
+
+    >>> rfc3339(moment("2026-11-22"))
+    '2026-11-22T00:00:00.000000Z'
+    """
+    time = datetime.fromisoformat(text)
+    return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
+
+
+def as_dict(binding: Binding) -> dict[str, object]:
+    """Return the binding of a listed name as a JSON object. Times are RFC 3339 in UTC.
+
+    The first members are those of each list; the others are as in :meth:`Binding.as_dict`.
+    """
+    record = binding.as_dict()
+    state = record.pop("status")
+    first = ("identifier", "spelling", "target", "resource", "successor", "created", "changed", "metadata")
+    listed = {name: record[name] for name in first}
+    return (
+        {"identifier": listed.pop("identifier"), "spelling": listed.pop("spelling"), "state": state}
+        | listed
+        | {name: value for name, value in record.items() if name not in first}
+    )
+
+
+def _has_words(text: Collection[str], wanted: tuple[str, ...]) -> bool:
+    """Return whether the words of a text include these words, and one that begins with the last of them."""
+    searched = _WORD.findall(" ".join(wanted).casefold())
+    return all(word in text for word in searched[:-1]) and any(word.startswith(searched[-1]) for word in text)
+
+
+def _status(state: str) -> Status:
+    for known in STATUSES:
+        if state == known:
+            return known
+    raise BindingError("list-state", f"the state {validation.shown(state)} does not exist")
+
+
+def _targets(target: str) -> tuple[str | None, tuple[str, ...]]:
+    text = target.strip()
+    if not text.isascii() or not text.isprintable() or len(text) > _MAX_TEXT:
+        raise BindingError("list-target", f"{validation.shown(target)} is not the beginning of a stored target")
+    scheme, mark, rest = text.partition("://")
+    if text.startswith("/"):
+        return None, (text,)
+    if mark:
+        # A stored target has scheme and host in lower case.
+        host, slash, path = rest.partition("/")
+        return None, (f"{scheme.lower()}://{host.lower()}{slash}{path}",)
+    host = text.lower().rstrip("/")
+    if "/" in host:
+        return None, (f"http://{host}", f"https://{host}")
+    return host, (f"http://{host}", f"https://{host}")
+
+
+def _words(text: str) -> tuple[str, ...]:
+    words = tuple(text.split())
+    if not words or len(text) > _MAX_TEXT or _NOT_STORED.search(text) or not any(char.isalnum() for char in text):
+        raise BindingError("list-text", f"{validation.shown(text)} has no words to search for")
+    return words
+
+
+def _is_between(time: datetime, since: datetime | None, before: datetime | None) -> bool:
+    return (since is None or time >= since) and (before is None or time < before)

@@ -1,0 +1,248 @@
+"""Check the targets of bindings: when a name is bound, and again before its target is sent to a client.
+
+A target is an http(s) URL, or a path of this site that begins with exactly one slash. All other texts are refused:
+relative references, credentials, schemes that run a program or read a file on the client, and characters that end a
+header field or that two programs read differently. A stored target is checked again before it is sent. Another program
+or an older version can have written it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from types import MappingProxyType
+from urllib.parse import quote, unquote
+
+from ...identifiers.ark import grammar as ark
+from ...identifiers.text import display, iri
+from ...identifiers.text.characters import BIDI_FORMATTING
+from ...identifiers.urn import grammar as urn
+from . import origins, validation
+from .binding import NOTHING, Kind
+from .errors import BindingError
+
+MAX_OCTETS = 2048
+
+
+# RFC 3986, section 3.3:  path-abempty = *( "/" segment )      path-absolute = "/" [ segment-nz *( "/" segment ) ]
+# RFC 3986, section 3.4:  query = *( pchar / "/" / "?" )       fragment has the same characters
+# The characters of ucschar (RFC 3987) are allowed where pchar is: they are percent-encoded. Quantifiers are possessive.
+def _from_path(char: str) -> str:
+    segments, text = iri.run(f"{char}/", least=0), iri.run(f"{char}/?", least=0)
+    return rf"(?:/{segments})?+(?:\?{text})?+(?:#{text})?+"
+
+
+_FROM_PATH = _from_path(iri.IPCHAR)
+
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]*+):")
+_ORIGIN = "[Hh][Tt][Tt][Pp][Ss]?://[^/?#]*+"
+_HTTP = re.compile(_ORIGIN)
+# A URL whose path, query and fragment are ASCII. It needs no other check than that of its origin.
+_URL = re.compile(f"({_ORIGIN})({_from_path(iri.PCHAR)})")
+# A URL without its scheme, such as www.museum.example/x.
+_HOST_FIRST = re.compile(r"(?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,63}(?::[0-9]+)?(?:[/?#]|$)")
+# RFC 3986, section 3.4:  query = *( pchar / "/" / "?" )
+AS_IT_IS = "%/?:@!$&'()*+,;=~"
+"""The argument ``safe`` of ``urllib.parse.quote`` for a path or query; existing percent-encoding is kept."""
+
+_LONE_PERCENT = re.compile("%(?![0-9A-Fa-f]{2})")
+_RESERVED = re.compile(f"/(?:{ark.LABEL_PATTERN}|{urn.LABEL_PATTERN})")
+
+# RFC 9110, section 8.3.1:  media-type = type "/" subtype parameters  (without the parameters)
+# RFC 6838, section 4.2:    type-name = restricted-name      subtype-name = restricted-name; at most 127 characters
+_RESTRICTED_NAME = r"[A-Za-z0-9][A-Za-z0-9!#$&\-^_.+]{0,126}"
+# RFC 5646, section 2.1: a language tag is a list of subtags of letters and digits, separated by hyphens. The first
+# subtag has letters only.
+_LANGUAGE = r"[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8}){0,7}"
+_SELECTOR = re.compile(rf"(?:{_RESTRICTED_NAME}/{_RESTRICTED_NAME})(?:;{_LANGUAGE})?|{_LANGUAGE}")
+
+_MAX_ALTERNATES = 50
+
+
+def check(target: str | None, kind: Kind) -> str | None:
+    """Check the target of a binding and return its stored form: a URI in ASCII with scheme and host in lower case.
+
+    The kind "described" has no target: None is returned. Characters outside ASCII are percent-encoded, and those of a
+    host become A-labels. Nothing else is changed. Checking a stored form again returns it unchanged.
+
+    Raises :class:`BindingError` with a code that begins with ``target-``, or with the code ``reserved-target``.
+
+    Source: RFC 3987, section 3.1.
+
+    >>> check("HTTPS://Example.org/caf\\u00e9?a#b", "located")
+    'https://example.org/caf%C3%A9?a#b'
+    >>> try:
+    ...     check("//evil.example", "located")
+    ... except BindingError as error:
+    ...     print(error.message)
+    //evil.example has no scheme: clients would use http or https, depending on the page
+    """
+    if kind == "described":
+        if target is not None:
+            raise BindingError("target-unwanted")
+        return None
+    return _check_uri(target, kind)
+
+
+def check_alternates(alternates: Mapping[str, str], kind: Kind, *, deletions: bool = False) -> Mapping[str, str]:
+    """Check the alternate targets of a binding by selector. Return the selectors sorted and in lower case.
+
+    An alternate is another target, for clients that accept a media type or a language. Its selector is a media type
+    ("text/html"), a language ("en") or both ("text/html;en"). The targets are stored as by :func:`check`. With
+    ``deletions`` an empty target is permitted: it deletes the alternate.
+
+    Raises :class:`BindingError` with the codes of :func:`check` or with ``alternate-selector`` or ``alternate-twice``.
+
+    >>> check_alternates({"text/HTML;en": "https://example.org/x.html"}, "located")
+    mappingproxy({'text/html;en': 'https://example.org/x.html'})
+    """
+    if not alternates:
+        return NOTHING
+    if (count := sum(target != "" for target in alternates.values())) > _MAX_ALTERNATES:
+        message = f"the binding has {count} alternates; at most {_MAX_ALTERNATES} are allowed"
+        raise BindingError("alternate-selector", message)
+    checked: dict[str, str] = {}
+    for selector, target in alternates.items():
+        if not isinstance(selector, str) or not _SELECTOR.fullmatch(selector):
+            given = validation.shown(selector)
+            message = f"the selector {given} of an alternate is not a media type, a language or both"
+            raise BindingError("alternate-selector", message)
+        if selector.lower() in checked:
+            raise BindingError("alternate-twice", f"two alternates have the selector {selector.lower()}")
+        stored = "" if deletions and target == "" else check(target, kind)
+        if stored is None:
+            raise BindingError("target-unwanted", "a described name has no target, so it cannot have alternates")
+        checked[selector.lower()] = stored
+    return MappingProxyType(dict(sorted(checked.items())))
+
+
+def location(target: str, prefix: str | None = None) -> str:
+    """Return a target as the value of the field Location. A path of this site follows ``prefix``.
+
+    ``prefix`` is a resolver prefix in its stored form, or None. Raises :class:`BindingError` like :func:`check`, so
+    that no client is sent to a target that could not be bound.
+
+    >>> location("/about", "https://example.org"), location("/about"), location("http://example.com", "https://example.org")
+    ('https://example.org/about', '/about', 'http://example.com')
+    """
+    checked = _check_uri(target, "located")
+    return prefix + checked if prefix and checked.startswith("/") else checked
+
+
+def is_reserved(path: str) -> bool:
+    """Return whether a path of this site belongs to the resolver, because it begins with ``/ark:`` or ``/urn:``.
+
+    The path can be percent-encoded and in any case.
+
+    >>> is_reserved("/ark:12345/x"), is_reserved("/%41RK%3A12345/x"), is_reserved("/archive")
+    (True, True, False)
+    """
+    return _RESERVED.match(unquote(path)) is not None
+
+
+def with_query(target: str, query: str | None) -> str:
+    """Add a query to a target, after its own query and before its fragment. None adds nothing.
+
+    >>> with_query("https://example.org/a?b=c#d", "e=f g%"), with_query("/a", None)
+    ('https://example.org/a?b=c&e=f%20g%25#d', '/a')
+    """
+    if query is None:
+        return target
+    address, mark, fragment = target.partition("#")
+    joint = "&" if "?" in address else "?"
+    return address + joint + _LONE_PERCENT.sub("%25", quote(query, safe=AS_IT_IS)) + mark + fragment
+
+
+def _check_uri(target: str | None, kind: Kind) -> str:
+    if not target:
+        raise BindingError("target-missing", f"the target is missing: a {kind} name must have one")
+    if not isinstance(target, str):
+        raise BindingError("target-missing", f"the target has the type {type(target).__name__}; it must be a text")
+    if len(target) > MAX_OCTETS:
+        message = f"the target has {len(target):,} characters; at most {MAX_OCTETS:,} bytes are allowed"
+        raise BindingError("target-too-long", message)
+    if target.startswith("/"):
+        checked = _check_path(target)
+    elif (url := _URL.fullmatch(target)) is not None:
+        checked = _origin(url[1]) + url[2]
+    else:
+        checked = _check_url(target)
+    if len(checked) > MAX_OCTETS:
+        message = f"the target has {len(checked):,} bytes after percent-encoding; at most {MAX_OCTETS:,} are allowed"
+        raise BindingError("target-too-long", message)
+    if kind == "served":
+        _require_servable(checked)
+    return checked
+
+
+def _check_path(target: str) -> str:
+    if target.startswith("//"):
+        why = "has no scheme: clients would use http or https, depending on the page"
+        raise BindingError("target-relative", f"{validation.shown(target)} {why}")
+    path = _check_characters(target).partition("#")[0].partition("?")[0]
+    if iri.has_dot_segment(path):
+        message = f"the path {validation.shown(path)} has a segment . or .., which clients remove"
+        raise BindingError("target-dot-segment", message)
+    return iri.encode(target)
+
+
+def _check_url(target: str) -> str:
+    match = _HTTP.match(target)
+    if match is None:
+        raise _not_http(target)
+    return _origin(match[0]) + iri.encode(_check_characters(target[match.end() :]))
+
+
+@lru_cache(maxsize=1024)
+def _origin(text: str) -> str:
+    scheme, _, authority = text.partition("://")
+    if "@" in authority:
+        raise BindingError("target-userinfo")
+    scheme = scheme.lower()
+    try:
+        return f"{scheme}://{origins.normalize_authority(authority, scheme)}"
+    except ValueError as error:
+        raise BindingError("target-host", str(error)) from None
+
+
+def _not_http(target: str) -> BindingError:
+    shown = validation.shown(target)
+    scheme = _SCHEME.match(target)
+    if scheme is None:
+        message = f"{shown} is neither a URL nor a path that begins with /"
+        if _HOST_FIRST.match(target):
+            message += f"; did you mean https://{shown}?"
+        return BindingError("target-relative", message)
+    if scheme[1].lower() in ("http", "https"):
+        return BindingError("target-host", f"{shown} has no host: // must follow {scheme[0]}")
+    return BindingError("target-scheme", f"the target has the scheme {validation.shown(scheme[1])}")
+
+
+def _check_characters(rest: str) -> str:
+    """Return the part of a target after its authority, unchanged, if all of its characters are allowed there."""
+    match = iri.compiled(_FROM_PATH, rest).match(rest)
+    end = match.end() if match else 0
+    if end < len(rest):
+        raise _wrong_character(rest[end])
+    # "IRIs MUST NOT contain bidirectional formatting characters (LRM, RLM, LRE, RLE, LRO, RLO, and PDF)."
+    if not rest.isascii() and (found := BIDI_FORMATTING.intersection(rest)):
+        raise _wrong_character(min(found))
+    return rest
+
+
+def _wrong_character(char: str) -> BindingError:
+    message = f"the target has {display.named(char)}, which is not allowed here"
+    if char == "%":
+        message = "a percent sign in the target is not followed by two hexadecimal digits; write %25"
+    elif "\x20" <= char < "\x7f" and char not in "\\#":
+        message += f"; percent-encode it as %{ord(char):02X}"
+    return BindingError("target-character", message)
+
+
+def _require_servable(target: str) -> None:
+    if not target.startswith("/"):
+        raise BindingError("target-not-local")
+    if is_reserved(target):
+        message = f"{validation.shown(target)} is a path of the resolver, not of the site"
+        raise BindingError("reserved-target", message)

@@ -1,0 +1,216 @@
+"""Open the bindings at a URL or path: find out if it is a database or a table file, and choose the store."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .collection import Bindings, utc_now
+from .names import validation
+from .names.errors import BindingError
+from .names.policy import PolicyCheck, no_policy
+from .storage.reopening import Opening
+
+if TYPE_CHECKING:
+    from ..identifiers.iri_policy import Profile
+    from .storage.databases.sqlite import SQLite
+    from .storage.protocols import Database, Store
+
+DATABASE_SUFFIXES = (".sqlite", ".sqlite3", ".db")
+SNAPSHOT_SUFFIX = ".snapshot"
+_DRIVE = re.compile(r"\A[A-Za-z]:[/\\]")  # of Windows
+_SCHEME = re.compile(r"[\w+.-]+")
+# The start of a URL or of a connection string of libpq after sqlite:///. One letter before a colon is a drive.
+_CONNECTION = re.compile(r"/*(\w[\w+.-]+:|\w+=)")
+
+
+def open_bindings(
+    url_or_path: str | Path,
+    *,
+    create: bool = False,
+    clock: Callable[[], datetime] = utc_now,
+    policy: Profile | None = None,
+    state: str | Path | None = None,
+) -> Bindings:
+    """Open the bindings in a database, or in a file of text or a snapshot, which are read-only.
+
+    - ``url_or_path``: one of
+
+      - ``sqlite:///bindings.sqlite`` (four slashes before an absolute path),
+      - the path of a file that ends in .sqlite, .sqlite3 or .db,
+      - a ``postgresql://`` URL in any form that libpq accepts,
+      - the path of a table that ends in .csv, .tsv or .jsonl,
+      - the path of a file of ``ararat snapshot``, which ends in .snapshot.
+
+    - ``create``: whether to create a missing SQLite file and missing tables.
+    - ``clock``: a function that returns the time in UTC.
+    - ``policy``: an IRI policy that every change must follow (:mod:`policy`).
+    - ``state``: the folder for the copy of a served file of text; the default is the folder of the file.
+
+    Raises :class:`BindingError` with the code ``database-url``, ``database-in-memory`` or ``driver-missing``. A store
+    that cannot be opened raises nothing here, so that a site starts without it. The reason is logged, every method
+    raises :class:`BindingsUnavailable`, and opening is tried again. :meth:`Bindings.open` raises the reason.
+
+    >>> open_bindings("bindings")
+    Traceback (most recent call last):
+    ararat.bindings.names.errors.BindingError: bindings is not the name of a database (database-url)
+    expected sqlite:///FILE, postgresql://HOST/NAME, or a FILE.sqlite, .db, .csv, .tsv, .jsonl or .snapshot (Ararat)
+    """
+    bindings = bindings_at(url_or_path, create=create, clock=clock, policy=policy, state=state)
+    bindings._opening.try_to_open()
+    return bindings
+
+
+def open_file(
+    path: Path,
+    *,
+    policy: Profile | None = None,
+    state: str | Path | None = None,
+    served: bool = True,
+) -> Bindings:
+    """Open the bindings in a table file, which is read-only. A file with an unknown extension is read as CSV.
+
+    The other parameters are as in :func:`open_bindings`. With ``served=False`` the file is read once and no copy is
+    kept. Then this function raises :class:`TableError` for a file that is not a table of bindings, and
+    :class:`BindingsUnavailable` for a file that cannot be read.
+    """
+    bindings = _file_at(path, utc_now, policy, state, served=served)
+    if not served:
+        return bindings.open()
+    bindings._opening.try_to_open()
+    return bindings
+
+
+def bindings_at(
+    url_or_path: str | Path,
+    *,
+    create: bool = False,
+    clock: Callable[[], datetime] = utc_now,
+    policy: Profile | None = None,
+    state: str | Path | None = None,
+) -> Bindings:
+    """Return the bindings at a URL or path without opening the store. The parameters are those of
+    :func:`open_bindings`.
+
+    The store is opened when it is first used.
+    """
+    if (table := table_file(url_or_path)) is not None:
+        return _file_at(table, clock, policy, state)
+    # SQLAlchemy takes longer to load than all of Ararat, so it is loaded only for a database.
+    from .storage.databases.snapshot_file import SnapshotFile
+    from .storage.databases.sqlite import SQLite
+    from .storage.store import open_store
+
+    database = database_at(url_or_path)
+    opening: Opening[Store] = Opening(str(database), lambda: open_store(database, create=create))
+    return Bindings(
+        opening, clock, policy, is_local=isinstance(database, SQLite), is_snapshot=isinstance(database, SnapshotFile)
+    )
+
+
+def _file_at(
+    path: Path,
+    clock: Callable[[], datetime],
+    policy: Profile | None,
+    state: str | Path | None,
+    *,
+    served: bool = True,
+) -> Bindings:
+    from .served_file.store import FileStore
+
+    _refuse_password(path)
+    check_change = PolicyCheck(policy) if policy else no_policy
+    store = lambda: FileStore(path, check_change, served=served, state=None if state is None else Path(state))  # noqa: E731
+    where = validation.shown(str(path.absolute()), 200)
+    return Bindings(Opening(where, store), clock, policy, is_file=True, is_local=True)
+
+
+def table_file(url_or_path: str | Path) -> Path | None:
+    """Return the path if it is that of a table file (.csv, .tsv or .jsonl). Return None for a database.
+
+    >>> table_file("names.csv"), table_file("sqlite:///names.csv"), table_file("names.sqlite")
+    (PosixPath('names.csv'), None, None)
+    """
+    if isinstance(url_or_path, str) and "://" in url_or_path:
+        return None
+    suffix = Path(url_or_path).suffix.lower()
+    if suffix in DATABASE_SUFFIXES or may_have_password(url_or_path):
+        return None
+    from .tables.formats import SUFFIXES
+
+    return Path(url_or_path) if suffix in SUFFIXES else None
+
+
+def may_have_password(url_or_path: str | Path) -> bool:
+    """Return whether a text may be a mistyped URL with a password. The name of a file is not.
+
+    >>> may_have_password("postgresql:/user:secret@host/names"), may_have_password("names.csv")
+    (True, False)
+    """
+    given = str(url_or_path)
+    text = given.removeprefix("sqlite:///")
+    if text != given:
+        suspicious = bool(_CONNECTION.match(text)) and ("@" in text or "password=" in text)
+    else:
+        before_host = _DRIVE.sub("", text).rpartition("@")[0]
+        suspicious = "://" not in text and (":" in before_host or "password=" in text)
+    return suspicious and not os.path.exists(text)  # noqa: PTH110 - before Python 3.14 Path.exists() can raise
+
+
+def _refuse_password(url_or_path: str | Path) -> None:
+    """Raise :class:`BindingError` for a mistyped URL with a password, because messages name files."""
+    if may_have_password(url_or_path):
+        message = "the address may contain a password, so it is not shown; write a URL that begins with postgresql://"
+        raise BindingError("database-url", message)
+
+
+def database_at(url_or_path: str | Path) -> Database:
+    """Return the description of the SQLite or PostgreSQL database at a URL or path, without opening it.
+
+    Raises :class:`BindingError` like :func:`open_bindings`.
+    """
+    given = str(url_or_path)
+    _refuse_password(given)
+    scheme, separator, rest = given.partition("://")
+    if isinstance(url_or_path, Path) or not separator:
+        if given == ":memory:":
+            raise BindingError("database-in-memory")
+        return _file_of(_database_file(given))
+    # SQLAlchemy uses "postgresql+psycopg", and some hosting providers use "postgres".
+    if scheme in ("postgresql", "postgres", "postgresql+psycopg"):
+        from .storage.databases.postgresql import PostgreSQL
+
+        return PostgreSQL(f"postgresql://{rest}")
+    if scheme != "sqlite":
+        kind = f"the kind {validation.shown(scheme)}" if _SCHEME.fullmatch(scheme) else "this kind"
+        raise BindingError("database-url", f"databases of {kind} are not supported")
+    if rest in ("", "/", "/:memory:"):
+        raise BindingError("database-in-memory")
+    if not rest.startswith("/"):
+        message = "sqlite: needs three slashes before a relative path, and four before an absolute path"
+        raise BindingError("database-url", message)
+    if "?" in rest:
+        raise BindingError("database-url", "the URL of an SQLite file cannot contain options; remove the part from ?")
+    return _file_of(Path(rest[1:]))
+
+
+def _file_of(path: Path) -> SQLite:
+    """Return the database in a file: a snapshot by its suffix, otherwise an SQLite file."""
+    from .storage.databases.snapshot_file import SnapshotFile
+    from .storage.databases.sqlite import SQLite
+
+    return SnapshotFile(path) if path.suffix.lower() == SNAPSHOT_SUFFIX else SQLite(path)
+
+
+def _database_file(given: str) -> Path:
+    suffix = Path(given).suffix.lower()
+    if suffix not in (*DATABASE_SUFFIXES, SNAPSHOT_SUFFIX):
+        message = (
+            f"{validation.shown(given)} is not the name of a database" if given else "the name of the database is empty"
+        )
+        raise BindingError("database-url", message)
+    return Path(given)

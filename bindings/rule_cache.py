@@ -1,0 +1,138 @@
+"""Keep the rules, the records of NAANs and shoulders, and the branding in memory.
+
+They are checked for changes at most once a second.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from ..identifiers import Ark, Urn
+from ..identifiers.text import display
+from .names.branding.model import NO_BRANDING, Branding
+from .names.branding.stored import version_of
+from .names.errors import BindingsUnavailable
+from .names.prefixes.patterns import Pattern
+from .names.prefixes.prefixes import NO_RECORDS, PrefixRecord, PrefixRecords, checked_patterns, with_rules
+from .names.prefixes.rules import Rule, RuleMatch
+from .storage.reopening import next_attempt
+from .system.fork_safety import ForkSafeLock
+
+_log = logging.getLogger(__name__)
+
+SECONDS_HELD = 1.0
+"""The number of seconds that the rules in memory are used before the next check for changes."""
+
+
+class Source(Protocol):
+    """The part of a store with the rules, the patterns of minted names, the prefix records, and the branding."""
+
+    def rules_version(self) -> str:
+        """Return a text that differs after each change of a rule, a prefix record or the branding."""
+        ...
+
+    def rules(self) -> list[Rule]: ...
+
+    def patterns(self) -> list[Pattern]: ...
+
+    def prefixes(self) -> list[PrefixRecord]: ...
+
+    def recorded_branding(self) -> str | None: ...
+
+
+class RuleCache:
+    """The rules, patterns and prefix records of a store in the memory of this process. All threads can use one object.
+
+    ``source`` returns the store. It is read again at most once a second, and only if something changed.
+    """
+
+    def __init__(self, source: Callable[[], Source], clock: Callable[[], float] = time.monotonic) -> None:
+        self._source = source
+        self._clock = clock
+        self._lock = ForkSafeLock()
+        self._version: str | None = None
+        self._rules: Sequence[Rule] = ()
+        self._patterns: Sequence[Pattern] = ()
+        self._records = NO_RECORDS
+        self._branding = NO_BRANDING
+        self._next_look = float("-inf")
+        self._failure: str | None = None
+
+    def binding_for(self, identifier: Ark | Urn) -> RuleMatch | None:
+        """Return the binding that the rule with the longest matching prefix creates for an ARK. Return None if no rule
+        applies.
+
+        Raises :class:`BindingsUnavailable` if the store could not be read since the start.
+        """
+        if isinstance(identifier, Urn):
+            return None
+        key = identifier.basic
+        for rule in self._current():
+            if key.startswith(rule.prefix):
+                binding = rule.binding(key)
+                return None if binding is None else RuleMatch(binding, rule.prefix)
+        return None
+
+    def patterns(self) -> Sequence[Pattern]:
+        """Return the patterns of the names that have a check character: of minted names and of prefix records.
+
+        Raises :class:`BindingsUnavailable` if the store could not be read since the start.
+        """
+        self._current()
+        return self._patterns
+
+    def records(self) -> PrefixRecords:
+        """Return the records of NAANs and shoulders, with their rules.
+
+        Raises :class:`BindingsUnavailable` if the store could not be read since the start.
+        """
+        self._current()
+        return self._records
+
+    def branding(self) -> Branding:
+        """Return the recorded branding, or the last known one if the store cannot be read now."""
+        try:
+            self._current()
+        except BindingsUnavailable:
+            # The page that reports the failure also has a branding.
+            return NO_BRANDING
+        return self._branding
+
+    def _current(self) -> Sequence[Rule]:
+        # One thread checks for changes while the others use the old rules. All threads wait for the first check.
+        if self._clock() >= self._next_look and self._lock.acquire(blocking=self._version is None):
+            try:
+                if self._clock() >= self._next_look:
+                    self._look()
+            finally:
+                self._lock.release()
+        if self._version is None:
+            raise BindingsUnavailable(self._failure or "the rules have not been read yet")
+        return self._rules
+
+    def _look(self) -> None:
+        began = self._clock()
+        try:
+            source = self._source()
+            # Read the version first, so that a change between the two queries is found by the next check.
+            version = source.rules_version()
+            if version != self._version:
+                self._rules = sorted(source.rules(), key=lambda rule: -len(rule.prefix))
+                records = source.prefixes()
+                self._records = PrefixRecords(with_rules(records, self._rules))
+                self._patterns = [*source.patterns(), *checked_patterns(records)]
+                recorded = version_of(source.recorded_branding())
+                self._branding = recorded.branding if recorded else NO_BRANDING
+                self._version = version
+        except BindingsUnavailable as error:
+            # Remember the failure, so that not every request waits for it.
+            self._next_look = next_attempt(began, self._clock())
+            if self._failure is None and self._version is not None:
+                _log.warning("The rules cannot be read; the last known rules are used: %s", display.escape(str(error)))
+            self._failure = str(error)
+            return
+        self._next_look = self._clock() + SECONDS_HELD
+        self._failure = None

@@ -1,0 +1,1 @@
+"""A table file, such as a CSV file, that is served without a database."""

@@ -1,0 +1,209 @@
+"""Keep a copy of the version of a table file that was served last. New versions are checked against it.
+
+The copy has the same bytes as the file. Its name is ``FILE.served``, in the folder of the file or in another folder. A
+copy is written to a temporary file and renamed, so that no reader gets a part of it. Workers that write at the same
+time wait for a lock on the folder. A worker replaces only a copy that it has checked.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from hashlib import sha256
+from io import BytesIO
+from pathlib import Path
+from typing import NamedTuple
+
+from ..names import validation
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None
+
+_log = logging.getLogger(__name__)
+
+Fingerprint = tuple[int, ...]
+"""Device, inode, size and times of a file: values that change when the file changes."""
+
+
+class Version(NamedTuple):
+    """The content of a table file at one moment, with its properties.
+
+    - ``digest``: the SHA-256 of the content.
+    - ``fingerprint``: a value that differs if the file was replaced or changed.
+    - ``mode``: the permissions; ``times``: the times of access and modification in nanoseconds.
+    """
+
+    path: Path
+    content: bytes
+    digest: bytes
+    fingerprint: Fingerprint
+    mode: int
+    times: tuple[int, int]
+
+    @property
+    def changed(self) -> datetime:
+        """The modification time of the file in UTC."""
+        return datetime.fromtimestamp(self.times[1] // 1000 / 1_000_000, UTC)
+
+    @property
+    def is_cut(self) -> bool:
+        """True if the last line has no line end, so that the file can be incomplete."""
+        return bool(self.content) and not self.content.rstrip(b"\0").endswith((b"\n", b"\r"))
+
+    def stream(self) -> BytesIO:
+        """Return the content as a binary file object with the name of the file."""
+        return _NamedBytesIO(self.content, self.path)
+
+
+class _NamedBytesIO(BytesIO):
+    def __init__(self, content: bytes, path: Path) -> None:
+        super().__init__(content)
+        self.name = str(path)
+
+
+def fingerprint(path: Path) -> Fingerprint | None:
+    """Return a value that differs if the file was replaced or changed. Return None if the file cannot be checked."""
+    try:
+        return _fingerprint_of(path.stat())
+    except OSError:
+        return None
+
+
+def read(path: Path, name: Path | None = None) -> Version:
+    """Read a file completely. The result has the path ``name``, by default ``path``.
+
+    Raises OSError, also for a path that is not a regular file, because reading a pipe would never end.
+    """
+    # O_NONBLOCK: opening a pipe would otherwise wait for a writer.
+    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    with os.fdopen(handle, "rb") as stream:
+        found = os.fstat(handle)
+        if not stat.S_ISREG(found.st_mode):
+            raise OSError("not a regular file")
+        content = stream.read()
+        times = found.st_atime_ns, found.st_mtime_ns
+        digest = sha256(content).digest()
+        return Version(name or path, content, digest, _fingerprint_of(found), stat.S_IMODE(found.st_mode), times)
+
+
+def _fingerprint_of(found: os.stat_result) -> Fingerprint:
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+
+
+class ServedCopy:
+    """The copy of the version of one table file that was served last. ``str()`` returns its path for messages.
+
+    ``is_kept`` is true if this process has seen a copy of the version that it serves. If the copy is missing then, the
+    operator has deleted it. ``failure`` is the reason why the copy cannot be read or written, or None.
+    """
+
+    def __init__(self, file: Path, folder: Path | None = None) -> None:
+        self._file = file
+        name = f"{file.name}.served"
+        if folder is not None:
+            # The folder can be shared by files with the same name.
+            name = f"{file.stem}-{sha256(os.fsencode(file)).hexdigest()[:8]}{file.suffix}.served"
+        self.path = (folder or file.parent).absolute() / name
+        self.is_kept = False
+        self.failure: str | None = None
+        self._is_readable = True
+
+    def __str__(self) -> str:
+        return validation.shown(str(self.path), 200)
+
+    def fingerprint(self) -> Fingerprint | None:
+        """Return a value that differs if the copy was replaced or changed. Return None if it does not exist."""
+        return fingerprint(self.path)
+
+    def read(self) -> Version | None:
+        """Read the copy. The result has the path of the table file, which determines the format.
+
+        Return None if the copy does not exist, or if it cannot be read; ``failure`` is then the reason.
+        """
+        self._is_readable = True
+        try:
+            return read(self.path, self._file)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            self._is_readable = False
+            self._fail("cannot be read", error)
+            return None
+
+    def keep(self, version: Version, previous: Version | None) -> bool:
+        """Replace the copy ``previous``, or None, by ``version``. Return False if another process replaced it first.
+
+        If the copy cannot be written, the error is logged once and is in ``failure``.
+        """
+        if not self._is_readable:
+            return True
+        if previous is not None and previous.digest == version.digest:
+            self._succeed()
+            return True
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with _locked(self.path.parent):
+                if self.fingerprint() != (previous.fingerprint if previous else None):
+                    return False
+                self._write(version)
+        except OSError as error:
+            self._fail("cannot be written", error)
+            return True
+        self._succeed()
+        return True
+
+    def _write(self, version: Version) -> None:
+        handle, temporary = tempfile.mkstemp(dir=self.path.parent, prefix=f".{self.path.name}-")
+        try:
+            with os.fdopen(handle, "wb") as stream:
+                stream.write(version.content)
+                stream.flush()
+                os.fsync(handle)
+            # Other workers can run as other users. The time of the file is the time of its bindings.
+            Path(temporary).chmod(version.mode | stat.S_IRUSR | stat.S_IWUSR)
+            os.utime(temporary, ns=version.times)
+            Path(temporary).replace(self.path)
+        except BaseException:
+            with suppress(OSError):
+                Path(temporary).unlink()
+            raise
+
+    def _succeed(self) -> None:
+        self.is_kept = True
+        self.failure = None
+
+    def _fail(self, what: str, error: OSError) -> None:
+        self.is_kept = False
+        failure = f"{self} {what}: {error.strerror or error}"
+        if failure != self.failure:
+            self.failure = failure
+            effect = "a restarted worker cannot check the file against the version that was served before"
+            _log.warning("%s; %s; make the folder writable, or choose another folder", failure, effect)
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Lock a folder, so that no other process writes a copy to it."""
+    if fcntl is None:
+        yield
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        # Some network file systems have no locks. Then workers write without a lock.
+        with suppress(OSError):
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        try:
+            yield
+        finally:
+            # A process that was forked in the meantime has the lock too, until it is released here.
+            with suppress(OSError):
+                fcntl.flock(handle, fcntl.LOCK_UN)
+    finally:
+        os.close(handle)

@@ -1,0 +1,62 @@
+"""Create the rows that an import of a table file into an empty database would create.
+
+The rows are names, rules, prefix records and counters, with their events. The time of the events is the time of the
+file, and their source is its line. :mod:`copying` writes them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from ..names.binding import rfc3339
+from ..names.other_rows import PrefixRow, RuleRow, Setting
+from ..storage.rows import STATE, last_event_of, row_of
+from ..storage.tables import schema
+from ..storage.tables.keys import index_key
+from ..storage.versions import first_settings
+
+if TYPE_CHECKING:
+    from sqlalchemy import Table
+
+    from ..storage.protocols import LastEvent, Row
+    from .table import FileTable
+
+
+def rows(file: FileTable, name: str, table: Table) -> Iterator[Row]:
+    """Yield the rows for one database table (:mod:`schema`), in the order of its columns.
+
+    ``name`` is the name of the file, for the source of the events.
+    """
+    columns = [column.name for column in table.columns]
+    for values in _records(file, name, table):
+        yield tuple(values.get(column) for column in columns)
+
+
+def last_events(file: FileTable) -> Iterator[LastEvent]:
+    """Yield one event for each name, in the order of the keys in a database."""
+    for binding in sorted(file.bindings.values(), key=lambda each: index_key(each.identifier)):
+        event = last_event_of(row_of(binding))
+        # A line without a time has the time of the file.
+        yield event._replace(changed="") if binding.changed == file.changed else event
+
+
+def _records(file: FileTable, name: str, table: Table) -> Iterator[Mapping[str, object]]:
+    if table is schema.meta:
+        yield from ({"name": key, "value": value} for key, value in first_settings().items())
+        yield from ({"name": row.name, "value": row.value} for row in file.others if isinstance(row, Setting))
+    elif table in (schema.bindings, schema.events):
+        lines = zip(file.bindings.values(), file.lines, strict=True)
+        for number, (binding, line) in enumerate(sorted(lines, key=lambda each: index_key(each[0].identifier)), 1):
+            action = "bound" if binding.is_live else binding.status
+            event = {"id": number, "action": action, "source": f"{name}, line {line}"}
+            yield {**dict(zip(STATE, row_of(binding), strict=True)), **event}
+    elif table in (schema.rules, schema.rule_events):
+        rules = sorted(row for row in file.others if isinstance(row, RuleRow))
+        for number, rule in enumerate(rules, 1):
+            yield {**rule._asdict(), "changed": rfc3339(file.changed), "id": number, "action": "set"}
+    elif table in (schema.prefixes, schema.prefix_events):
+        records = sorted(row for row in file.others if isinstance(row, PrefixRow))
+        for number, row in enumerate(records, 1):
+            stated = {"prefix": row.prefix, **row.texts, "changed": rfc3339(file.changed), "revision": 1}
+            yield {**stated, "id": number, "action": "set"}

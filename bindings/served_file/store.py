@@ -1,0 +1,414 @@
+"""A read-only store in a table file, for small sites that keep their names in Git.
+
+Each worker keeps the table in memory (about 200,000 names). A lookup checks every half second at most whether the file
+has changed. A thread reads a changed file while the old table answers; then the new table replaces the old one. So busy
+workers serve the same version within one second after a change, plus the time to read it. An idle worker waits for the
+new table at its next lookup, for one second at most.
+
+A new version must follow the version that was served before (:mod:`table`). A copy of the served version is kept
+in the folder of the file (:mod:`copy`). So the rules apply after restarts and for all workers.
+
+If a version is refused, the previous version stays in use, also after a restart. The reason is logged and is in
+:attr:`FileStore.refusal`. Without a previous version, every lookup raises :class:`BindingsUnavailable` until the file
+is correct. To accept a refused version, delete the copy.
+
+The history of the changes is in Git.
+"""
+
+from __future__ import annotations
+
+import heapq
+import logging
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NoReturn
+
+from ..names import validation
+from ..names.binding import Action, Binding, Event, NameCount, StoredRedirect, rfc3339
+from ..names.errors import BindingError, BindingsUnavailable, ReadOnlyBindings
+from ..names.event_selection import EventPage, EventSelection
+from ..names.operation import Operation
+from ..names.other_rows import RuleRow, Setting
+from ..names.policy import ChangeCheck, no_policy
+from ..names.prefixes.patterns import Pattern
+from ..names.prefixes.prefixes import PrefixEvent, PrefixRecord
+from ..names.prefixes.rules import Rule, RuleEvent
+from ..names.selection import Group, Page, Selection, cursor, group_of, position
+from ..storage.name_ranges import FileRanges
+from ..storage.reopening import CLOSED
+from ..system.fork_safety import ForkSafeLock
+from ..tables import text_stream as lines
+from .copy import Fingerprint, ServedCopy, Version, fingerprint, read
+from .file_snapshot import FileSnapshot
+from .table import FileTable, read_table, require_kept
+
+CHECK_SECONDS = 0.5
+"""The minimum time between two checks of the file."""
+
+SETTLE_SECONDS = 0.2
+"""The time that must pass after a change of the file before the file is read."""
+
+IDLE_SECONDS = 2.0
+"""The time without lookups after which a worker waits for a new table, because its table can be old."""
+
+MAX_WAIT_SECONDS = 1.0
+"""The maximum time that a lookup waits for a new table."""
+
+_TRIES = 3
+
+_log = logging.getLogger(__name__)
+
+
+_Seen = tuple[Fingerprint | None, Fingerprint | None]  # of the file and of its copy
+
+
+class FileStore:
+    """A store that reads the bindings in one table file. ``str()`` returns its path.
+
+    With ``served``, the file is read again when it changes, and checked against the version that was served before. A
+    copy of that version is kept in the folder ``state``; the default is the folder of the file. A file that cannot be
+    used raises nothing: see :attr:`refusal`.
+
+    Without ``served``, the file is read once, not checked against another version, and not copied. Then a file that is
+    not a table of bindings raises :class:`TableError`. A file that cannot be read raises BindingsUnavailable.
+    """
+
+    def __init__(
+        self, path: Path, check_change: ChangeCheck = no_policy, *, served: bool = True, state: Path | None = None
+    ) -> None:
+        self._check_change = check_change
+        self.path = path.absolute()
+        self.refusal: str | None = None
+        """Why the current version of the file is not served, in printable ASCII; None if it is served."""
+        self._copy = ServedCopy(self.path, state) if served else None
+        self._table: FileTable | None = None
+        # The file and the copy at the last check.
+        self._seen: _Seen | None = None
+        self._next_check = float("inf")
+        self._checking = ForkSafeLock()
+        self._reader: threading.Thread | None = None
+        self._wait_until = float("-inf")
+        self._closed = False
+        if self._copy is None:
+            self._table = self._read_once()
+        else:
+            for _ in range(_TRIES):
+                if self._update():
+                    break
+            self._next_check = time.monotonic() + CHECK_SECONDS
+
+    def __str__(self) -> str:
+        return validation.shown(str(self.path), 200)
+
+    @property
+    def unrecorded(self) -> str | None:
+        """Why the copy of the served version cannot be saved, in printable ASCII. It is None if it is saved or not
+        needed.
+
+        Without a copy, a restarted worker cannot check a new version against the one that was served before.
+        """
+        return self._copy.failure if self._copy else None
+
+    def fetch(self, identifiers: Iterable[str]) -> dict[str, Binding]:
+        """Return the bindings of these keys, by key, from one version of the file.
+
+        Keys that are not bound are omitted.
+        """
+        bindings = self._current().bindings
+        return {name: bindings[name] for name in identifiers if name in bindings}
+
+    def stored_redirect(self, identifier: str) -> StoredRedirect | None:
+        """Return the redirect of a live name without alternates that the site does not serve, else None."""
+        binding = self._current().bindings.get(identifier)
+        if binding is None or not binding.is_live or binding.alternates or binding.kind == "served":
+            return None
+        status = binding.redirect if binding.kind == "located" else 303
+        return StoredRedirect(binding.target, status, binding.metadata)
+
+    def data_version(self) -> bytes:
+        """Return the SHA-256 of the version of the file that is served now."""
+        return self._current().digest
+
+    def first_actors(self, identifiers: Iterable[str]) -> dict[str, str]:
+        """Return an empty dict: a file has no actors."""
+        return {}
+
+    def last_actions(self, identifiers: Iterable[str]) -> dict[str, Action]:
+        """Return "updated" for a live name that was changed after its creation, otherwise the action of its line."""
+        found = self.fetch(identifiers).values()
+        return {
+            each.identifier: "updated" if each.is_live and each.created < each.changed else _action(each)
+            for each in found
+        }
+
+    def log_entries(self, identifier: str) -> list[int]:
+        """Return an empty list: the numbers are in the database next to the folder of the log."""
+        return []
+
+    def log_key(self) -> None:
+        """Return None: the key is in the database next to the folder of the log."""
+
+    def first_log_entry(self, identifier: str) -> None:
+        """Return None: the numbers are in the database next to the folder of the log."""
+
+    def history(self, identifier: str) -> list[Event]:
+        """Return one event for the name with this key, with its line as the source. The full history is in Git."""
+        table = self._current()
+        binding = table.bindings.get(identifier)
+        if binding is None:
+            return []
+        source = f"{validation.shown(self.path.name, 200)}, line {table.line(identifier)}"
+        return [Event(_action(binding), None, source, None, binding)]
+
+    def count(self) -> NameCount:
+        """Return the exact number of names in the file."""
+        return NameCount(len(self._current().bindings), True)
+
+    def list_names(self, selection: Selection, after: str | None, limit: int) -> Page:
+        """Return a page of at most ``limit`` names that meet the conditions.
+
+        The order is that of the changes if the selection is ``by_change``, otherwise that of the keys. ``after`` is
+        :attr:`Page.next` of the page before, or None.
+        """
+        table = self._current().bindings
+        found = filter(selection.includes, table.values())
+        if not selection.by_change:
+            start = "" if after is None else str(position(after, (str,))[0])
+            keys = sorted(each.identifier for each in found if each.identifier > start)
+            more = len(keys) > limit
+            return Page([table[key] for key in keys[:limit]], cursor(keys[limit - 1]) if more else None, [])
+        places = ((rfc3339(each.changed), each.identifier) for each in found)
+        reached = None if after is None else tuple(map(str, position(after, (str, str))))
+        if selection.newest_first:
+            page = heapq.nlargest(limit + 1, (each for each in places if reached is None or each < reached))
+        else:
+            page = heapq.nsmallest(limit + 1, (each for each in places if reached is None or each > reached))
+        names = [table[key] for _, key in page[:limit]]
+        return Page(names, cursor(*page[limit - 1]) if len(page) > limit else None, [])
+
+    def count_names(self, selection: Selection, by: Group | None) -> dict[str, int]:
+        """Return the number of names in each group. If ``by`` is None, the number of all names has the key ""."""
+        names = filter(selection.includes, self._current().bindings.values())
+        return dict(sorted(Counter(group_of(name, by) for name in names).items()))
+
+    def ranges(self) -> FileRanges:
+        """Return an object that divides the names of this version into ranges of their keys."""
+        return FileRanges(self._current().bindings)
+
+    def operations(self, before: int | None, limit: int) -> list[Operation]:
+        """Return an empty list, because a file records no operations."""
+        return []
+
+    def events(self, selection: EventSelection, below: int | None, limit: int) -> EventPage:
+        """Return an empty page: a file has no events."""
+        return EventPage([], None, [])
+
+    def rules_version(self) -> str:
+        """Return the SHA-256 of the file, which changes with each rule and prefix record in it."""
+        return self._current().digest.hex()
+
+    def rules(self) -> list[Rule]:
+        """Return the rules in the file. Their time is the modification time of the file, and their actor is None."""
+        table = self._current()
+        return [Rule(*row, table.changed, None) for row in table.others if isinstance(row, RuleRow)]
+
+    def patterns(self) -> list[Pattern]:
+        """Return the patterns of the names that were minted with a check character, from the counters in the file."""
+        found = (Pattern.of_counter(row.name) for row in self._current().others if isinstance(row, Setting))
+        return [pattern for pattern in found if pattern and pattern.check]
+
+    def rule_history(self, prefix: str) -> list[RuleEvent]:
+        """Return an empty list, because the history of a file is in Git."""
+        return []
+
+    def prefixes(self) -> list[PrefixRecord]:
+        """Return the records of NAANs and shoulders in the file. Their time is the modification time of the file."""
+        return self._current().prefixes()
+
+    def prefix_history(self, prefix: str) -> list[PrefixEvent]:
+        """Return an empty list, because the history of a file is in Git."""
+        return []
+
+    def recorded_branding(self) -> None:
+        """Return None, because a file has only names."""
+
+    def recorded_brandings(self) -> list[str]:
+        """Return an empty list, because a file has only names."""
+        return []
+
+    @contextmanager
+    def transaction(self, *, exclusive: bool = False) -> Iterator[NoReturn]:
+        """Raise :class:`ReadOnlyBindings`, because only the operator changes the file."""
+        raise ReadOnlyBindings(f"{self} is a read-only file: edit it, or import it into a database with ararat import")
+        yield
+
+    @contextmanager
+    def snapshot(self) -> Iterator[FileSnapshot]:
+        """Return the version of the file that is used now. Later versions do not change the snapshot."""
+        yield FileSnapshot(self._current(), validation.shown(self.path.name, 200))
+
+    def close(self) -> None:
+        """Free the memory of the table. Later lookups raise :class:`BindingsUnavailable`."""
+        self._closed = True
+        self._table = None
+
+    def _current(self) -> FileTable:
+        if self._closed:
+            raise BindingsUnavailable(CLOSED)
+        if time.monotonic() >= self._next_check and self._checking.acquire(blocking=False):
+            try:
+                self._check_file()
+            finally:
+                self._checking.release()
+        if (wait := self._wait_until - time.monotonic()) > 0 and (reader := self._reader) is not None:
+            reader.join(wait)
+        table = self._table
+        if table is None:
+            raise BindingsUnavailable(self.refusal or f"{self} was not read yet; try again later")
+        return table
+
+    def _check_file(self) -> None:
+        if self._reader is not None and self._reader.is_alive():
+            return
+        now = time.monotonic()
+        idle = now - self._next_check > IDLE_SECONDS - CHECK_SECONDS
+        self._next_check = now + CHECK_SECONDS
+        if self._fingerprints() == self._seen:
+            return
+        # One thread per change, and no waiting thread, so a fork loses nothing.
+        reader = threading.Thread(target=self._read_again, name="ararat bindings", daemon=True)
+        reader.start()
+        self._reader = reader
+        if idle or self._table is None:
+            self._wait_until = now + MAX_WAIT_SECONDS
+
+    def _read_again(self) -> None:
+        seen = self._fingerprints()
+        try:
+            self._wait_until_unchanged()
+            self._update()
+        except Exception as error:  # noqa: BLE001 - report every error
+            # An exception in a thread would otherwise not be logged.
+            _log.exception("%s cannot be read", self)
+            self._refuse(f"{self} cannot be read: {validation.shown(str(error))}", seen)
+
+    def _wait_until_unchanged(self) -> None:
+        try:
+            unchanged = time.time() - self.path.stat().st_ctime
+        except OSError:
+            return
+        # The limits protect against a clock that was set back.
+        time.sleep(min(max(SETTLE_SECONDS - unchanged, 0.0), SETTLE_SECONDS))
+
+    def _read_once(self) -> FileTable:
+        try:
+            return read_table(read(self.path), self._check_change)
+        except OSError as error:
+            raise BindingsUnavailable(f"{self}: {error.strerror or error}") from error
+
+    def _update(self) -> bool:
+        """Read the file, and serve it if it follows the previous version. Return False if it is still changing."""
+        copy = self._copy
+        if copy is None:
+            return True
+        previous = copy.read()
+        self._note_copy(previous, copy)
+        file: Version | None = None
+        remedy = ""
+        try:
+            file = read(self.path)
+            table = self._table_of(file)
+            remedy = f"; correct it, or delete {copy} to accept it"
+            if previous is None or previous.digest != file.digest:
+                for earlier in self._served_before(previous, copy):
+                    require_kept(earlier, table, lines.name_of(self.path))
+        except (BindingError, OSError) as error:
+            self._serve_copy(previous, copy)
+            # A file that cannot be read is tried again at the next check.
+            seen = (file.fingerprint, previous.fingerprint if previous else copy.fingerprint()) if file else None
+            self._refuse(f"{self._fault(error)}{remedy}", seen)
+            return True
+        if file.fingerprint != fingerprint(self.path) or not copy.keep(file, previous):
+            # The file is still being written, or another worker was faster. The next check finds another state.
+            return False
+        self._accept(table, (file.fingerprint, copy.fingerprint()))
+        return True
+
+    def _fault(self, error: BindingError | OSError) -> str:
+        if isinstance(error, BindingError):
+            return _one_line(error)
+        return f"{self} cannot be read: {error.strerror or error}"
+
+    def _table_of(self, version: Version) -> FileTable:
+        table = self._table
+        if table is not None and table.digest == version.digest:
+            return table
+        return read_table(version, self._check_change)
+
+    def _served_before(self, previous: Version | None, copy: ServedCopy) -> Iterator[FileTable]:
+        """Return the tables that a new version must follow."""
+        if previous is not None:
+            try:
+                yield self._table_of(previous)
+            except BindingError as error:
+                raise BindingError(
+                    error.code, f"the copy of the previous version, {copy}, cannot be read: {error.message}"
+                ) from error
+        # The operator deletes the copy to accept the current version of the file.
+        if self._table is not None and not copy.is_kept:
+            yield self._table
+
+    def _serve_copy(self, previous: Version | None, copy: ServedCopy) -> None:
+        """Serve the previous version if this process has no table."""
+        if self._table is None and previous is not None:
+            try:
+                self._table = self._table_of(previous)
+                self._note_copy(previous, copy)
+            except BindingError as error:
+                _log.error("%s cannot be read: %s", copy, _one_line(error))
+
+    def _note_copy(self, previous: Version | None, copy: ServedCopy) -> None:
+        if previous is not None and self._table is not None and previous.digest == self._table.digest:
+            copy.is_kept = True
+
+    def _accept(self, table: FileTable, seen: _Seen) -> None:
+        known = self._table is not None and self._table.digest == table.digest and self.refusal is None
+        # One assignment: lookups that have begun use the old table, and later ones the new table.
+        self._table = None if self._closed else table
+        self._seen = seen
+        self.refusal = None
+        if not known:
+            _log.info("%s was read: %d names", self, len(table.bindings))
+
+    def _refuse(self, reason: str, seen: _Seen | None) -> None:
+        self._seen = seen
+        if reason != self.refusal:
+            effect = "the previous version stays in use" if self._table else "no bindings are served"
+            _log.error("%s: %s", effect, reason)
+            self.refusal = reason
+
+    def _fingerprints(self) -> _Seen:
+        return fingerprint(self.path), self._copy.fingerprint() if self._copy else None
+
+
+def require_succession(path: Path) -> None:
+    """Check whether a table file can replace the version that a resolver serves.
+
+    The copy of that version is in the folder of the file. Raises :class:`TableError` if it cannot, and OSError.
+    """
+    copy = ServedCopy(path.absolute(), None)
+    version, previous = read(path.absolute()), copy.read()
+    if previous is not None and previous.digest != version.digest:
+        require_kept(read_table(previous), read_table(version), lines.name_of(path))
+
+
+def _action(binding: Binding) -> Action:
+    return "bound" if binding.status == "live" else binding.status
+
+
+def _one_line(error: BindingError) -> str:
+    return str(error).replace("\n", "; ")

@@ -1,0 +1,201 @@
+"""The table in one version of a table file, and the changes that a new version may make.
+
+A version is refused as a whole if it
+
+- cannot be read, or its last line has no line end, because such a file can be incomplete;
+- has two different lines for one name;
+- lacks a name that is not reserved, because names are withdrawn and never deleted;
+- assigns a name to another resource, moves it without its resource, or records a resource for a withdrawn name.
+
+The rules for a change of a name are those of :mod:`assignment` for imports.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from dataclasses import replace
+from datetime import datetime
+from typing import NamedTuple
+
+from ..names import assignment, other_rows, validation
+from ..names.assignment import Proposal
+from ..names.binding import Binding
+from ..names.errors import BindingConflict, BindingError, TableError
+from ..names.other_rows import OtherRow, PrefixRow, RuleRow
+from ..names.policy import ChangeCheck, TemporarySettings, no_policy
+from ..names.prefixes.prefixes import PrefixRecord, record
+from ..tables import columns, formats
+from ..tables import text_stream as lines
+from .copy import Version
+
+
+class FileBindings(Mapping[str, Binding]):
+    """The bindings of a table file by key, in the order of their lines.
+
+    Most names of a large file are never requested. So each line is kept as its checked proposal, and a binding is made
+    from it at the first use. ``changed`` is the time of lines without a time.
+    """
+
+    def __init__(self, changed: datetime) -> None:
+        self._changed = changed
+        # A proposal is kept as a plain tuple, because the garbage collector does not visit a tuple of texts.
+        self._lines: dict[str, tuple[object, ...] | Binding] = {}
+
+    def add(self, line: Proposal | Binding) -> None:
+        """Add the name of a line."""
+        if isinstance(line, Proposal):
+            self._lines[line.key] = tuple(line)
+        else:
+            self._lines[line.identifier] = line
+
+    def __getitem__(self, key: str) -> Binding:
+        line = self._lines[key]
+        if isinstance(line, tuple):
+            line = self._lines[key] = Proposal._make(line).first(self._changed)
+        return line
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._lines
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._lines)
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+
+class FileTable(NamedTuple):
+    """The content of one version of a table file.
+
+    - ``bindings``: the bindings by key, in the order of their lines; ``lines``: the numbers of these lines.
+    - ``stated``: 1 for each line that contains a status, else 0.
+    - ``digest``: the SHA-256 of the content.
+    - ``others``: rules, prefix records, counters and owners of UUIDs.
+    - ``changed``: the modification time of the file in UTC.
+    """
+
+    bindings: FileBindings
+    lines: array[int]
+    stated: bytearray
+    digest: bytes
+    others: list[OtherRow]
+    changed: datetime
+
+    def line(self, key: str) -> int:
+        """Return the number of the line that binds the name with this key."""
+        return self.lines[self._index(key)]
+
+    def states_status(self, key: str) -> bool:
+        """Return whether the line of the name with this key has a value in the column "status"."""
+        return bool(self.stated[self._index(key)])
+
+    def prefixes(self) -> list[PrefixRecord]:
+        """Return the records of NAANs and shoulders in the order of their prefixes. Their time is that of the file."""
+        rows = sorted(row for row in self.others if isinstance(row, PrefixRow))
+        return [record(row.prefix, row.texts, changed=self.changed) for row in rows]
+
+    def _index(self, key: str) -> int:
+        return list(self.bindings).index(key)
+
+
+def read_table(version: Version, check_change: ChangeCheck = no_policy) -> FileTable:
+    """Parse a version of a table file. ``check_change`` checks each binding.
+
+    Two equal lines for one name are allowed. Raises :class:`TableError` for a file that is not a table, and for a line
+    that cannot be bound. It is also raised for two different lines of one name, and for a last line without a line end.
+    """
+    bindings = FileBindings(version.changed)
+    table = FileTable(bindings, array("Q"), bytearray(), version.digest, [], version.changed)
+    prefixes: dict[tuple[type, str], int] = {}
+    file = lines.name_of(version.path)
+    memory = TemporarySettings()
+    last = 1
+    with closing(formats.read_rows(version.stream())) as rows:
+        for row in rows:
+            last = row.line
+            try:
+                if (other := other_rows.read(row.cells)) is not None:
+                    if isinstance(other, (RuleRow, PrefixRow)):
+                        first = prefixes.setdefault((type(other), other.prefix), row.line)
+                        if first < row.line:
+                            what = f"a {'rule' if isinstance(other, RuleRow) else 'record'} for {other.prefix}"
+                            message = f"lines {first} and {row.line} both have {what}; delete one of them"
+                            raise BindingError("duplicate-line", message)
+                    table.others.append(other)
+                    continue
+                proposal = columns.proposal(row.cells)
+                if proposal.key not in bindings:
+                    if check_change is no_policy:
+                        bindings.add(proposal)
+                    else:
+                        change = assignment.bind(None, proposal, table.changed)
+                        bindings.add(check_change(None, change, memory).after)
+                    table.lines.append(row.line)
+                    table.stated.append(proposal.status is not None)
+                    continue
+                change = assignment.bind(bindings[proposal.key], proposal, table.changed)
+            except BindingConflict as error:
+                raise _differs(table, error.existing.identifier, file, row.line) from None
+            except BindingError as error:
+                shown = validation.shown(row.cells.get("identifier", ""), 100)
+                raise TableError(error.code, f"{shown}: {error.message}", file, row.line) from None
+            if change.action:
+                raise _differs(table, proposal.key, file, row.line)
+    if version.is_cut:
+        message = "the last line has no line end, so the file can be incomplete; save the whole file with a line end"
+        raise TableError("table-cut", message, file, last)
+    return table
+
+
+def require_kept(old: FileTable, new: FileTable, file: str) -> None:
+    """Check that the table ``new`` can replace the table ``old``; ``file`` is the name in messages.
+
+    Raises :class:`TableError` if it deletes a name, assigns it to another resource, or restores it without a status.
+    """
+    if old.digest == new.digest:
+        return
+    for key, before in old.bindings.items():
+        after = new.bindings.get(key)
+        if before.is_reserved:
+            continue
+        if after is None:
+            message = (
+                f"the previous version has {validation.shown(key, 100)} in line {old.line(key)}, and this version "
+                "does not have it; add its line again, with the status withdrawn if the name is not used any more"
+            )
+            raise TableError("name-missing", message, file, old.line(key))
+        if after.is_reserved:
+            message = f"{validation.shown(key, 100)} is public and cannot be reserved; remove its status"
+            raise TableError("reserve-public", message, file, new.line(key))
+        if not before.is_live and after.is_live and not new.states_status(key):
+            shown = validation.shown(key, 100)
+            message = f"{shown} is withdrawn; its line needs the status withdrawn, or the status live to restore it"
+            raise TableError("withdrawn", message, file, new.line(key))
+        try:
+            assignment.require_kept(*_comparable(before, after), stated=after.resource)
+        except BindingConflict as error:
+            message = f"{validation.shown(key, 100)} (line {old.line(key)} of the previous version): {error.message}"
+            if error.code == "bound-otherwise":
+                message += "; add its resource in one version of the file, and the new target in the next version"
+            raise TableError(error.code, message, file, new.line(key)) from None
+
+
+def _comparable(before: Binding, after: Binding) -> tuple[Binding, Binding]:
+    """Return both bindings, and give a tombstone without a target the target of the other binding."""
+    if not after.is_live and after.target is None:
+        return before, _with_place_of(after, before)
+    if not before.is_live and before.target is None and before.resource is not None:
+        return _with_place_of(before, after), after
+    return before, after
+
+
+def _with_place_of(binding: Binding, other: Binding) -> Binding:
+    return replace(binding, **{field: getattr(other, field) for field in assignment.PLACE})
+
+
+def _differs(table: FileTable, key: str, file: str, line: int) -> TableError:
+    shown = validation.shown(key, 100)
+    message = f"lines {table.line(key)} and {line} are both for {shown} and differ; delete one of them"
+    return TableError("duplicate-line", message, file, line)

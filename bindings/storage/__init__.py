@@ -1,0 +1,1 @@
+"""Stores of bindings in a database: reading, lists, copies and health."""

@@ -1,0 +1,374 @@
+"""Bindings in PostgreSQL or a database with its protocol: one server, or a primary and its standbys in one URL.
+
+libpq reads the URL, so the URL can contain all of libpq's parameters. Messages and ``str()`` contain host, port and
+name of the database, and never user or password.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Hashable, Iterator, Sequence
+from contextlib import AbstractContextManager, closing, nullcontext
+from typing import TYPE_CHECKING, Any, LiteralString
+
+from ...names.errors import BindingError, BindingsLocked, BindingsUnavailable
+from ..statements import Statements
+from ..tables.triggers import PROTECTED
+from .connections import LIFETIME_SECONDS
+
+if TYPE_CHECKING:
+    import psycopg
+    from sqlalchemy import Engine
+
+    from .deadlines import WriterConnection
+    from .prepared import PreparedConnection
+
+# libpq, section 34.1.1: parameters that are lists with an entry for each server, and that choose among servers.
+_PER_SERVER = ("host", "hostaddr", "port")
+_OF_SEVERAL = ("target_session_attrs", "load_balance_hosts")
+
+CONNECT_SECONDS = 2
+READ_MILLISECONDS = 700
+
+# A statement on a kept connection, a new connection and the same statement on it must take at most two seconds.
+_QUICK_SECONDS = 1.0
+_LEAST_SECONDS = 0.3
+
+LOCK_SECONDS = 5
+"""The maximum time that a writer waits for another writer, as with SQLite."""
+
+# A number that other programs are unlikely to lock: "ararat" in ASCII.
+SCHEMA_LOCK = 0x617261726174
+
+# PostgreSQL expects thousands of names with each word. So it would start processes and compile code for a search that
+# finds one, which takes longer than the search, and longer than the time limit among 30 million names.
+_SETTINGS = {"statement_timeout": READ_MILLISECONDS, "jit": "off", "max_parallel_workers_per_gather": 0}
+
+# Options set a session up when it begins. A pooler such as PgBouncer refuses or ignores options, and each transaction
+# can get another session. Behind a pooler, each statement runs in a transaction that has its own settings.
+_READING = " ".join(["-c default_transaction_read_only=on", *(f"-c {name}={_SETTINGS[name]}" for name in _SETTINGS)])
+_IS_READING = (
+    "SELECT current_setting('default_transaction_read_only'), pg_postmaster_start_time()::text, "
+    "(SELECT relkind = 'p' FROM pg_class WHERE oid = to_regclass('bindings'))"
+)
+_REFUSED_BY_POOLER = "unsupported startup parameter"
+_BEGIN_READING = "; ".join(["BEGIN READ ONLY", *(f"SET LOCAL {name} = {_SETTINGS[name]}" for name in _SETTINGS)])
+_SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = 0"
+_LOCK_TIMEOUT = f"{LOCK_SECONDS}s"
+# Changes find names by an index. A prepared statement keeps the plan that was made for a few names, which would read
+# the whole table after thousands were added. PostgreSQL would compile a plan without an index, because it seems slow.
+_WRITING = f"-c lock_timeout={_LOCK_TIMEOUT} -c enable_seqscan=off -c jit=off"
+# A commit changes the snapshot on a primary server. A standby does not list transactions in its snapshots.
+_VERSION = (
+    "SELECT CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn()::text ELSE pg_current_snapshot()::text END"
+)
+_PREPARED = 5
+"""The number of uses after which a connection for changes prepares a statement."""
+
+_HOLDER = """
+SELECT a.pid, a.application_name FROM pg_locks l JOIN pg_stat_activity a USING (pid)
+WHERE l.relation = 'bindings'::regclass AND l.granted AND l.mode <> 'AccessShareLock'
+ORDER BY a.xact_start LIMIT 1
+"""
+# Messages of the server contain the user: role "x" does not exist, password authentication failed for user "x".
+_NAMED_USER = re.compile(r'\b(role|user) "[^"]*"')
+
+_PORTS = re.compile(r"[0-9,]*")
+
+
+class PostgreSQL:
+    """A PostgreSQL database with its URL, which opens no connection before it is needed (:class:`.protocols.Database`).
+
+    ``str()`` returns its place without user and password.
+    """
+
+    dialect_name = "postgresql"
+    # PostgreSQL allows 100 connections by default. Eight processes leave some for writers and other programs.
+    most_readers = 8
+    # The result of the last ANALYZE or autovacuum of the table or its partitions.
+    estimate_sql = """
+    SELECT sum(greatest(reltuples, 0))::bigint FROM pg_class WHERE relkind = 'r' AND (oid = 'bindings'::regclass
+    OR oid IN (SELECT relid FROM pg_partition_tree('bindings'::regclass)))
+    """
+    # EXCLUSIVE conflicts with SELECT ... FOR UPDATE, the first statement of each writer. Weaker locks cause deadlocks.
+    # Readers do not wait.
+    exclusive_lock_sql = "LOCK TABLE bindings IN EXCLUSIVE MODE"
+    schema_lock_sql = f"SELECT pg_advisory_xact_lock({SCHEMA_LOCK})"
+    is_standby_sql = "pg_is_in_recovery()"
+    server_state_sql = """
+    SELECT pg_is_in_recovery(), has_table_privilege('bindings', 'INSERT') AND has_table_privilege('bindings', 'UPDATE')
+    AND has_table_privilege('events', 'INSERT')
+    """
+    trigger_names_sql = f"""
+    SELECT tgname FROM pg_trigger WHERE tgenabled IN ('O', 'A') AND tgrelid IN
+    ({", ".join(f"'{table}'::regclass" for table in PROTECTED)})
+    """  # noqa: S608  names of the schema
+
+    def __init__(self, url: str) -> None:
+        try:
+            import psycopg
+            from psycopg.conninfo import conninfo_to_dict
+        except ImportError:
+            raise BindingError("driver-missing") from None
+        self._psycopg = psycopg
+        self.driver_error: type[Exception] = psycopg.Error
+        try:
+            self._parameters: dict[str, Any] = conninfo_to_dict(url)
+        except (psycopg.Error, UnicodeError):
+            # The message of the driver, also in a chained exception, would contain the password.
+            raise BindingError(
+                "database-url", "the PostgreSQL URL cannot be parsed by libpq; check its syntax"
+            ) from None
+        if _has_misread_password(self._parameters):
+            # The host, port or name contains a part of the password, and messages name them.
+            raise BindingError(
+                "database-url",
+                "the PostgreSQL URL has no valid host and port; in a user or password, write %40 for @ and %2F for /",
+            )
+        from . import deadlines
+
+        hosts = str(self._parameters.get("host") or self._parameters.get("hostaddr") or "").count(",") + 1
+        self._writer_class: type[WriterConnection] = deadlines.WriterConnection
+        self._snapshot_class: type[psycopg.Connection[Any]] = deadlines.DeadlineConnection
+        self._reader_class: type[psycopg.Connection[Any]] = (
+            deadlines.ReaderConnection
+            if "connect_timeout" in self._parameters
+            else deadlines.reader_class(max(_QUICK_SECONDS / hosts, _LEAST_SECONDS))
+        )
+        self._parameters.setdefault("connect_timeout", CONNECT_SECONDS)
+        self._parameters.setdefault("application_name", "ararat")
+        # Every server can be read. Only the current primary can be written.
+        if hosts > 1:
+            self._writer_class = deadlines.PrimaryConnection
+        self._engine: Engine | None = None
+        self._is_behind_pooler: bool | None = None  # not known yet
+        self._server: str | None = None  # the start time of the server of the newest reading connection
+        self._mixed_until = float("-inf")
+
+    def __str__(self) -> str:
+        hosts = str(self._parameters.get("host", "")).split(",")
+        ports = str(self._parameters.get("port", "")).split(",")
+        where = [f"{host}:{port}" if port else host for host, port in zip(hosts, ports * len(hosts), strict=False)]
+        return f"postgresql://{','.join(where)}/{self._parameters.get('dbname', '')}"
+
+    @property
+    def engine(self) -> Engine:
+        """The engine of the writing connections. The first use loads SQLAlchemy."""
+        if self._engine is None:
+            from ..writing.engines import postgresql_engine
+
+            self._engine = postgresql_engine(self._connect)
+        return self._engine
+
+    def servers(self) -> list[PostgreSQL]:
+        """Return a database for each server that the URL names, in the same order, so that each can be checked."""
+        from psycopg.conninfo import make_conninfo
+
+        lists = {name: str(self._parameters[name]).split(",") for name in _PER_SERVER if self._parameters.get(name)}
+        count = max(map(len, lists.values()), default=1)
+        if count == 1:
+            return [self]
+        shared = {name: value for name, value in self._parameters.items() if name not in (*_PER_SERVER, *_OF_SEVERAL)}
+        servers = [
+            {name: values[number if len(values) == count else 0] for name, values in lists.items()}
+            for number in range(count)
+        ]
+        return [PostgreSQL(make_conninfo("", **shared, **own)) for own in servers]
+
+    def fingerprint(self, in_use: bool = False) -> Hashable:
+        """Return None. The fingerprint is for files; a broken connection to a server raises an error itself."""
+        return None
+
+    def is_same_file(self, before: Hashable, now: Hashable) -> bool:
+        """Return False, because a server is not a file."""
+        return False
+
+    def connect_to_read(self) -> PreparedConnection | _PooledConnection:
+        """Open a connection that cannot write. Its statements have a time limit of at most one second."""
+        from .prepared import PreparedConnection
+
+        if not self._is_behind_pooler:
+            options = f"{self._parameters.get('options', '')} {_READING}"
+            try:
+                connection = self._reader_class.connect(**{**self._parameters, "options": options}, autocommit=True)
+                # A statement that is prepared behind a pooler would stay in a session of other clients.
+                found = connection.execute(_IS_READING, prepare=False).fetchone()
+                is_reading, server, is_partitioned = found or ("", "", None)
+                if is_reading == "on":
+                    connection.prepare_threshold = 0
+                    self._is_behind_pooler = False
+                    self._note_server(server)
+                    statements = Statements(self.dialect_name)
+                    by_key = (*statements.lookups, statements.many)
+                    return PreparedConnection(connection, by_key, statements.lookups if is_partitioned else ())
+                connection.close()
+            except self.driver_error as error:
+                if _REFUSED_BY_POOLER not in str(error):
+                    raise self.unavailable(error) from error
+            self._is_behind_pooler = True
+        return _PooledConnection(self._connected(self._reader_class, "SELECT 1"))
+
+    @property
+    def version_sql(self) -> str | None:
+        """A query whose rows differ after each commit on the server. None behind a pooler, and for several servers."""
+        is_one = self._is_behind_pooler is False and time.monotonic() >= self._mixed_until
+        return _VERSION if is_one else None
+
+    def _note_server(self, server: str) -> None:
+        if self._server not in (None, server):
+            # A failover, a restart or a proxy. Other connections can lead to a server with an older state.
+            self._mixed_until = time.monotonic() + LIFETIME_SECONDS
+        self._server = server
+
+    def connect_for_snapshot(self) -> psycopg.Connection[Any]:
+        """Open a connection that cannot write and that sees the database as it is at its first query.
+
+        Its statements have no time limit, because the first row of a long query can take long.
+        """
+        return self._connected(self._snapshot_class, _SNAPSHOT)
+
+    @staticmethod
+    def stream(connection: Any, query: str) -> Iterator[Any]:
+        """Run a query and yield its rows. A thousand rows at a time are in memory."""
+        connection.execute(f"DECLARE ararat NO SCROLL CURSOR FOR {query}")
+        while found := connection.execute("FETCH 1000 FROM ararat").fetchall():
+            yield from found
+        connection.execute("CLOSE ararat")
+
+    def exists(self) -> bool:
+        """Return True. Only a connection would show whether the database exists."""
+        return True
+
+    def create(self) -> None:
+        """Check that the database has the encoding UTF-8. The administrator of the server has created it.
+
+        Raises :class:`BindingError` with the code ``database-encoding``, and :class:`BindingsUnavailable`.
+        """
+        try:
+            with self._connect() as connection:
+                encoding = connection.info.parameter_status("server_encoding")
+        except self.driver_error as error:
+            raise self.unavailable(error) from error
+        if encoding != "UTF8":
+            raise BindingError(
+                "database-encoding", f"{self} has the encoding {encoding}; create a database with the encoding UTF8"
+            )
+
+    def prepare(self) -> None:
+        """Do nothing, because the administrator prepares the server."""
+
+    def require_writable(self) -> None:
+        """Do nothing: the server checks the permissions of each statement."""
+
+    def unavailable(self, error: Exception) -> BindingsUnavailable:
+        """Convert an error of the driver or the server to the exception to raise. Its message contains no password and
+        no user.
+        """
+        first = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        first = _NAMED_USER.sub(r'\1 "***"', first)
+        if isinstance(error, self._psycopg.errors.LockNotAvailable):
+            locked = f"another writer has locked the bindings for {LOCK_SECONDS} s{self._holder()}; try again later"
+            return BindingsLocked(f"{self}: {locked}")
+        if isinstance(error, self._psycopg.errors.InsufficientPrivilege):
+            first = f"{first}; grant the user SELECT on this table"
+        return BindingsUnavailable(f"{self}: {first}")
+
+    def _holder(self) -> str:
+        """Return the server process that has the oldest lock on the bindings, as a text in parentheses."""
+        try:
+            with closing(self.connect_to_read()) as connection:
+                found = connection.execute(_HOLDER).fetchone()
+        except (BindingsUnavailable, self.driver_error):
+            found = None
+        return f" (server process {found[0]}, application {found[1] or 'unknown'})" if found else ""
+
+    def is_read_only(self, error: Exception) -> bool:
+        """Return whether a change failed because the server is a standby or the user has no permission to write."""
+        errors = self._psycopg.errors
+        return isinstance(error, (errors.ReadOnlySqlTransaction, errors.InsufficientPrivilege))
+
+    def is_conflict(self, error: Exception) -> bool:
+        """Return whether a change failed because another writer changed the same row first. The caller can repeat the
+        change.
+        """
+        errors = self._psycopg.errors
+        return isinstance(error, (errors.UniqueViolation, errors.DeadlockDetected, errors.SerializationFailure))
+
+    def is_constraint_violation(self, error: Exception) -> bool:
+        """Return whether a change failed because a trigger or a constraint of the tables forbids it."""
+        return isinstance(error, self._psycopg.errors.IntegrityError)
+
+    def is_transient(self, error: Exception) -> bool:
+        """Return whether the connection can be used again after this error, such as a time limit."""
+        return isinstance(error, (self._psycopg.errors.QueryCanceled, self._psycopg.errors.LockNotAvailable))
+
+    def is_missing_table(self, error: Exception) -> bool:
+        """Return whether a statement failed because a table does not exist."""
+        return isinstance(error, self._psycopg.errors.UndefinedTable)
+
+    def close_writers(self) -> None:
+        """Close the idle writing connections."""
+        if self._engine is not None:
+            self._engine.dispose()
+
+    def turn_to_write(self) -> AbstractContextManager[object]:
+        """Do nothing: several connections can write."""
+        return nullcontext()
+
+    @staticmethod
+    def array_parameter(keys: list[str]) -> list[str]:
+        """Return many keys as the one parameter of a statement: an array."""
+        return keys
+
+    def _connected(self, kind: type[psycopg.Connection[Any]], first: LiteralString) -> psycopg.Connection[Any]:
+        try:
+            connection = kind.connect(**self._parameters, autocommit=True, prepare_threshold=None)
+        except self.driver_error as error:
+            raise self.unavailable(error) from error
+        try:
+            connection.execute(first)
+        except self.driver_error as error:
+            connection.close()
+            raise self.unavailable(error) from error
+        return connection
+
+    def _connect(self) -> WriterConnection:
+        # The driver would begin transactions itself, with another round trip.
+        parameters = {**self._parameters, "autocommit": True, "prepare_threshold": None}
+        if self._is_behind_pooler is False:
+            # Behind a pooler, a transaction would find the prepared statements of another client.
+            parameters["prepare_threshold"] = _PREPARED
+            parameters["options"] = f"{self._parameters.get('options', '')} {_WRITING}"
+        connection = self._writer_class.connect(**parameters)
+        if self._is_behind_pooler is not False:
+            connection.begin_sql = f"BEGIN; SET LOCAL lock_timeout = '{_LOCK_TIMEOUT}'"
+        return connection
+
+
+def _has_misread_password(parameters: dict[str, Any]) -> bool:
+    """Return whether libpq read a part of a password as host, port or name, because of a raw @ or /."""
+    hosts = str(parameters.get("host", "")).split(",")
+    # The host of an abstract Unix socket begins with @.
+    if any("@" in host[1:] for host in hosts) or _PORTS.fullmatch(str(parameters.get("port", ""))) is None:
+        return True
+    return "user" not in parameters and "@" in str(parameters.get("dbname", ""))
+
+
+class _PooledConnection:
+    """A connection through a pooler. Each statement runs in a read-only transaction with a time limit."""
+
+    def __init__(self, connection: Any) -> None:
+        self._connection = connection
+
+    def execute(self, query: Any, params: Sequence[Any] | None = None) -> psycopg.Cursor[Any]:
+        """Run a statement and return its cursor, which has loaded all rows."""
+        self._connection.execute(_BEGIN_READING)
+        try:
+            return self._connection.execute(query, params, prepare=False)
+        finally:
+            self._connection.execute("ROLLBACK")
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._connection.close()

@@ -1,0 +1,479 @@
+"""Bindings in an SQLite file: open the file, and detect that another program replaced or changed it.
+
+Writes are durable: write-ahead log, ``synchronous=FULL``, one ``BEGIN IMMEDIATE`` transaction for each change. The log
+is in the folder of the file. Readers write there too, if they have permission. A process that can only read opens the
+file as immutable while no log exists. It checks the file system before each lookup.
+
+A log of another file is never opened with the file (:mod:`wal`).
+
+A process with an open file can read it after the file was deleted, or after its permissions were removed. The operator
+expects the resolver to serve only the file that is there now. So lookups check the file's identity, permissions and
+times, at most once per :data:`FRESH_SECONDS`. Only SQLite opens the file: closing another handle would drop the locks
+that SQLite holds on it.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import sqlite3
+import stat
+import time
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from ...names.errors import BindingsLocked, BindingsUnavailable, ReadOnlyBindings
+from ...system.fork_safety import ForkSafeLock
+from ..tables.triggers import ROW_EXISTS
+from . import wal
+from .connections import IDLE_SECONDS
+
+if TYPE_CHECKING:
+    from sqlalchemy import Engine
+
+    from ..writing.reuse import ReusedConnection
+
+BUSY_SECONDS = 5.0
+"""The maximum time that a writer waits for another writer, and that a reader waits for a lock."""
+
+FRESH_SECONDS = 0.01
+"""The time for which all lookups use one result of ``stat``.
+
+``stat`` is fast but releases the global interpreter lock. Under load, each thread would then wait for the others.
+"""
+
+WRITING_CACHE = -65536
+"""The size of the cache of a writing connection during a change, as for ``PRAGMA cache_size``: 64 MB.
+
+An import has names in any order. A large cache keeps the pages of the index in memory.
+"""
+
+IDLE_CACHE = -512
+"""The size of the cache of a writing connection between two changes."""
+
+_MIXED = (
+    "the file was replaced, and {log} is the log of the previous file. Stop all programs that use them, "
+    "move {log} and {shm} to another folder, and start the programs"
+)
+_REMEDY = "give the user of this process write permission on the file and its folder (chown, or chmod u+w)"
+_REMEDIES = {
+    sqlite3.SQLITE_NOTADB: "name the file of the database, or restore it from a backup",
+    sqlite3.SQLITE_CORRUPT: "restore the file from a backup",
+    sqlite3.SQLITE_FULL: "free space on its disk",
+}
+"""The remedies for errors of SQLite that do not pass, by result code."""
+
+_Pair = tuple[tuple[int, int] | None, tuple[int, int] | None]  # device and inode of the file and of its log
+_TRIES = 5
+_logger = logging.getLogger(__name__)
+
+
+class SQLite:
+    """A database in an SQLite file, which is not opened before it is needed (:class:`.protocols.Database`).
+
+    ``str()`` returns its URL.
+    """
+
+    driver_error = sqlite3.Error
+    most_readers = 32
+    dialect_name = "sqlite"
+    # Only reserved names are deleted, so the last row ID is almost the number of rows.
+    estimate_sql = "SELECT max(rowid) FROM bindings"
+    # BEGIN IMMEDIATE locks out other writers.
+    exclusive_lock_sql = None
+    schema_lock_sql = None
+    server_state_sql = None
+    is_standby_sql = None
+    # https://www.sqlite.org/pragma.html#pragma_data_version
+    version_sql = "PRAGMA data_version"
+    trigger_names_sql = "SELECT name FROM sqlite_master WHERE type = 'trigger'"
+
+    def __init__(self, path: Path) -> None:
+        self.path = path.absolute()
+        self._log = self.path.with_name(f"{self.path.name}-wal")
+        self._seen: tuple[float, Hashable] = (0.0, None)
+        self._pair: _Pair = (None, None)  # the file that was read last, and its log
+        self._verified: Hashable = None
+        self._lost_logs = 0
+        self._reads_only = False
+        self._turn = ForkSafeLock()
+        self._engine: Engine | None = None
+        self._writer: ReusedConnection | None = None
+        self._idle_since: float | None = None  # the time of the last change with the idle writing connection
+
+    def __str__(self) -> str:
+        return f"sqlite:///{self.path}"
+
+    @property
+    def engine(self) -> Engine:
+        """The engine of the writing connections. The first use loads SQLAlchemy."""
+        if self._engine is None:
+            from ..writing.engines import sqlite_engine
+            from ..writing.reuse import ReusedConnection
+
+            self._engine = sqlite_engine(BUSY_SECONDS)
+            self._writer = ReusedConnection(self._engine, self)
+        return self._engine
+
+    def servers(self) -> list[SQLite]:
+        """Return a list of this database only, because SQLite has no other servers."""
+        return [self]
+
+    def exists(self) -> bool:
+        """Return False if the file does not exist, and True if it exists or cannot be checked."""
+        try:
+            self.path.stat()
+        except FileNotFoundError:
+            return False
+        except OSError:
+            return True
+        return True
+
+    def fingerprint(self, in_use: bool = False) -> Hashable:
+        """Return a value that changes if the file is replaced or changed. It is at most :data:`FRESH_SECONDS` old.
+
+        ``in_use`` is true if this process has idle connections to the file. Raises :class:`BindingsUnavailable` if the
+        file does not exist, or if its write-ahead log belongs to another file.
+        """
+        now = time.monotonic()
+        until, fingerprint = self._seen
+        if now < until:
+            return fingerprint
+        if self._idle_since is not None and now - self._idle_since > IDLE_SECONDS:
+            self.close_writers()
+        try:
+            found = os.stat(self.path)  # noqa: PTH116  Path.stat() is slower
+        except OSError as error:
+            raise self.unavailable(error) from error
+        has_log = self._check_log(found, in_use)
+        fingerprint = (
+            (found.st_dev, found.st_ino, found.st_mode, found.st_uid, found.st_gid),
+            (self._lost_logs, has_log and self._reads_only),
+            (found.st_size, found.st_mtime_ns),
+        )
+        self._seen = now + FRESH_SECONDS, fingerprint
+        return fingerprint
+
+    def is_same_file(self, before: Hashable, now: Hashable) -> bool:
+        """Return whether two fingerprints differ only in the size and the time of the file."""
+        return isinstance(before, tuple) and isinstance(now, tuple) and before[:2] == now[:2]
+
+    def _check_log(self, found: os.stat_result, in_use: bool, is_reading: bool = True) -> bool:
+        """Return whether a log exists and is not empty. Raises BindingsUnavailable if it belongs to another file.
+
+        Only readers note a new log. A reader must see that its log was deleted, also if a writer sees it first.
+        """
+        try:
+            log = os.stat(self._log)  # noqa: PTH116
+        except OSError:
+            log = None
+        file, its_log = (found.st_dev, found.st_ino), log and (log.st_dev, log.st_ino)
+        known, known_log = self._pair
+        if known != file:
+            if known is not None and log is not None and its_log == known_log:
+                raise self._mixed()
+            return log is not None and log.st_size > 0
+        if in_use and known_log not in (None, its_log):
+            # SQLite deletes a log that no process uses. Closing the readers writes the content of this log to the file.
+            self._lost_logs += 1
+            _logger.warning(
+                "%s was deleted or replaced while it was in use: the latest changes can be lost; check them, "
+                "and delete the log only when no program uses the database",
+                self._log,
+            )
+        if is_reading:
+            self._pair = file, its_log
+        return log is not None and log.st_size > 0
+
+    def _require_own_log(self) -> None:
+        """Raise BindingsUnavailable if the log belongs to another file. SQLite opens nothing before this check."""
+        try:
+            found = self.path.stat()
+            if not self._check_log(found, in_use=False, is_reading=False) or not hasattr(os, "pread"):
+                return
+            log = self._log.stat()
+            state = found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, log.st_dev, log.st_ino
+            if state == self._verified:
+                return
+            for _ in range(_TRIES):
+                # A checkpoint can change both files in between. The check fails only if the log has not changed.
+                before = self._log.stat().st_mtime_ns
+                if wal.belongs(wal.header_of(self.path), wal.first_pages(self._log)):
+                    self._verified = state
+                    return
+                if self._log.stat().st_mtime_ns == before:
+                    raise self._mixed()
+        except OSError:
+            return  # the file or its log does not exist or cannot be read, which SQLite reports
+
+    def _mixed(self) -> BindingsUnavailable:
+        message = _MIXED.format(log=self._log.name, shm=f"{self.path.name}-shm")
+        return BindingsUnavailable(f"{self}: {message}")
+
+    def connect_to_read(self) -> sqlite3.Connection:
+        """Open a connection that cannot write. Raises :class:`BindingsUnavailable` if the file cannot be opened."""
+        # A reason for a new connection can be that a log in use was deleted. All connections to it must be closed.
+        self.close_writers()
+        self._reads_only = self.exists() and not self._can_write()
+        if self._reads_only:
+            return self._connect_reading_only()
+        try:
+            # Each thread can have a connection, so each cache is small: 512 KiB. With SQLite's default of 2 MB a
+            # lookup is 10 % faster with ten thousand names, and not faster with ten million. With mmap_size a query
+            # needs 0.6 of the time, but a file that another program shortens ends the process (SIGBUS).
+            connection = self._connect("rw", "query_only = ON", "cache_size = -512")
+        except ReadOnlyBindings as error:
+            # The file or its permissions have changed since the check above. The next lookup checks them again.
+            raise BindingsUnavailable(error.message) from error
+        except sqlite3.Error as error:
+            raise self.unavailable(error) from error
+        try:
+            # SQLite opens the log with the first statement. From now on the log belongs to this file.
+            connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
+            self._remember_pair()
+        except sqlite3.Error as error:
+            connection.close()
+            raise self.unavailable(error) from error
+        return connection
+
+    def _remember_pair(self) -> None:
+        try:
+            found, log = self.path.stat(), self._log.stat()
+        except OSError:
+            return
+        self._pair = (found.st_dev, found.st_ino), (log.st_dev, log.st_ino)
+
+    def _connect_reading_only(self) -> sqlite3.Connection:
+        """Open a connection of a process without permission to write the file or its folder."""
+        self._require_permissions(creating=False, writing=False)
+        self._require_own_log()
+        try:
+            has_log = self._log.stat().st_size > 0
+        except OSError:
+            has_log = False
+        try:
+            # Without a log, SQLite creates one even to read, unless the file is opened as immutable.
+            connection = self._open("mode=ro" if has_log else "mode=ro&immutable=1", "query_only = ON")
+            try:
+                connection.execute("SELECT 1 FROM sqlite_master").fetchone()
+            except sqlite3.Error:
+                connection.close()
+                raise
+        except sqlite3.Error as error:
+            if not has_log:
+                raise self.unavailable(error) from error
+            message = f"{error}: changes in {self._log.name} cannot be read by this user; {_REMEDY}"
+            raise self.unavailable(RuntimeError(message)) from error
+        return connection
+
+    def _can_write(self) -> bool:
+        return os.access(self.path, os.W_OK) and os.access(self.path.parent, os.W_OK | os.X_OK)
+
+    def connect_for_snapshot(self) -> sqlite3.Connection:
+        """Open a connection that cannot write and that sees the database as it is at its first query."""
+        connection = self.connect_to_read()
+        connection.execute("BEGIN")
+        return connection
+
+    @staticmethod
+    def stream(connection: Any, query: str) -> Iterator[Any]:
+        """Run a query and yield its rows one at a time."""
+        return iter(connection.execute(query))
+
+    def create(self) -> None:
+        """Create the file if it does not exist. The content of an existing file is not changed.
+
+        Raises :class:`BindingsUnavailable` if the file cannot be created.
+        """
+        try:
+            self._connect("rwc").close()
+            if self.path.stat().st_size == 0:
+                self.prepare()
+        except (sqlite3.Error, OSError) as error:
+            raise self.unavailable(error) from error
+
+    def prepare(self) -> None:
+        """Turn on the write-ahead log of the file permanently, because a restored backup can be without it.
+
+        Do nothing if this process cannot write the file.
+        """
+        if not self._can_write():
+            return
+        try:
+            connection = self._connect("rw")
+            try:
+                (mode,) = connection.execute("PRAGMA journal_mode").fetchone()
+                if mode != "wal":
+                    (mode,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
+            finally:
+                connection.close()
+        except sqlite3.Error as error:
+            raise self.unavailable(error) from error
+        if mode != "wal":
+            raise BindingsUnavailable(f"{self}: this file system does not support a write-ahead log; use a local disk")
+
+    def require_writable(self) -> None:
+        """Raise ReadOnlyBindings if this process has no permission to write the file or its log."""
+        self._require_permissions(creating=False)
+
+    def unavailable(self, error: Exception) -> BindingsUnavailable:
+        """Convert an error of SQLite or of the file system to the exception to raise."""
+        if error_code(error) & 0xFF == sqlite3.SQLITE_BUSY:
+            return self._locked()
+        if isinstance(error, FileNotFoundError):
+            return BindingsUnavailable(f"{self}: {self._what_is_missing()}")
+        remedy = _REMEDIES.get(error_code(error) & 0xFF)
+        return BindingsUnavailable(f"{self}: {error}; {remedy}" if remedy else f"{self}: {error}")
+
+    def _what_is_missing(self) -> str:
+        if not self.path.parent.is_dir():
+            return "the folder does not exist; create it, or name a file in another folder"
+        return f"the file does not exist; restore it, or create a new one with: ararat init --database {self}"
+
+    def _locked(self) -> BindingsUnavailable:
+        message = f"another writer has locked the database for {BUSY_SECONDS:g} s; try again later"
+        return BindingsLocked(f"{self}: {message}")
+
+    def is_read_only(self, error: Exception) -> bool:
+        """Return whether a change failed because this process cannot write the file."""
+        return error_code(error) & 0xFF == sqlite3.SQLITE_READONLY
+
+    def is_conflict(self, error: Exception) -> bool:
+        """Return whether a change failed because another writer added the same row first. The caller can repeat the
+        change.
+        """
+        # The trigger runs before the check of the unique index, and reports the same fault.
+        return ROW_EXISTS in str(error) or error_code(error) in (
+            sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY,
+            sqlite3.SQLITE_CONSTRAINT_UNIQUE,
+        )
+
+    def is_constraint_violation(self, error: Exception) -> bool:
+        """Return whether a change failed because a trigger or a constraint of the tables forbids it."""
+        return isinstance(error, sqlite3.IntegrityError)
+
+    def is_transient(self, error: Exception) -> bool:
+        """Return whether the connection can be used again after this error, such as a lock of another writer."""
+        return error_code(error) & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_INTERRUPT)
+
+    def is_missing_table(self, error: Exception) -> bool:
+        """Return whether a statement failed because a table does not exist."""
+        return isinstance(error, sqlite3.OperationalError) and str(error).startswith("no such table")
+
+    def close_writers(self) -> None:
+        """Close the idle writing connection."""
+        self._idle_since = None
+        if self._writer is not None:
+            self._writer.close()
+
+    @contextmanager
+    def turn_to_write(self) -> Iterator[None]:
+        """Wait until no other thread of this process writes.
+
+        SQLite would poll for its lock, with pauses of up to 0.1 s. Of many threads, some could wait too long.
+        """
+        if not self._turn.acquire(timeout=BUSY_SECONDS):
+            raise self._locked()
+        try:
+            yield
+        finally:
+            self._idle_since = time.monotonic()
+            # The next lookup must read the file that was changed, also if it was replaced a moment ago.
+            self._seen = 0.0, None
+            self._turn.release()
+
+    @staticmethod
+    def array_parameter(keys: list[str]) -> str:
+        """Return many keys as the one parameter of a statement: a JSON array."""
+        return json.dumps(keys)
+
+    def connect_to_write(self) -> sqlite3.Connection:
+        """Open a connection for changes."""
+        return self._connect("rw", "synchronous = FULL", f"cache_size = {WRITING_CACHE}")
+
+    def connect_alone(self) -> sqlite3.Connection:
+        """Open the only connection to the file. Raises sqlite3.OperationalError if another connection uses it."""
+        connection = self._connect("rw", "busy_timeout = 0", "locking_mode = EXCLUSIVE")
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+        except sqlite3.Error:
+            connection.close()
+            raise
+        return connection
+
+    def delete(self) -> None:
+        """Delete the file and its log. Call this only with the only connection."""
+        self._log.unlink(missing_ok=True)
+        self.path.unlink()
+
+    def written_state(self) -> Hashable:
+        """Return a value that differs after the file was written or replaced. None if it cannot be written, or has no
+        log.
+        """
+        try:
+            found, log = os.stat(self.path), os.stat(self._log)  # noqa: PTH116
+        except OSError:
+            return None
+        if not self._can_write():
+            return None
+        return (
+            (found.st_dev, found.st_ino, found.st_mode, found.st_uid, found.st_gid),
+            (found.st_size, found.st_mtime_ns, found.st_ctime_ns),
+            (log.st_dev, log.st_ino),
+        )
+
+    def _connect(self, mode: str, *pragmas: str) -> sqlite3.Connection:
+        self._require_permissions(creating=mode == "rwc")
+        self._require_own_log()
+        # With "rw", SQLite does not create a file that was deleted. The default would.
+        return self._open(f"mode={mode}", *pragmas)
+
+    def _open(self, options: str, *pragmas: str) -> sqlite3.Connection:
+        connection = sqlite3.connect(
+            # A path consists of bytes, which need not be UTF-8.
+            f"file:{quote(os.fsencode(self.path))}?{options}",
+            uri=True,
+            timeout=BUSY_SECONDS,
+            isolation_level=None,
+            check_same_thread=False,
+        )
+        try:
+            for pragma in pragmas:
+                connection.execute(f"PRAGMA {pragma}")
+        except sqlite3.Error:
+            connection.close()
+            raise
+        return connection
+
+    def _require_permissions(self, *, creating: bool, writing: bool = True) -> None:
+        folder = self.path.parent
+        try:
+            found = self.path.stat()
+        except FileNotFoundError as error:
+            if not (creating and folder.is_dir()):
+                raise self.unavailable(error) from error
+        except OSError as error:
+            raise self.unavailable(error) from error
+        else:
+            if not stat.S_ISREG(found.st_mode):
+                raise BindingsUnavailable(f"{self}: the path is not a regular file; name the file of the database")
+            # root can read any file. A file without any read permission is still not served.
+            if not found.st_mode & 0o444 or not os.access(self.path, os.R_OK):
+                raise BindingsUnavailable(
+                    f"{self}: no permission to read the file (mode {stat.filemode(found.st_mode)}); {_REMEDY}"
+                )
+            if writing and not os.access(self.path, os.W_OK):
+                raise ReadOnlyBindings(f"{self} is read-only: no permission to write the file; {_REMEDY}")
+        if writing and not os.access(folder, os.W_OK | os.X_OK):
+            if creating:
+                raise BindingsUnavailable(f"{self}: no permission to create a file in the folder; {_REMEDY}")
+            raise ReadOnlyBindings(f"{self} is read-only: no permission to write its log in the folder; {_REMEDY}")
+
+
+def error_code(error: Exception) -> int:
+    """Return the extended result code of SQLite, or 0 for another error."""
+    return getattr(error, "sqlite_errorcode", 0)

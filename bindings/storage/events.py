@@ -1,0 +1,92 @@
+"""The SQL of lists of events. A page is a range of the numbers of events."""
+
+# ruff: noqa: S608 - the statements contain names of the schema only
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..names.binding import Binding, Event, rfc3339
+from ..names.errors import UnreadableBinding
+from ..names.event_selection import EventPage, EventSelection, NumberedEvent
+from ..names.selection import LAST
+from .protocols import Row
+from .rows import STATE, binding_of
+
+Read = Callable[[str, Sequence[Any]], list[Row]]
+"""A function that returns the rows of a query."""
+
+_WIDTH = len(STATE)
+_STATE = ", ".join(f"events.{name}" for name in STATE)
+
+
+def page(read: Read, dialect_name: str, selection: EventSelection, below: int | None, limit: int) -> EventPage:
+    """Return at most ``limit`` events with numbers below ``below``, the newest first."""
+    conditions, parameters = _conditions(selection)
+    if below is not None:
+        conditions.append("events.id < ?")
+        parameters.append(below)
+    rows = read(
+        _marked(
+            f"SELECT {_STATE}, events.action, events.actor, events.source, events.operation, events.id FROM events "
+            f"WHERE {' AND '.join(conditions)} ORDER BY events.id DESC LIMIT ?",
+            dialect_name,
+        ),
+        [*parameters, limit + 1],
+    )
+    before = _states_before(read, dialect_name, rows[:limit])
+    found = EventPage([], rows[limit - 1][-1] if len(rows) > limit else None, [])
+    for row in rows[:limit]:
+        action, actor, source, operation, number = row[_WIDTH:]
+        try:
+            event = Event(action, actor, source, before.get(number), binding_of(row[:_WIDTH]), operation)
+        except UnreadableBinding:
+            found.unreadable.append(str(row[0]))
+        else:
+            found.events.append(NumberedEvent(number, event))
+    return found
+
+
+def _conditions(selection: EventSelection) -> tuple[list[str], list[object]]:
+    parameters: list[object] = []
+    if selection.operation is None:
+        conditions = ["events.operation IS NULL"]
+    else:
+        conditions = ["events.operation = ?"]
+        parameters.append(selection.operation)
+    for column, sign, value in (
+        ("actor", "=", selection.actor),
+        ("action", "=", selection.action),
+        ("key", ">=", selection.prefix),
+        ("key", "<", selection.prefix and f"{selection.prefix}{LAST}"),
+        ("changed", ">=", selection.since and rfc3339(selection.since)),
+        ("changed", "<", selection.before and rfc3339(selection.before)),
+    ):
+        if value is not None:
+            conditions.append(f"events.{column} {sign} ?")
+            parameters.append(value)
+    return conditions, parameters
+
+
+def _states_before(read: Read, dialect_name: str, rows: Sequence[Row]) -> dict[int, Binding]:
+    """Return the bindings before these events by the numbers of the events; none for the first change of a name."""
+    revision = STATE.index("revision")
+    wanted = {(row[0], row[revision] - 1): row[-1] for row in rows if row[revision] > 1}
+    if not wanted:
+        return {}
+    either = " OR ".join(["(events.key = ? AND events.revision = ?)"] * len(wanted))
+    parameters = [value for key_and_revision in wanted for value in key_and_revision]
+    text = f"SELECT {_STATE} FROM events WHERE events.action <> 'deleted' AND ({either})"
+    found: dict[int, Binding] = {}
+    for row in read(_marked(text, dialect_name), parameters):
+        try:
+            found[wanted[row[0], row[revision]]] = binding_of(row)
+        except UnreadableBinding:
+            continue
+    return found
+
+
+def _marked(text: str, dialect_name: str) -> str:
+    """Return a statement with the parameter marks of the driver."""
+    return text if dialect_name == "sqlite" else text.replace("?", "%s")

@@ -1,0 +1,205 @@
+"""Divide the names of a store into ranges of keys, and read the live names of a range, for sitemaps.
+
+A range begins at a text and ends before another. Its bounds follow from the keys alone, so all processes find the same
+ranges without recording them. A bound is a short text between two names. So few new names move it, and a moved bound
+moves few others. It contains nothing of a reserved name, because the bounds are public.
+"""
+
+# ruff: noqa: S608 - the statements contain names of the schema only
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import Any, NamedTuple, Protocol
+from zlib import crc32
+
+from ..names.binding import Binding
+from .protocols import Row
+
+KEYS_AT_ONCE = 10_000
+"""The maximum number of keys that a statement reads. A reader waits less than a second for its result."""
+
+Read = Callable[[str, Sequence[Any]], Sequence[Row]]
+"""A function that returns the rows of a query."""
+
+
+class LiveName(NamedTuple):
+    """A live name: its key, which is its place in the order, and the time of its last change in UTC, if readable."""
+
+    key: str
+    identifier: str
+    changed: datetime | None
+
+
+class RangeState(NamedTuple):
+    """The state of the public names in a range. Each change of one of them changes the state.
+
+    ``names`` is their number, and ``revisions`` the sum of their revisions, which only increases. ``changed`` is the
+    time of the last change in UTC; None without a name.
+    """
+
+    names: int
+    revisions: int
+    changed: datetime | None
+
+
+class NameRanges(Protocol):
+    """The ranges of the names in a store. The methods raise :class:`BindingsUnavailable`."""
+
+    def bound(self, start: str, end: str, most: int) -> str | None:
+        """Return the end of a range that begins at ``start`` and has at most ``most`` public names.
+
+        Return None if the rest up to ``end`` has at most ``most`` public names.
+        """
+        ...
+
+    def state(self, start: str, end: str) -> RangeState:
+        """Return the state of the public names from ``start`` to before ``end``."""
+        ...
+
+    def live(self, start: str, end: str, most: int) -> list[LiveName]:
+        """Return the first live names from ``start`` to before ``end``, at most ``most``, in the order of their keys.
+
+        The list is empty only if there are no more.
+        """
+        ...
+
+
+class DatabaseRanges:
+    """The ranges of the names in a database (:class:`NameRanges`). ``read`` runs a query with the marks ``mark``."""
+
+    def __init__(self, read: Read, mark: str) -> None:
+        self._read = read
+        within = f"key >= {mark} AND key < {mark}"
+        public = f"{within} AND status <> 'reserved'"
+        self.nth_sql = f"SELECT key FROM bindings WHERE {within} ORDER BY key LIMIT 1 OFFSET {mark}"
+        self.last_sql = f"SELECT key FROM bindings WHERE {public} ORDER BY key DESC LIMIT 1"
+        self.first_sql = f"SELECT key FROM bindings WHERE {public} ORDER BY key LIMIT 1"
+        self.state_sql = f"SELECT count(*), coalesce(sum(revision), 0), max(changed) FROM bindings WHERE {public}"
+        self.live_sql = (
+            "SELECT key, coalesce(long_identifier, key), changed FROM bindings "
+            f"WHERE {within} AND status = 'live' ORDER BY key LIMIT {mark}"
+        )
+
+    def bound(self, start: str, end: str, most: int) -> str | None:
+        """Return the end of a range with at most ``most`` names, as in :class:`NameRanges`."""
+        # Count all names, because the index of the keys has no states.
+        last = self._nth(start, end, most)
+        middle = last and self._nth(start, behind(last), max(1, most // 2))
+        if last is None or middle is None:
+            return None
+        low = next(self._key_of_each(self.first_sql, middle, end), None)
+        high = max(self._key_of_each(self.last_sql, middle, behind(last)), default=None)
+        return low if low is None or high is None else between(low, high)
+
+    def state(self, start: str, end: str) -> RangeState:
+        """Return the state of a range, as in :class:`NameRanges`."""
+        rows = [self._read(self.state_sql, step)[0] for step in self._steps(start, end)]
+        changed = max((row[2] for row in rows if row[2] is not None), default=None)
+        return RangeState(sum(row[0] for row in rows), sum(int(row[1]) for row in rows), _time(changed))
+
+    def live(self, start: str, end: str, most: int) -> list[LiveName]:
+        """Return live names, as in :class:`NameRanges`."""
+        for step in self._steps(start, end):
+            if rows := self._read(self.live_sql, (*step, most)):
+                return [LiveName(key, identifier, _time(changed)) for key, identifier, changed in rows]
+        return []
+
+    def _steps(self, start: str, end: str) -> Iterator[tuple[str, str]]:
+        """Divide a range into ranges of at most :data:`KEYS_AT_ONCE` keys."""
+        while (bound := self._key(self.nth_sql, start, end, KEYS_AT_ONCE)) is not None:
+            yield start, bound
+            start = bound
+        yield start, end
+
+    def _nth(self, start: str, end: str, number: int) -> str | None:
+        """Return the key that follows ``number`` other keys of a range, or None."""
+        key: str | None = start
+        while number > 0 and key is not None:
+            step = min(number, KEYS_AT_ONCE)
+            key = self._key(self.nth_sql, key, end, step)
+            number -= step
+        return key
+
+    def _key_of_each(self, statement: str, start: str, end: str) -> Iterator[str]:
+        """Yield the key that a statement finds in each step of a range, in order."""
+        return (key for step in self._steps(start, end) if (key := self._key(statement, *step)) is not None)
+
+    def _key(self, statement: str, *parameters: object) -> str | None:
+        rows = self._read(statement, parameters)
+        return rows[0][0] if rows else None
+
+
+class FileRanges:
+    """The ranges of the names in a table file (:class:`NameRanges`). ``bindings`` are those of one version."""
+
+    def __init__(self, bindings: Mapping[str, Binding]) -> None:
+        self._bindings = bindings
+
+    def bound(self, start: str, end: str, most: int) -> str | None:
+        """Return the end of a range with at most ``most`` names, as in :class:`NameRanges`."""
+        keys = self._keys_of(start, end)
+        if len(keys) <= most:
+            return None
+        public = [key for key in keys[max(1, most // 2) :] if not self._bindings[key].is_reserved]
+        within = [key for key in public if key <= keys[most]]
+        return between(within[0], within[-1]) if within else next(iter(public), None)
+
+    def state(self, start: str, end: str) -> RangeState:
+        """Return the state of a range, as in :class:`NameRanges`."""
+        public = [each for key in self._keys_of(start, end) if not (each := self._bindings[key]).is_reserved]
+        changed = max((each.changed for each in public), default=None)
+        return RangeState(len(public), sum(each.revision for each in public), changed)
+
+    def live(self, start: str, end: str, most: int) -> list[LiveName]:
+        """Return live names, as in :class:`NameRanges`."""
+        found: list[LiveName] = []
+        for key in self._keys_of(start, end):
+            if len(found) == most:
+                break
+            if (binding := self._bindings[key]).is_live:
+                found.append(LiveName(key, key, binding.changed))
+        return found
+
+    @cached_property
+    def _keys(self) -> list[str]:
+        return sorted(self._bindings)
+
+    def _keys_of(self, start: str, end: str) -> list[str]:
+        return self._keys[bisect_left(self._keys, start) : bisect_left(self._keys, end)]
+
+
+def behind(key: str) -> str:
+    """Return the text that follows a key, in the order of the keys: a key contains no space.
+
+    >>> "ark:12345/x" < behind("ark:12345/x") < "ark:12345/x!"
+    True
+    """
+    return f"{key} "
+
+
+def between(low: str, high: str) -> str:
+    """Return a text that is greater than ``low`` and not greater than ``high``, or ``high`` if the two are equal.
+
+    It is their common beginning and one character. The check sum selects this character: then most pairs of other texts
+    around it have the same result.
+
+    >>> between("ark:12345/x4q7", "ark:12345/x9ab"), between("ark:12345/x", "ark:12345/x")
+    ('ark:12345/x9', 'ark:12345/x')
+    """
+    if low == high:
+        return high
+    common = next((place for place, (a, b) in enumerate(zip(low, high, strict=False)) if a != b), len(low))
+    first = ord(low[common]) + 1 if len(low) > common else ord("!")
+    texts = (f"{high[:common]}{chr(code)}" for code in range(first, ord(high[common]) + 1))
+    return min(texts, key=lambda text: crc32(text.encode()))
+
+
+def _time(stored: str | None) -> datetime | None:
+    try:
+        return None if stored is None else datetime.fromisoformat(stored).astimezone(UTC)
+    except (TypeError, ValueError):
+        return None

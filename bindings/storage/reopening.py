@@ -1,0 +1,178 @@
+"""Open a store at its first use, and try again after a failure, so that a site starts without it.
+
+After a failure, all requests get the same answer until the next attempt. No request waits for a database that is down.
+One thread opens the store, and the other threads use the last failure in the meantime.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from typing import Generic, Protocol, TypeVar
+
+from ...identifiers.text import display
+from ..names.errors import BindingError, BindingsUnavailable
+from ..system.fork_safety import ForkSafeLock
+
+CLOSED = "the bindings were closed; open them again with open_bindings"
+
+RETRY_SECONDS = 1.0
+"""The minimum time between two attempts."""
+
+RETRY_FACTOR = 5
+"""The pause after a failed attempt is at least this multiple of its duration. A worker must not spend its time on
+waiting for a dead host."""
+
+QUIET_SECONDS = 10.0
+"""The minimum time between two log messages about the same cause."""
+
+_log = logging.getLogger(__name__)
+
+
+class _Closeable(Protocol):
+    def close(self) -> None: ...
+
+
+S = TypeVar("S", bound=_Closeable)
+
+
+def next_attempt(began: float, ended: float) -> float:
+    """Return the time of the next attempt to open a store, from begin and end of a failed one (seconds).
+
+    The pause is at least one second, and at least five times the duration of the failed attempt.
+
+    >>> next_attempt(10.0, 10.1), next_attempt(10.0, 12.0)
+    (11.1, 22.0)
+    """
+    return ended + max(RETRY_SECONDS, RETRY_FACTOR * (ended - began))
+
+
+class Opening(Generic[S]):
+    """A store that is opened when it is first needed, and again after a failure.
+
+    - ``where``: its place without a password.
+    - ``open_``: opens the store and returns it, or raises an exception.
+    - ``failure``: the reason why the last attempt failed, in printable ASCII; None if the store is open.
+    """
+
+    def __init__(self, where: str, open_: Callable[[], S], clock: Callable[[], float] = time.monotonic) -> None:
+        self.where = where
+        self.failure: str | None = None
+        self._open = open_
+        self._clock = clock
+        self._store: S | None = None
+        self._lock = ForkSafeLock()
+        self._next_attempt = float("-inf")
+        self._closed = False
+
+    @property
+    def store(self) -> S:
+        """The open store. If it is not open, it is opened now, unless the last attempt failed just before.
+
+        Raises :class:`BindingsUnavailable` if it cannot be opened.
+        """
+        return self._store if self._store is not None else self._opened()
+
+    @property
+    def opened(self) -> S | None:
+        """The store if it is open. It is None otherwise, without an attempt to open it."""
+        return self._store
+
+    def open(self) -> S:
+        """Open the store now if it is not open, and return it.
+
+        Raises the exception of ``open_``: :class:`BindingError` or :class:`BindingsUnavailable`.
+        """
+        with self._lock:
+            return self._attempt() if self._store is None else self._store
+
+    def try_to_open(self) -> None:
+        """Open the store now. If this fails, log the reason, so that a site starts without its store."""
+        try:
+            self.open()
+        except Exception as error:  # noqa: BLE001 - no error of the store may stop the site
+            unexpected = error if not isinstance(error, BindingError | BindingsUnavailable) else None
+            _log.error("the bindings cannot be opened, and will be tried again: %s", self.failure, exc_info=unexpected)
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the store was closed permanently."""
+        return self._closed
+
+    def close(self) -> None:
+        """Close the store and never open it again. Later uses raise :class:`BindingsUnavailable`."""
+        self._closed = True
+        if self._store is not None:
+            self._store.close()
+
+    def _opened(self) -> S:
+        # Wait for the first attempt. Later, answer with the last failure while another thread opens the store.
+        if not self._lock.acquire(blocking=self.failure is None):
+            raise BindingsUnavailable(self.failure or self.where)
+        try:
+            if self._store is not None:
+                return self._store
+            if self.failure is not None and self._clock() < self._next_attempt:
+                raise BindingsUnavailable(self.failure)
+            try:
+                return self._attempt()
+            except BindingsUnavailable:
+                raise
+            except Exception as error:
+                raise BindingsUnavailable(self.failure or self.where) from error
+        finally:
+            self._lock.release()
+
+    def _attempt(self) -> S:
+        if self._closed:
+            raise BindingsUnavailable(CLOSED)
+        began = self._clock()
+        try:
+            self._store = self._open()
+        except Exception as error:
+            self._next_attempt = next_attempt(began, self._clock())
+            first_line = str(error).partition("\n")[0]
+            if not isinstance(error, BindingError | BindingsUnavailable):
+                first_line = f"{self.where}: {type(error).__name__}: {display.escape(first_line)}"
+            self.failure = first_line
+            raise
+        self.failure = None
+        return self._store
+
+
+class AvailabilityLog:
+    """A log of whether the bindings can be read. It logs each cause of a failure once, and the end of the failure.
+
+    ``failure`` is a cause that was logged before. If reads fail and succeed in alternation, the same cause is logged
+    again after :data:`QUIET_SECONDS`. ``failing`` is true until a read succeeds. ``on_failure`` is called for each
+    failed read.
+    """
+
+    def __init__(
+        self,
+        failure: str | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        on_failure: Callable[[], object] | None = None,
+    ) -> None:
+        self._on_failure = on_failure
+        self.failing = failure is not None
+        self._cause = failure
+        self._clock = clock
+        self._quiet_until = float("-inf")
+
+    def failed(self, cause: str) -> None:
+        """Report a failed read. Its cause is logged, unless the same cause was logged just before."""
+        if self._on_failure is not None:
+            self._on_failure()
+        if cause == self._cause and (self.failing or self._clock() < self._quiet_until):
+            return
+        _log.warning("the bindings cannot be read: %s", display.escape(cause))
+        self.failing, self._cause = True, cause
+
+    def succeeded(self) -> None:
+        """Report a successful read. It is logged if the previous read failed."""
+        if self.failing:
+            _log.warning("the bindings can be read again")
+            self.failing = False
+            self._quiet_until = self._clock() + QUIET_SECONDS

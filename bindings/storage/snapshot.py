@@ -1,0 +1,121 @@
+"""A view of all bindings of a database at one moment, for exports, checks and copies."""
+
+# ruff: noqa: S608 - the statements contain names of the schema only
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from ..names.binding import Binding, rfc3339
+from ..names.errors import UnreadableBinding
+from ..names.metadata import metadata
+from ..names.other_rows import RuleRow, Setting, setting
+from ..names.prefixes.prefixes import PrefixRecord
+from .protocols import Connection, Database, LastEvent, Row
+from .rows import binding_of, last_event_of, prefix_record_of, rule_of, selectors_of
+from .statements import Statements
+from .tables.keys import index_key
+
+if TYPE_CHECKING:
+    from sqlalchemy import Table
+
+    from .integrity import Fault
+
+
+class DatabaseSnapshot:
+    """All bindings of a database at one moment, read on one connection (:class:`.protocols.Snapshot`)."""
+
+    def __init__(self, connection: Connection, statements: Statements, database: Database) -> None:
+        self._connection = connection
+        self._statements = statements
+        self._database = database
+
+    def bindings(self, unreadable: Callable[[UnreadableBinding], object] | None = None) -> Iterator[Binding]:
+        """Yield all bindings in the order of their keys, also those of reserved names.
+
+        ``unreadable`` is called with each row that cannot be read. Without it, such a row raises
+        :class:`UnreadableBinding`.
+        """
+        for row in self._database.stream(self._connection, self._statements.all):
+            try:
+                binding = binding_of(row)
+            except UnreadableBinding as error:
+                if unreadable is None:
+                    raise
+                unreadable(error)
+            else:
+                yield binding
+
+    def read(self, query: str, parameters: Sequence[Any]) -> list[Row]:
+        """Run a query and return its rows."""
+        return self._connection.execute(query, parameters).fetchall()
+
+    def rows(self, table: Table, since: datetime | None = None) -> Iterator[Row]:
+        """Yield the rows of a database table in the order of its key.
+
+        ``since`` limits them to rows from that time on.
+        """
+        quote = self._database.engine.dialect.identifier_preparer.quote
+        columns = ", ".join(quote(column.name) for column in table.columns)
+        key = ", ".join(quote(column.name) for column in table.primary_key)
+        time = "changed" if "changed" in table.columns else "started"
+        where = f" WHERE {time} >= '{rfc3339(since)}'" if since else ""
+        return self._database.stream(self._connection, f"SELECT {columns} FROM {table}{where} ORDER BY {key}")
+
+    def last_events(self) -> Iterator[LastEvent]:
+        """Yield the last event of each name, also of a deleted name, in the order of the keys."""
+        for row in self._database.stream(self._connection, self._statements.last_events):
+            yield last_event_of(tuple(row))
+
+    def event(self, key: str, revision: int) -> Row | None:
+        """Return the columns :attr:`LastEvent.state` of one event of a name.
+
+        Return None if the event does not exist.
+        """
+        row = self._connection.execute(self._statements.one_event, (key, revision)).fetchone()
+        return row and tuple(row)
+
+    def faults(self) -> Iterator[Fault]:
+        """Yield the contradictions between the rows of the tables (:mod:`integrity`)."""
+        from .integrity import faults
+
+        return faults(self._connection, self._database)
+
+    def bound(self, identifiers: Iterable[str]) -> set[str]:
+        """Return the keys in ``identifiers`` that are bound. Reserved names are omitted."""
+        keys = {index_key(name): name for name in identifiers}
+        if not keys:
+            return set()
+        parameters = (self._database.array_parameter(list(keys)),)
+        return {keys[key] for (key,) in self._connection.execute(self._statements.bound, parameters).fetchall()}
+
+    def served(self) -> tuple[int, str | None]:
+        """Return the number of live names of the kind "served" (the site answers), and the first of their keys."""
+        ((number, key),) = self._database.stream(self._connection, self._statements.served)
+        return number, key
+
+    def settings(self) -> Iterator[RuleRow | Setting]:
+        """Yield the rules by prefix, then the counters and the owners of UUIDs by name."""
+        rules = map(rule_of, self._database.stream(self._connection, self._statements.rules))
+        for rule in sorted(rules, key=lambda rule: rule.prefix):
+            yield RuleRow(rule.prefix, rule.template, rule.redirect)
+        for name, value in self._database.stream(self._connection, self._statements.settings):
+            if (row := setting(name, value)) is not None:
+                yield row
+
+    def prefixes(self) -> list[PrefixRecord]:
+        """Return the records of NAANs and shoulders in the order of their prefixes, with the field ``rule`` not set."""
+        rows = self._database.stream(self._connection, self._statements.prefixes)
+        return sorted(map(prefix_record_of, rows), key=lambda record: record.prefix)
+
+    def selectors(self) -> list[str]:
+        """Return the selectors of all alternate targets in alphabetical order, such as "text/html;en"."""
+        rows = self._database.stream(self._connection, self._statements.alternates)
+        return sorted({selector for (alternates,) in rows for selector in selectors_of(alternates)})
+
+    def elements(self) -> list[str]:
+        """Return the names of the metadata elements in use that have no short name, in alphabetical order."""
+        names = (name for (name,) in self._database.stream(self._connection, self._statements.elements))
+        return sorted(name for name in names if not metadata.has_short_name(name))

@@ -1,0 +1,351 @@
+"""A store of bindings in an SQL database: fast lookups and durable changes. :mod:`assignment` decides about changes.
+
+:meth:`DatabaseStore.fetch` is the hot path: one prepared statement of :mod:`.statements` on a connection that is kept.
+The driver runs it, so that reading needs no SQLAlchemy. Changes use :meth:`DatabaseStore.transaction`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from ..names.binding import Action, Binding, Event, NameCount, StoredRedirect
+from ..names.errors import BindingError, BindingsUnavailable
+from ..names.event_selection import EventPage, EventSelection
+from ..names.operation import Operation
+from ..names.prefixes.patterns import Pattern
+from ..names.prefixes.prefixes import PrefixEvent, PrefixRecord
+from ..names.prefixes.rules import Rule, RuleEvent
+from ..names.selection import Group, Page, Selection
+from . import events
+from .databases.connections import Readers
+from .listing import Lists
+from .protocols import Connection, Database, Row
+from .reopening import CLOSED
+from .rows import binding_of, prefix_record_of, rule_of, stored_redirect_of, time_of
+from .statements import MOST_FEW, Statements
+from .tables.keys import index_key
+from .versions import VERSION_SQL, no_database, require_version, wrong_version
+
+if TYPE_CHECKING:
+    from sqlalchemy import SelectBase
+    from sqlalchemy.sql.compiler import SQLCompiler
+
+    from .name_ranges import DatabaseRanges
+    from .snapshot import DatabaseSnapshot
+    from .writing.transaction import Inserts, Transaction
+
+MAX_COUNTED = 10_000
+"""The number of names up to which names are counted. Larger numbers are estimated."""
+
+_COUNT = "SELECT count(*) FROM (SELECT 1 FROM bindings LIMIT 10001) AS few"
+_RULES_VERSION_SQL = "SELECT value FROM ararat WHERE name = 'rules'"
+_BRANDING_SQL = "SELECT value FROM ararat WHERE name = 'branding'"
+_BRANDINGS_SQL = "SELECT value FROM ararat WHERE substr(name, 1, 8) = 'branding'"
+
+
+class DatabaseStore:
+    """The store of one SQL database (:class:`.protocols.Store`). :func:`open_store` opens it.
+
+    ``str()`` returns its place without a password. All threads can use one object.
+    """
+
+    refusal: str | None = None
+    unrecorded: str | None = None
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._readers = Readers(database, self._verify)
+        self._statements = Statements(database.dialect_name)
+        self.lists = Lists(database.dialect_name)
+        self._inserts: Inserts | None = None
+        self._compiled: dict[SelectBase, SQLCompiler] = {}
+        self._closed = False
+
+    def __str__(self) -> str:
+        return str(self._database)
+
+    def fetch(self, identifiers: Iterable[str]) -> dict[str, Binding]:
+        """Return the bindings of these keys, by key, with one statement. Keys that are not bound are omitted."""
+        # The tables contain only keys of printable ASCII, and no other text reaches the database.
+        keys = [index_key(name) for name in identifiers if name.isascii() and name.isprintable()]
+        if not keys:
+            return {}
+        if len(keys) <= MOST_FEW:
+            rows = self._readers.rows(self._statements.few[len(keys) - 1], keys)
+        else:
+            rows = self._readers.rows(self._statements.many, (self._database.array_parameter(keys),))
+        return {binding.identifier: binding for binding in map(binding_of, rows)}
+
+    def stored_redirect(self, identifier: str) -> StoredRedirect | None:
+        """Return the redirect of a live name without alternates that the site does not serve, else None.
+
+        ``identifier`` is a key of at most 255 printable ASCII characters.
+        """
+        rows = self._readers.rows(self._statements.stored_redirect, (identifier,))
+        return stored_redirect_of(identifier, rows[0]) if rows else None
+
+    def data_version(self) -> int | None:
+        """Return a number that differs after each change of the database, or None if changes cannot be detected."""
+        return self._readers.version()
+
+    def first_actors(self, identifiers: Iterable[str]) -> dict[str, str]:
+        """Return the actors of the first changes of these keys; keys without an actor are left out."""
+        keys = [index_key(name) for name in identifiers if name.isascii() and name.isprintable()]
+        return dict(self._readers.rows(self._statements.first_actors, (self._database.array_parameter(keys),)))
+
+    def last_actions(self, identifiers: Iterable[str]) -> dict[str, Action]:
+        """Return the actions of the last changes of these keys. Keys that are not bound are omitted."""
+        keys = {index_key(name): name for name in identifiers}
+        rows = self._readers.rows(self._statements.last_actions, (self._database.array_parameter(list(keys)),))
+        return {keys[key]: action for key, action in rows}
+
+    def history(self, identifier: str) -> list[Event]:
+        """Return the changes of the name with this key, the oldest first. The list is empty for an unknown name."""
+        before: Binding | None = None
+        events: list[Event] = []
+        for *state, action, actor, source, operation in self._readers.rows(
+            self._statements.history, (index_key(identifier),)
+        ):
+            after = binding_of(tuple(state))
+            events.append(Event(action, actor, source, before, after, operation))
+            before = None if action == "deleted" else after
+        return events
+
+    def log_entries(self, identifier: str) -> list[int]:
+        """Return the numbers of the entries of the name with this key in the log, in their order."""
+        if not (identifier.isascii() and identifier.isprintable()):
+            return []
+        rows = self._readers.rows(self._statements.log_entries, (index_key(identifier),))
+        return [number for (number,) in rows]
+
+    def first_log_entry(self, identifier: str) -> tuple[int, datetime] | None:
+        """Return the number of the first log entry of the name with this key, and the time of its change.
+
+        Raises :class:`UnreadableBinding` for a time that Ararat does not write.
+        """
+        if not (identifier.isascii() and identifier.isprintable()):
+            return None
+        for number, changed in self._readers.rows(self._statements.first_log_entry, (index_key(identifier),)):
+            return number, time_of(identifier, changed)
+        return None
+
+    def log_key(self) -> str | None:
+        """Return the public key of the log, or None without a log."""
+        for (key,) in self._readers.rows(self._statements.log_key, ()):
+            return key
+        return None
+
+    def count(self) -> NameCount:
+        """Return the number of names. It is exact up to :data:`MAX_COUNTED`, and an estimate of the database above."""
+        return count_names(lambda query: self._readers.rows(query, ()), self._database)
+
+    def list_names(self, selection: Selection, after: str | None, limit: int) -> Page:
+        """Return a page of at most ``limit`` names that meet the conditions ``selection``.
+
+        ``after`` is :attr:`Page.next` of the page before, or None.
+        """
+        return self.lists.page(self._readers.rows, selection, after, limit)
+
+    def count_names(self, selection: Selection, by: Group | None) -> dict[str, int]:
+        """Return the number of names in each group. If ``by`` is None, the number of all names has the key ""."""
+        if self.count().exact:
+            return self.lists.count(self._readers.rows, selection, by)
+        # To count millions of names takes longer than the time limit of a lookup.
+        with self.snapshot() as snapshot:
+            return self.lists.count(snapshot.read, selection, by)
+
+    def ranges(self) -> DatabaseRanges:
+        """Return an object that divides the names into ranges of their keys."""
+        from .name_ranges import DatabaseRanges
+
+        return DatabaseRanges(self._readers.rows, self.lists.marked("?"))
+
+    def current_rows(self, query: SelectBase, **values: str | int) -> list[Row]:
+        """Return the current rows of a query, also if the connections for reading are those of a standby server.
+
+        A standby can be some seconds old. Its rows are read again from the primary server. ``values`` are the values of
+        the parameters. The first column must not be null. Pass the same object for the same query: it is compiled once.
+        Raises :class:`BindingsUnavailable` if the primary server cannot be reached.
+        """
+        if query not in self._compiled:
+            self._compiled[query] = query.compile(dialect=self._database.engine.dialect)
+        compiled = self._compiled[query]
+        given = {**compiled.params, **values}
+        text, parameters = str(compiled), tuple(given[name] for name in compiled.positiontup or ())
+        if self._database.is_standby_sql is None:
+            return self._readers.rows(text, parameters)
+        text = (
+            f"SELECT server.is_standby, found.* FROM (SELECT {self._database.is_standby_sql} AS is_standby) AS server "  # noqa: S608
+            f"LEFT JOIN ({text}) AS found ON TRUE"
+        )
+        rows: Sequence[Any] = self._readers.rows(text, parameters)
+        if rows[0][0]:
+            with self.transaction() as transaction:
+                rows = transaction.connection.exec_driver_sql(text, parameters).all()
+            if rows[0][0]:
+                raise BindingsUnavailable(f"{self} is a standby, whose data can be old; name the primary server")
+        return [tuple(row[1:]) for row in rows if row[1] is not None]
+
+    def operations(self, before: int | None, limit: int) -> list[Operation]:
+        """Return at most ``limit`` operations, the newest first. ``before`` excludes operations from that number on."""
+        return self.lists.operations(self._readers.rows, before, limit)
+
+    def events(self, selection: EventSelection, below: int | None, limit: int) -> EventPage:
+        """Return events, the newest first, with numbers below ``below``."""
+        return events.page(self._readers.rows, self._database.dialect_name, selection, below, limit)
+
+    def rules_version(self) -> str:
+        """Return a counter that increases with each change of a rule, a prefix record or the branding.
+
+        New patterns of minted names increase it, too.
+        """
+        return self._readers.rows(_RULES_VERSION_SQL, ())[0][0]
+
+    def rules(self) -> list[Rule]:
+        """Return the rules of all NAANs and shoulders, in any order."""
+        return [rule_of(row) for row in self._readers.rows(self._statements.rules, ())]
+
+    def patterns(self) -> list[Pattern]:
+        """Return the patterns of the names that were minted with a check character. They detect typing errors."""
+        found = (Pattern.of_counter(name) for name, _ in self._readers.rows(self._statements.settings, ()))
+        return [pattern for pattern in found if pattern and pattern.check]
+
+    def rule_history(self, prefix: str) -> list[RuleEvent]:
+        """Return the changes of the rule of a NAAN or shoulder, the oldest first."""
+        return [
+            RuleEvent(action, name, template, redirect, datetime.fromisoformat(changed), actor)
+            for action, name, template, redirect, changed, actor in self._readers.rows(
+                self._statements.rule_history, (prefix,)
+            )
+        ]
+
+    def prefixes(self) -> list[PrefixRecord]:
+        """Return the records of NAANs and shoulders, with the field ``rule`` not set."""
+        return [prefix_record_of(row) for row in self._readers.rows(self._statements.prefixes, ())]
+
+    def prefix_history(self, prefix: str) -> list[PrefixEvent]:
+        """Return the changes of the record of a NAAN or shoulder, the oldest first."""
+        rows = self._readers.rows(self._statements.prefix_history, (prefix,))
+        return [PrefixEvent(action, prefix_record_of(tuple(row))) for action, *row in rows]
+
+    def recorded_branding(self) -> str | None:
+        """Return the recorded branding (:mod:`ararat.bindings.names.branding.stored`) as JSON, or None."""
+        rows = self._readers.rows(_BRANDING_SQL, ())
+        return rows[0][0] if rows else None
+
+    def recorded_brandings(self) -> list[str]:
+        """Return the recorded branding and all earlier ones as JSON, in any order."""
+        return [text for (text,) in self._readers.rows(_BRANDINGS_SQL, ())]
+
+    @contextmanager
+    def transaction(self, *, exclusive: bool = False) -> Iterator[Transaction]:
+        """Begin a transaction. It is durable when the block ends, and rolled back when the block raises an exception.
+
+        With ``exclusive``, other writers wait until it ends. Raises :class:`Collision` if another writer changed the
+        same row first, :class:`ReadOnlyBindings` and :class:`BindingsUnavailable`.
+        """
+        if self._closed:
+            raise BindingsUnavailable(CLOSED)
+        # Writing loads SQLAlchemy, which a process that only reads does not need, and possibly cannot load any more.
+        self._database.require_writable()
+        from .writing import transaction
+
+        if self._inserts is None:
+            self._inserts = transaction.inserts(self._database.engine.dialect)
+        try:
+            with transaction.begin(self._database, self._statements, self._inserts, exclusive=exclusive) as begun:
+                yield begun
+        finally:
+            if self._closed:  # during the transaction
+                self._database.close_writers()
+
+    @contextmanager
+    def snapshot(self) -> Iterator[DatabaseSnapshot]:
+        """Begin a view of all bindings at this moment, which ends with the block.
+
+        Other processes can write meanwhile.
+        """
+        if self._closed:
+            raise BindingsUnavailable(CLOSED)
+        from .snapshot import DatabaseSnapshot
+
+        connection = self._database.connect_for_snapshot()
+        try:
+            self._verify(connection)
+            yield DatabaseSnapshot(connection, self._statements, self._database)
+        except self._database.driver_error as error:
+            raise self._database.unavailable(error) from error
+        finally:
+            connection.close()
+
+    def close(self) -> None:
+        """Close the connections. Later uses raise :class:`BindingsUnavailable`."""
+        self._closed = True
+        self._readers.close()
+        self._database.close_writers()
+
+    def _verify(self, connection: Connection) -> None:
+        row = connection.execute(VERSION_SQL, ()).fetchone()
+        require_version(self._database, row and row[0])
+
+
+def count_names(rows: Callable[[str], Sequence[Row]], database: Database) -> NameCount:
+    """Return the number of names in a database. ``rows`` runs a query and returns its rows.
+
+    The number is exact up to :data:`MAX_COUNTED`, and an estimate of the database above.
+    """
+    ((few,),) = rows(_COUNT)
+    if few <= MAX_COUNTED:
+        return NameCount(few, True)
+    ((estimate,),) = rows(database.estimate_sql)
+    return NameCount(max(int(estimate or 0), few), False)
+
+
+def open_store(database: Database, *, create: bool = False) -> DatabaseStore:
+    """Open the store of a database. With ``create``, create a missing SQLite file and missing tables.
+
+    Raises :class:`BindingError` with the code ``foreign-database`` for a database with tables of another program and
+    none of Ararat. The code is ``schema-version`` for a database of another version of Ararat. Raises
+    :class:`BindingsUnavailable` if the database cannot be reached.
+    """
+    if create:
+        create_database(database)
+    elif not has_tables(database):
+        raise BindingsUnavailable(no_database(database))
+    database.prepare()
+    return DatabaseStore(database)
+
+
+def create_database(database: Database, *, partitions: int = 0) -> bool:
+    """Create a missing SQLite file and missing tables. Return False if the tables exist already.
+
+    A PostgreSQL database must exist. ``partitions`` is the number of partitions of its names, 0 for one table. Raises
+    like :func:`open_store`.
+    """
+    if has_tables(database):
+        return False
+    from .writing.creation import create_tables
+
+    create_tables(database, partitions)
+    return True
+
+
+def has_tables(database: Database) -> bool:
+    """Return whether a database has the tables of Ararat. Raises like :func:`open_store`."""
+    if not database.exists():
+        return False
+    connection = database.connect_to_read()
+    try:
+        row = connection.execute(VERSION_SQL, ()).fetchone()
+    except database.driver_error as error:
+        if database.is_missing_table(error):
+            return False
+        raise database.unavailable(error) from error
+    finally:
+        connection.close()
+    if fault := wrong_version(database, row and row[0]):
+        raise BindingError("schema-version", fault)
+    return True

@@ -1,0 +1,1 @@
+"""The tables, triggers and indexes of a database."""

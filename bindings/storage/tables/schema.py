@@ -1,0 +1,160 @@
+"""The tables of a bindings database for names, rules and prefixes, for SQLite and PostgreSQL.
+
+- ``bindings`` has one row per name, also for a reserved name.
+- ``events`` has one row per change: the binding after the change. The last event equals the current binding, or it is
+  the deletion of a reserved name.
+- ``operations`` has one row per change of many names, such as an import. Its events contain its number.
+- ``rules`` has the templates of NAANs and shoulders, and ``rule_events`` their history.
+- ``prefixes`` has the descriptions of NAANs and shoulders, and ``prefix_events`` their history.
+- ``ararat`` has the version of the schema, a counter of changes of rules, the counters of sequential minting, and
+  UUIDs.
+
+:mod:`account_tables`, :mod:`link_tables`, :mod:`log_tables` and :mod:`upload_tables` have further tables,
+:mod:`triggers` protects the tables, and :mod:`search_indexes` has the indexes for lists and search.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import CheckConstraint, Column, Integer, SmallInteger, Table, Text, UniqueConstraint
+
+from ...names.binding import ACTIONS, KINDS, REDIRECTS, SCOPES, STATUSES
+from . import account_tables, link_tables, log_tables, upload_tables
+from .column_types import BYTES, NUMBER, metadata, one_of, row_number
+
+
+def _state() -> list[Column[Any]]:
+    """Return the columns of a binding without its key. ``bindings`` and ``events`` both have all of them."""
+    return [
+        Column("long_identifier", Text),  # the identifier, if the key is a shorter text
+        Column("kind", Text, nullable=False),
+        Column("target", Text),
+        Column("status", Text, nullable=False),
+        Column("redirect", SmallInteger, nullable=False),
+        Column("resource", Text),
+        Column("passthrough", SmallInteger, nullable=False),
+        Column("scope", Text, nullable=False),
+        Column("alternates", Text),  # JSON or null, as is metadata
+        Column("metadata", Text),
+        Column("reason", Text),
+        Column("changed", Text, nullable=False),  # RFC 3339 in UTC with microseconds, as is created
+        Column("revision", Integer, nullable=False),
+    ]
+
+
+def state_since_3() -> list[Column[Any]]:
+    """Create the columns of a binding that version 3 of the schema added.
+
+    They are the last columns, because ALTER TABLE adds them there.
+    """
+    return [
+        Column("successor", Text),
+        Column("spelling", Text),  # the text under which the name was first bound, if it differs from the identifier
+        Column("created", Text, nullable=False),
+    ]
+
+
+bindings = Table(
+    "bindings",
+    metadata,
+    Column("key", BYTES, primary_key=True),
+    *_state(),
+    *state_since_3(),
+    one_of("kind", KINDS),
+    one_of("status", STATUSES),
+    one_of("redirect", REDIRECTS),
+    one_of("passthrough", (0, 1)),
+    one_of("scope", SCOPES),
+    CheckConstraint("(target IS NULL) = (kind = 'described')", name="target_unless_described"),
+    CheckConstraint("successor IS NULL OR status = 'withdrawn'", name="successor_of_withdrawn"),
+)
+
+events = Table(
+    "events",
+    metadata,
+    row_number(),
+    Column("key", BYTES, nullable=False),
+    *_state(),
+    Column("action", Text, nullable=False),
+    Column("actor", Text),
+    Column("source", Text),  # the file and line of an imported table
+    *state_since_3(),
+    Column("operation", NUMBER),  # the row in operations, or null for a change of one name
+    UniqueConstraint("key", "revision"),
+    one_of("action", ACTIONS),
+)
+
+operations = Table(
+    "operations",
+    metadata,
+    row_number(),
+    Column("action", Text, nullable=False),
+    Column("actor", Text),
+    Column("started", Text, nullable=False),
+    Column("finished", Text),
+    Column("parameters", Text),  # JSON
+    Column("names", NUMBER),
+    Column("undoes", NUMBER),  # the operation that this one undoes
+    one_of("action", ("import", "relocate", "withdraw", "restore", "undo")),
+)
+
+rules = Table(
+    "rules",
+    metadata,
+    Column("prefix", BYTES, primary_key=True),  # a NAAN or shoulder in normal form: ark:12345/ or ark:12345/x5
+    Column("template", Text, nullable=False),
+    Column("redirect", SmallInteger, nullable=False),
+    Column("changed", Text, nullable=False),
+    Column("actor", Text),
+    one_of("redirect", REDIRECTS),
+)
+
+rule_events = Table(
+    "rule_events",
+    metadata,
+    row_number(),
+    Column("action", Text, nullable=False),
+    Column("prefix", BYTES, nullable=False),
+    Column("template", Text),  # after the change; null for a removed rule
+    Column("redirect", SmallInteger),
+    Column("changed", Text, nullable=False),
+    Column("actor", Text),
+    one_of("action", ("set", "removed")),
+)
+
+
+def _prefix_record() -> list[Column[Any]]:
+    return [
+        Column("who", Text),
+        Column("what", Text),
+        Column("contact", Text),
+        Column("statement", Text),  # the persistence statement, which names below the prefix inherit
+        Column("pattern", Text),  # of names to mint
+        Column("characters", Text),  # the permitted characters of names below the prefix (ARK-138)
+        Column("changed", Text, nullable=False),
+        Column("actor", Text),
+        Column("revision", Integer, nullable=False),
+    ]
+
+
+prefixes = Table("prefixes", metadata, Column("prefix", BYTES, primary_key=True), *_prefix_record())
+
+prefix_events = Table(
+    "prefix_events",
+    metadata,
+    row_number(),
+    Column("action", Text, nullable=False),
+    Column("prefix", BYTES, nullable=False),
+    *_prefix_record(),
+    UniqueConstraint("prefix", "revision"),
+    one_of("action", ("set", "removed")),
+)
+
+meta = Table("ararat", metadata, Column("name", Text, primary_key=True), Column("value", Text, nullable=False))
+
+TABLES_SINCE_3 = (
+    *(operations, prefixes, prefix_events, *account_tables.TABLES, *link_tables.TABLES, *log_tables.TABLES),
+    *upload_tables.TABLES,
+)
+"""The tables that version 3 added."""

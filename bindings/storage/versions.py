@@ -1,0 +1,51 @@
+"""The versions of the tables and of their keys, and the messages about a database that Ararat cannot use."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..names.errors import BindingsUnavailable
+
+if TYPE_CHECKING:
+    from .protocols import Database
+
+VERSION = 3
+"""The version of the schema. A server opens only a database of this version (:mod:`.migration.migrations`)."""
+
+KEYS = 2
+"""The version of the keys. A database with older keys is served, and :mod:`.migration.migrations` rewrites them."""
+
+VERSION_SQL = "SELECT value FROM ararat WHERE name = 'schema'"
+"""The query for the version of the schema."""
+
+
+def first_settings() -> dict[str, str]:
+    """Return the rows, by name, with which the table ``ararat`` of a new database begins."""
+    return {"schema": str(VERSION), "keys": str(KEYS), "rules": "0"}
+
+
+def no_database(database: Database) -> str:
+    """Return the error message for a database that does not exist or has no tables of Ararat."""
+    remedy = f"to create them, run: ararat init --database {database}"
+    return f"{database} does not exist or has no tables of Ararat; {remedy}"
+
+
+def wrong_version(database: Database, version: str | None) -> str | None:
+    """Return the error message for tables of another version, which ``version`` names. Return None for the current
+    version.
+    """
+    if version == str(VERSION):
+        return None
+    newer = version is not None and version.isdecimal() and int(version) > VERSION
+    remedy = "update Ararat" if newer else f"run: ararat migrate --database {database}"
+    return f"{database} has version {version or 'none'} of the schema and this Ararat needs {VERSION}; {remedy}"
+
+
+def require_version(database: Database, version: str | None) -> None:
+    """Raise :class:`BindingsUnavailable` if the tables of an open database no longer have the current version.
+
+    ``version`` is the version in the database, or None. A migration or a replaced file can change it.
+    """
+    # The version was right when the store was opened. Since then, the database was replaced or migrated.
+    if fault := wrong_version(database, version):
+        raise BindingsUnavailable(fault)

@@ -1,0 +1,1 @@
+"""Transactions, and the creation of databases. These modules load SQLAlchemy."""

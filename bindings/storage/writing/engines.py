@@ -1,0 +1,128 @@
+"""The SQLAlchemy engines for changes.
+
+To connect takes longer than a change, so connections are kept: one to an SQLite file while this is safe
+(:mod:`.reuse`), and several to PostgreSQL. A forked process never uses or closes a connection of its parent: idle
+connections are closed before a fork, and a kept connection of another process is forgotten.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import sqlite3
+import time
+import weakref
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy.exc import DisconnectionError
+from sqlalchemy.pool import QueuePool
+
+from ...system.fork_safety import AtFork
+
+if TYPE_CHECKING:
+    from ..databases.deadlines import WriterConnection
+
+KEPT = 8
+"""The maximum number of idle writing connections to PostgreSQL per process.
+
+`ararat serve` can have more writers at once than that. Each further one opens a connection of its own, which takes
+longer than a change.
+"""
+
+POLL_MILLISECONDS = 10
+"""The maximum time between two attempts of a writer to lock an SQLite file."""
+
+_CHANGES = "ararat changes"
+"""The number of rows that a connection had changed before its transaction."""
+
+_at_fork = AtFork(before=Engine.dispose, after_in_child=partial(Engine.dispose, close=False))
+
+
+def sqlite_engine(busy_seconds: float) -> Engine:
+    """Return an SQLAlchemy engine for an SQLite file, whose connections :class:`.reuse.ReusedConnection` opens.
+
+    A writer waits for another writer at most ``busy_seconds``.
+    """
+    engine = create_engine("sqlite://", poolclass=QueuePool, pool_size=1, max_overflow=-1, hide_parameters=True)
+    event.listen(engine, "begin", lambda connection: _begin_immediate(connection, busy_seconds))
+    event.listen(engine, "commit", _identify)
+    return engine
+
+
+def postgresql_engine(connect: Callable[[], WriterConnection]) -> Engine:
+    """Return an SQLAlchemy engine for a PostgreSQL database. ``connect`` opens a connection of the driver.
+
+    The connections are in autocommit mode. Each transaction runs their attribute ``begin_sql`` first.
+    """
+    # The pool must not keep the database in memory, so that a database that is not closed is deleted with its pool.
+    connect_to = weakref.WeakMethod(connect)
+
+    def create() -> Any:
+        connect_now = connect_to()
+        if connect_now is None:
+            raise RuntimeError("the database of this engine does not exist any more")
+        return connect_now()
+
+    # The driver runs the statements, and its parameters have positions and no names.
+    engine = create_engine(
+        "postgresql+psycopg://",
+        creator=create,
+        pool_size=KEPT,
+        max_overflow=-1,
+        pool_use_lifo=True,
+        paramstyle="format",
+        hide_parameters=True,
+    )
+    event.listen(engine, "connect", _connected)
+    event.listen(engine, "checkout", _require_usable)
+    event.listen(engine, "begin", _begin)
+    _at_fork.add(engine)
+    weakref.finalize(engine, engine.pool.dispose)
+    return engine
+
+
+def _connected(connection: Any, record: Any) -> None:
+    record.info["process"] = os.getpid()
+
+
+def _require_usable(connection: Any, record: Any, checked_out: Any) -> None:
+    """Raise DisconnectionError for a connection that cannot be used. SQLAlchemy then opens another one."""
+    if record.info["process"] != os.getpid():
+        # Some servers fork without Python, so the hook below did not run.
+        record.dbapi_connection = checked_out.dbapi_connection = None
+        raise DisconnectionError("the connection belongs to another process")
+
+
+def _begin(connection: Connection) -> None:
+    connection.exec_driver_sql(connection.connection.dbapi_connection.begin_sql)  # type: ignore[union-attr]
+
+
+def _identify(connection: Any) -> None:
+    """Write the first page of the database with its identity to the log, so that the log can be identified."""
+    if connection.connection.dbapi_connection.total_changes == connection.info[_CHANGES]:
+        return
+    identity = connection.exec_driver_sql("PRAGMA application_id").scalar_one() or secrets.randbelow(2**31 - 1) + 1
+    connection.exec_driver_sql(f"PRAGMA application_id = {identity}")
+
+
+def _begin_immediate(connection: Any, seconds: float) -> None:
+    """Lock out other writers. The default locks after the first read, and then fails if another writer was faster.
+
+    SQLite waits longer and longer between two attempts, up to 0.1 s. Among many writers, one could wait too long.
+    """
+    driver = connection.connection.dbapi_connection
+    connection.info[_CHANGES] = driver.total_changes
+    deadline = time.monotonic() + seconds
+    driver.execute(f"PRAGMA busy_timeout = {POLL_MILLISECONDS}")
+    while True:
+        try:
+            driver.execute("BEGIN IMMEDIATE")
+            break
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > deadline:
+                connection.exec_driver_sql("BEGIN IMMEDIATE")  # SQLAlchemy raises its exception for this error
+                break
+    driver.execute(f"PRAGMA busy_timeout = {seconds * 1000:.0f}")

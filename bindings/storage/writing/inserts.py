@@ -1,0 +1,83 @@
+"""Insert many rows: INSERT statements, and COPY of PostgreSQL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import Column, Dialect
+
+from ..protocols import Row
+
+if TYPE_CHECKING:
+    from ..databases.deadlines import WriterConnection
+
+MAX_ROWS = 500
+"""The maximum number of rows per INSERT. SQLite is slower with more rows, and allows 32,766 parameters."""
+
+
+class Insert:
+    """A builder of INSERT statements for blocks of rows with these columns.
+
+    Most columns of many rows have one value in all rows. Passing each value once per block is faster. The values of the
+    first column are always passed for each row.
+    """
+
+    def __init__(self, dialect: Dialect, columns: Sequence[Column[Any]]) -> None:
+        quote = dialect.identifier_preparer.quote
+        self._table = quote(columns[0].table.name)
+        self._columns = [quote(column.name) for column in columns]
+        self._copy = f"COPY {self._table} ({', '.join(self._columns)}) FROM STDIN".encode()
+        # With arrays, PostgreSQL parses one statement for any number of rows. SQLite has no arrays.
+        self._use_arrays = dialect.name == "postgresql"
+        self._types = ["bigint[]" if column.type.python_type is int else "text[]" for column in columns]
+        self._text = lru_cache(maxsize=64)(self._compose)
+
+    def of(self, rows: Sequence[Row]) -> Iterator[tuple[str, Row]]:
+        """Yield the statements that insert ``rows`` in order, each with its parameters for the driver.
+
+        >>> from sqlalchemy.dialects.sqlite.pysqlite import dialect
+        >>> from ararat.bindings.storage.tables import schema
+        >>> insert = Insert(dialect(), [schema.events.c.key, schema.events.c.actor])
+        >>> for text, parameters in insert.of([("ark:12345/x", "me"), ("ark:12345/y", "me")]):
+        ...     print(text, *parameters, sep="; ")
+        INSERT INTO events ("key", actor) SELECT v.column1, ? FROM (VALUES (?), (?)) AS v; me; ark:12345/x; ark:12345/y
+        """
+        for start in range(0, len(rows), MAX_ROWS):
+            block = rows[start : start + MAX_ROWS]
+            columns = list(zip(*block, strict=True))
+            is_constant = [column.count(column[0]) == len(block) for column in columns]
+            is_constant[0] = False
+            varying = tuple(index for index, constant in enumerate(is_constant) if not constant)
+            constants = tuple(column[0] for column, constant in zip(columns, is_constant, strict=True) if constant)
+            if self._use_arrays:
+                values: Row = tuple(list(columns[index]) for index in varying)
+                yield self._text(varying, 0), constants + values
+            else:
+                values = tuple(chain.from_iterable(zip(*(columns[index] for index in varying), strict=True)))
+                yield self._text(varying, len(block)), constants + values
+
+    def copy(self, connection: WriterConnection, rows: Sequence[Row]) -> None:
+        """Insert ``rows`` in order with COPY, which takes a third of the processor time of arrays for many rows.
+
+        Raises the exceptions of psycopg, also in the next statement (:meth:`.WriterConnection.copy`).
+        """
+        if rows:
+            connection.copy(self._copy, rows)
+
+    def _compose(self, varying: tuple[int, ...], rows: int) -> str:
+        """Return the statement for these varying columns; ``rows`` is used only without arrays."""
+        placeholder = "%s" if self._use_arrays else "?"
+        constant = [column for index, column in enumerate(self._columns) if index not in varying]
+        into = ", ".join([*(self._columns[index] for index in varying), *constant])
+        names = [f"column{number}" for number in range(1, len(varying) + 1)]
+        selected = ", ".join([*(f"v.{name}" for name in names), *(placeholder for _ in constant)])
+        if self._use_arrays:
+            arrays = ", ".join(f"{placeholder}::{self._types[index]}" for index in varying)
+            source = f"unnest({arrays}) AS v ({', '.join(names)})"
+        else:
+            row = f"({', '.join(placeholder for _ in varying)})"
+            source = f"(VALUES {', '.join([row] * rows)}) AS v"
+        return f"INSERT INTO {self._table} ({into}) SELECT {selected} FROM {source}"  # noqa: S608  names of the schema

@@ -1,0 +1,210 @@
+"""Read and write the recorded operations in a transaction, and find the names that an operation concerns.
+
+:meth:`.transaction.Transaction.put` writes the history of names.
+"""
+
+# ruff: noqa: S608 - the statements contain names of the schema only
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from sqlalchemy import insert, update
+
+from ...names.binding import Binding, rfc3339
+from ...names.errors import BindingError, UnreadableBinding
+from ...names.operation import Operation, OperationAction
+from ...names.selection import LAST
+from ..listing import Lists
+from ..rows import STATE, binding_of
+from ..tables import schema
+from ..tables.keys import KEPT_CHARACTERS, index_key
+from ..tables.search_indexes import TARGET
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+    from ..protocols import Database
+
+_ROWS_AT_ONCE = 1000
+
+
+class Recorded(NamedTuple):
+    """The effect of an operation on one name.
+
+    - ``before``: the binding before its first event; None for a new name.
+    - ``after``: the binding after its last event; None for a deleted name.
+    - ``revision``: the number of the last event.
+    """
+
+    before: Binding | None
+    after: Binding | None
+    revision: int
+
+
+class Operations:
+    """The operations of a database, read and written in one transaction.
+
+    ``begun`` is the number of the operation that began in the transaction, or None.
+    """
+
+    def __init__(self, connection: Connection, database: Database) -> None:
+        self._connection = connection
+        self._database = database
+        self._dialect_name = database.dialect_name
+        self._lists = Lists(database.dialect_name)
+        self.begun: int | None = None
+
+    def begin(
+        self,
+        action: OperationAction,
+        actor: str | None,
+        started: datetime,
+        parameters: Mapping[str, Any],
+        undoes: int | None = None,
+    ) -> int:
+        """Record that an operation begins, and return its number.
+
+        The parameters are the fields of :class:`.Operation`.
+        """
+        row = {
+            "action": action,
+            "actor": actor,
+            "started": rfc3339(started),
+            "parameters": json.dumps(dict(parameters), ensure_ascii=False),
+            "names": 0,
+            "undoes": undoes,
+        }
+        inserted = self._connection.execute(insert(schema.operations).values(row)).inserted_primary_key
+        self.begun = next(iter(inserted or ()))
+        return self.begun
+
+    def finish(self, number: int, names: int, finished: datetime) -> None:
+        """Record that an operation has ended at the time ``finished``, and that it has changed this number of names."""
+        values = {"names": names, "finished": rfc3339(finished)}
+        self._connection.execute(update(schema.operations).where(schema.operations.c.id == number).values(values))
+
+    def get(self, number: int) -> Operation:
+        """Return the operation with a number.
+
+        Raises :class:`BindingError` with the code ``operation-unknown``.
+        """
+        found = self._lists.operations(self._rows, number + 1, 1) if 0 < number < 2**62 else []
+        if not found or found[0].number != number:
+            raise BindingError("operation-unknown", f"the operation {number} does not exist")
+        return found[0]
+
+    def require_in_effect(self, number: int) -> None:
+        """Raise :class:`BindingError` with the code ``operation-unknown`` or ``operation-undone``."""
+        if (undo := self.get(number).undone_by) is not None:
+            raise BindingError("operation-undone", f"the operation {number} was undone by the operation {undo}")
+
+    def keys_with_targets(self, sources: Sequence[str], keys: KeyRange | None) -> Iterator[str]:
+        """Yield the keys of the names that have a target or an alternate target with one of these beginnings.
+
+        ``keys`` limits the names to a range; None means all. A key can be repeated.
+        """
+        target = TARGET if self._dialect_name == "sqlite" else f'{TARGET} COLLATE "C"'
+        find = "instr" if self._dialect_name == "sqlite" else "strpos"
+        within, bounds = keys.condition() if keys else ("", [])
+        for source in sources:
+            yield from self._stream(
+                f"SELECT key FROM bindings WHERE target IS NOT NULL AND {target} >= ? AND {target} < ?{within}",
+                [source, f"{source}{LAST}", *bounds],
+            )
+            yield from self._stream(
+                f"SELECT key FROM bindings WHERE alternates IS NOT NULL AND {find}(alternates, ?) > 0{within}",
+                [f'"{source}', *bounds],
+            )
+
+    def keys_in(self, keys: KeyRange) -> Iterator[str]:
+        """Yield the keys of all names in a range."""
+        within, bounds = keys.condition()
+        return self._stream(f"SELECT key FROM bindings WHERE {within.removeprefix(' AND ')}", bounds)
+
+    def keys_of(self, number: int) -> Iterator[str]:
+        """Yield the keys of the names that the operation with this number changed. A key can be repeated."""
+        return self._stream("SELECT key FROM events WHERE operation = ?", [number])
+
+    def keys_withdrawn_by(self, number: int) -> Iterator[str]:
+        """Yield the keys of the names that the operation with this number withdrew, unless they were restored."""
+        return self._stream(
+            "SELECT key FROM events WHERE operation = ? AND action = 'withdrawn' AND NOT EXISTS "
+            "(SELECT 1 FROM events AS later WHERE later.key = events.key AND later.revision > events.revision "
+            "AND later.action IN ('withdrawn', 'restored'))",
+            [number],
+        )
+
+    def recorded(self, keys: Sequence[str], number: int | None) -> dict[str, Recorded]:
+        """Return the effect of the operation with this number on each of these names, by key.
+
+        If ``number`` is None, return the effect of the last event of each name.
+        """
+        state = [f"{table}.{name}" for table in ("events", "earlier") for name in (*STATE, "action")]
+        which = "events.operation = ?"
+        if number is None:
+            newest = "SELECT max(revision) FROM events AS other WHERE other.key = events.key"
+            which = f"events.revision = ({newest})"
+        wanted = "IN (SELECT value FROM json_each(?))" if self._dialect_name == "sqlite" else "= ANY(?)"
+        text = (
+            f"SELECT {', '.join(state)} FROM events LEFT JOIN events AS earlier ON earlier.key = events.key "
+            f"AND earlier.revision = events.revision - 1 WHERE events.key {wanted} AND {which} "
+            "ORDER BY events.key, events.revision"
+        )
+        parameters: list[Any] = [self._database.array_parameter(list(keys))]
+        width = len(STATE)
+        found: dict[str, Recorded] = {}
+        for row in self._rows(text, [*parameters, *([] if number is None else [number])]):
+            after = binding_of(tuple(row[:width]))
+            before = None
+            if row[-1] is None and after.revision > 1:
+                raise UnreadableBinding(row[0], "its history lacks the change before")
+            if row[-1] not in (None, "deleted"):
+                before = binding_of(tuple(row[width + 1 : -1]))
+            first = found.get(row[0])
+            found[row[0]] = Recorded(
+                first.before if first else before, None if row[width] == "deleted" else after, after.revision
+            )
+        return found
+
+    def _rows(self, text: str, parameters: Sequence[Any]) -> Sequence[Any]:
+        return self._connection.exec_driver_sql(self._lists.marked(text), tuple(parameters)).fetchall()
+
+    def _stream(self, text: str, parameters: Sequence[Any]) -> Iterator[str]:
+        options = {"stream_results": True, "yield_per": _ROWS_AT_ONCE}
+        rows = self._connection.exec_driver_sql(self._lists.marked(text), tuple(parameters), execution_options=options)
+        yield from rows.scalars()
+
+
+class KeyRange(NamedTuple):
+    """A range of names: those whose key begins with the text ``beginning``.
+
+    If ``is_below`` is true: the name with this key, and all names below it.
+
+    >>> KeyRange("ark:12345/x").includes("ark:12345/x5"), KeyRange("ark:12345/x", True).includes("ark:12345/x5")
+    (True, False)
+    """
+
+    beginning: str
+    is_below: bool = False
+
+    def condition(self) -> tuple[str, list[str]]:
+        """Return an SQL condition for the column ``key``, which begins with " AND ", and its parameters."""
+        start = self.beginning
+        if not self.is_below:
+            return " AND key >= ? AND key < ?", [start, f"{start}{LAST}"]
+        # In byte order "." and "/" are adjacent, and "0" follows; "$" follows "#".
+        short = start[:KEPT_CHARACTERS]
+        bounds = [index_key(start), f"{start}.", f"{start}0", f"{short}#", f"{short}$" if short != start else ""]
+        return " AND (key = ? OR (key >= ? AND key < ?) OR (key >= ? AND key < ?))", bounds
+
+    def includes(self, identifier: str) -> bool:
+        """Return whether a name in normal form is in the range.
+
+        Check it after a query: the SQL condition can also find other very long names.
+        """
+        start = self.beginning
+        return identifier.startswith((f"{start}.", f"{start}/") if self.is_below else start) or identifier == start

@@ -1,0 +1,422 @@
+"""A transaction of a writer. It is durable when it ends without an exception."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from datetime import datetime
+from itertools import chain
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection as CoreConnection
+from sqlalchemy import Dialect, delete, func, insert, select, update
+from sqlalchemy.exc import DBAPIError
+
+from ...migration import urn_keys
+from ...names.assignment import Change
+from ...names.binding import Binding, rfc3339
+from ...names.branding.stored import NAME, Version, version_of
+from ...names.errors import BindingError, BindingsUnavailable, Collision, ReadOnlyBindings
+from ...names.prefixes import prefixes
+from ...names.prefixes.prefixes import PrefixRecord
+from ...names.prefixes.rules import Rule
+from ..protocols import Database, Row
+from ..rows import STATE, binding_of, prefix_record_of, row_of, rule_of
+from ..statements import EVENT, Statements
+from ..tables import schema, triggers
+from ..tables.keys import index_key
+from ..versions import require_version
+from .inserts import MAX_ROWS, Insert
+from .operations import Operations
+
+_MANY_ROWS = 500
+"""The number of new rows from which a transaction drops the triggers against INSERT OR REPLACE while it runs."""
+
+# The versions, and facts that save statements or prevent that they fail. The index of deleted names is small.
+_FACTS = """
+SELECT name, value FROM ararat WHERE name IN ('schema', 'rules')
+UNION ALL SELECT 'has deleted names', 'yes' WHERE EXISTS (SELECT 1 FROM events WHERE action = 'deleted')
+"""
+_SERVER_FACTS = f"{_FACTS} UNION ALL SELECT 'is read-only', current_setting('transaction_read_only')"
+_NEXT_RULES_VERSION = "UPDATE ararat SET value = CAST(CAST(value AS BIGINT) + 1 AS TEXT) WHERE name = 'rules'"
+
+# The names of what a kept connection remembers.
+_KEPT_VERSION, _KEPT_RECORDS, _IS_KEPT = "ararat rules version", "ararat prefix records", "ararat kept"
+
+
+class Inserts(NamedTuple):
+    """The builders of INSERT statements for the tables ``bindings`` and ``events``."""
+
+    bindings: Insert
+    events: Insert
+
+
+def inserts(dialect: Dialect) -> Inserts:
+    """Create the builders of INSERT statements for one kind of database, an SQLAlchemy dialect."""
+    bindings, events = schema.bindings.c, schema.events.c
+    return Inserts(
+        Insert(dialect, [bindings[name] for name in STATE]), Insert(dialect, [events[name] for name in EVENT])
+    )
+
+
+@contextmanager
+def begin(
+    database: Database, statements: Statements, inserts: Inserts, *, exclusive: bool = False
+) -> Iterator[Transaction]:
+    """Begin a transaction in a ``with`` block, as :meth:`.store.DatabaseStore.transaction` describes."""
+    try:
+        with ExitStack() as stack:
+            stack.enter_context(database.turn_to_write())
+            connection, facts = _begun(database)
+            stack.enter_context(connection)
+            if exclusive and database.exclusive_lock_sql:
+                # Read the facts again, because a writer can have changed them before the lock was free.
+                connection.exec_driver_sql(database.exclusive_lock_sql)
+                facts = _facts(connection)
+            require_version(database, facts.get("schema"))
+            transaction = Transaction(connection, statements, inserts, database, facts, is_exclusive=exclusive)
+            yield transaction
+            transaction.restore_triggers()
+            connection.commit()
+    except DBAPIError as error:
+        raise _failure(database, driver_cause(error)) from error
+    except database.driver_error as error:
+        # The transaction of SQLite is begun by the driver itself, without SQLAlchemy.
+        raise _failure(database, error) from error
+
+
+def _begun(database: Database) -> tuple[CoreConnection, dict[str, str]]:
+    """Return a connection that has begun a transaction, with the facts about the database.
+
+    A kept connection can be broken, or its server can have become a standby. Then open another one.
+    """
+    connection = database.engine.connect()
+    try:
+        facts = _facts(connection)
+        if facts.get("is read-only") != "on" or _IS_KEPT not in connection.info:
+            connection.info[_IS_KEPT] = True
+            return connection, facts
+        # A server that becomes a standby ends its sessions, but PgBouncer keeps the connections of its clients.
+        connection.invalidate()
+        database.close_writers()
+    except BaseException:
+        if not connection.invalidated:
+            connection.close()
+            raise
+    connection.close()
+    connection = database.engine.connect()
+    try:
+        return connection, _facts(connection)
+    except BaseException:
+        connection.close()
+        raise
+
+
+def _facts(connection: CoreConnection) -> dict[str, str]:
+    query = _FACTS if connection.dialect.name == "sqlite" else _SERVER_FACTS
+    return {row[0]: row[1] for row in connection.exec_driver_sql(query)}
+
+
+class Transaction:
+    """One transaction of a writer on a database. :func:`begin` creates it.
+
+    - ``written``: the changes of names that were written. Those of operations and imports are left out: they can be too
+      many for the memory.
+    - ``is_rolled_back``: whether all changes were undone.
+    - ``result``: the result of the change, for the callback of :meth:`Bindings.recorded_by`: a list of
+      :class:`~ararat.bindings.changes.Made`, a BulkResult, or the Summary of an import.
+    """
+
+    def __init__(
+        self,
+        connection: CoreConnection,
+        statements: Statements,
+        inserts: Inserts,
+        database: Database,
+        facts: Mapping[str, str],
+        *,
+        is_exclusive: bool = False,
+    ) -> None:
+        self.connection = connection
+        self._statements = statements
+        self._inserts = inserts
+        self._database = database
+        self._is_exclusive = is_exclusive
+        self._rules_version = facts.get("rules")
+        self._has_deleted = "has deleted names" in facts
+        self._has_dropped_triggers = False
+        self.operations = Operations(connection, database)
+        self.written: list[Change] = []
+        self.is_rolled_back = False
+        self.result: object = None
+
+    @property
+    def dialect_name(self) -> str:
+        """The kind of the database, for statements that differ: "sqlite" or "postgresql"."""
+        return self._database.dialect_name
+
+    def get(self, identifiers: Sequence[str]) -> dict[str, Binding]:
+        """Return the bindings of these keys, by key, and lock their rows until the transaction ends."""
+        if not identifiers:
+            return {}
+        keys = [index_key(name) for name in identifiers]
+        parameters = (self._database.array_parameter(keys),)
+        rows = self.connection.exec_driver_sql(self._statements.select_for_update, parameters)
+        return {binding.identifier: binding for binding in map(binding_of, rows)}
+
+    def deleted(self, identifiers: Sequence[str]) -> dict[str, int]:
+        """Return the names that were deleted, each with the revision of its last deletion. Other names are omitted."""
+        keys = {index_key(name): name for name in identifiers}
+        if not keys or not self._has_deleted:
+            return {}
+        parameters = (self._database.array_parameter(list(keys)),)
+        rows = self.connection.exec_driver_sql(self._statements.deleted, parameters)
+        return {keys[key]: revision for key, revision in rows}
+
+    def bound(self, identifiers: Sequence[str]) -> list[str]:
+        """Return the keys in ``identifiers`` that are bound, in the same order, without locking rows.
+
+        Reserved names are omitted.
+        """
+        keys = {index_key(name): name for name in identifiers}
+        if not keys:
+            return []
+        parameters = (self._database.array_parameter(list(keys)),)
+        bound = {key for (key,) in self.connection.exec_driver_sql(self._statements.bound, parameters)}
+        return [name for key, name in keys.items() if key in bound]
+
+    def put(
+        self,
+        changes: Sequence[Change],
+        actor: str | None,
+        sources: Sequence[str | None] = (None,),
+        operation: int | None = None,
+    ) -> list[Change]:
+        """Write the bindings after these changes, and one event of the history for each. Each change must have an
+        action.
+
+        Return the changes as they are recorded: the history of a deleted name continues with its next revision.
+
+        ``sources`` contains the file and line of each change, or None. ``operation`` is the number of the operation
+        that the changes belong to, or None. The action "deleted" deletes the binding of the name.
+        """
+        deleted_before = self.deleted([change.after.identifier for change in changes if change.is_new])
+        new: list[Row] = []
+        changed: list[Row] = []
+        events: list[Row] = []
+        deleted: list[Row] = []
+        written: list[Change] = []
+        for change, source in zip(changes, sources, strict=True):
+            after, is_new = change.after, change.is_new
+            if revision := deleted_before.get(after.identifier):
+                after = replace(after, revision=revision + 1)
+                change = change._replace(after=after)
+            written.append(change)
+            row = row_of(after)
+            if change.action == "deleted":
+                deleted.append(row[:1])
+            elif is_new:
+                new.append(row)
+            else:
+                changed.append(row[1:] + row[:1])
+            events.append((*row, change.action, actor, source, operation))
+        if any(urn_keys.may_be_older(row[0]) for row in new) and self.has_older_keys():
+            raise BindingError("keys-older", identifier=f"{self._database}")
+        if len(new) >= _MANY_ROWS:
+            self.drop_replacement_triggers()
+        self._insert(new, [] if changed or deleted else events)
+        if changed:
+            self.connection.exec_driver_sql(self._statements.update, changed)
+        if deleted:
+            self._has_deleted = True
+            self.connection.exec_driver_sql(self._statements.delete, deleted)
+        if changed or deleted:
+            self._insert([], events)
+        if operation is None and not any(sources):
+            self.written += written
+        return written
+
+    def has_older_keys(self) -> bool:
+        """Return whether URNs have keys of an older Ararat.
+
+        Then no URN can be added: an equivalent one can be bound.
+        """
+        return urn_keys.are_older(self.connection)
+
+    def get_rule(self, prefix: str) -> Rule | None:
+        """Return the rule of exactly this prefix, or None. Other writers of rules wait until the transaction ends."""
+        self._raise_rules_version()
+        row = self.connection.execute(select(schema.rules).where(schema.rules.c.prefix == prefix)).fetchone()
+        return None if row is None else rule_of(tuple(row))
+
+    def put_rule(self, rule: Rule) -> None:
+        """Write a rule and add the event "set" to its history. The rule replaces the one of the same prefix."""
+        row = rule.as_dict()
+        self.connection.execute(delete(schema.rules).where(schema.rules.c.prefix == rule.prefix))
+        self.connection.execute(insert(schema.rules), [row])
+        self.connection.execute(insert(schema.rule_events), [{**row, "action": "set"}])
+
+    def remove_rule(self, prefix: str, now: datetime, actor: str | None) -> None:
+        """Delete the rule of a prefix and add the event "removed" to its history. Earlier events stay."""
+        self.connection.execute(delete(schema.rules).where(schema.rules.c.prefix == prefix))
+        event = {"action": "removed", "prefix": prefix, "changed": rfc3339(now), "actor": actor}
+        self.connection.execute(insert(schema.rule_events), [event])
+
+    def prefixes(self) -> list[PrefixRecord]:
+        """Return the records of NAANs and shoulders, with the field ``rule`` not set."""
+        # A kept connection keeps them until the version of the rules changes. Another server has other connections.
+        kept = self.connection.info
+        if self._rules_version is None or kept.get(_KEPT_VERSION) != self._rules_version:
+            rows = self.connection.exec_driver_sql(self._statements.prefixes)
+            kept[_KEPT_RECORDS] = [prefix_record_of(row) for row in rows]
+            kept[_KEPT_VERSION] = self._rules_version
+        return list(kept[_KEPT_RECORDS])
+
+    def get_prefix(self, prefix: str) -> PrefixRecord | None:
+        """Return the record of exactly this NAAN or shoulder, or None.
+
+        Other writers of records wait until the transaction ends.
+        """
+        # The resolver reads the records together with the rules.
+        self._raise_rules_version()
+        table = schema.prefixes
+        row = self.connection.execute(select(table).where(table.c.prefix == prefix)).fetchone()
+        return None if row is None else prefix_record_of(tuple(row))
+
+    def put_prefix(self, record: PrefixRecord) -> None:
+        """Write the record of a NAAN or shoulder, and add the event "set" to its history.
+
+        It replaces the record of the same prefix.
+        """
+        row = self._with_next_revision(record)
+        self.connection.execute(delete(schema.prefixes).where(schema.prefixes.c.prefix == record.prefix))
+        self.connection.execute(insert(schema.prefixes), [row])
+        self.connection.execute(insert(schema.prefix_events), [{**row, "action": "set"}])
+
+    def remove_prefix(self, prefix: str, now: datetime, actor: str | None) -> None:
+        """Delete the record of a NAAN or shoulder, and add the event "removed" to its history. Earlier events stay."""
+        self.connection.execute(delete(schema.prefixes).where(schema.prefixes.c.prefix == prefix))
+        row = self._with_next_revision(prefixes.record(prefix, changed=now, actor=actor))
+        self.connection.execute(insert(schema.prefix_events), [{**row, "action": "removed"}])
+
+    def _with_next_revision(self, record: PrefixRecord) -> dict[str, Any]:
+        """Return the row of a record. Its revision follows the last event, also of a removed record."""
+        events = schema.prefix_events
+        last = select(func.max(events.c.revision)).where(events.c.prefix == record.prefix)
+        row = record.as_dict()
+        del row["rule"]
+        return row | {"revision": (self.connection.execute(last).scalar() or 0) + 1}
+
+    def above(self, names: Sequence[str]) -> set[str]:
+        """Return the names below which another name is bound, as ark:12345/x is above ark:12345/x/p1."""
+        parameters = (self._database.array_parameter(list(names)),)
+        return set(self.connection.exec_driver_sql(self._statements.above, parameters).scalars())
+
+    def rule_prefixes(self) -> list[str]:
+        """Return the NAANs and shoulders of all rules, because names below them must not be minted."""
+        return list(self.connection.execute(select(schema.rules.c.prefix)).scalars())
+
+    def setting(self, name: str) -> str | None:
+        """Return the value of the setting ``name`` in the table ``ararat``, or None if it is not set."""
+        return self.connection.execute(select(schema.meta.c.value).where(schema.meta.c.name == name)).scalar()
+
+    def set_setting(self, name: str, value: str) -> None:
+        """Set or replace the value of the setting ``name`` in the table ``ararat``."""
+        updated = self.connection.execute(
+            update(schema.meta).where(schema.meta.c.name == name).values(value=value)
+        ).rowcount
+        if not updated:
+            self.connection.execute(insert(schema.meta).values(name=name, value=value))
+            if name.startswith("next "):
+                # The resolver reads the patterns of minted names together with the rules.
+                self._raise_rules_version()
+
+    def branding(self) -> Version | None:
+        """Return the recorded branding, or None. Other writers of it wait until the transaction ends."""
+        # The resolver reads it together with the rules.
+        self._raise_rules_version()
+        return version_of(self.setting(NAME))
+
+    def put_branding(self, version: Version) -> None:
+        """Write a branding. The one before it stays as a row with another name."""
+        if (before := self.setting(NAME)) is not None:
+            count = "SELECT count(*) FROM ararat WHERE substr(name, 1, 8) = 'branding'"
+            self.set_setting(f"{NAME} {self.connection.exec_driver_sql(count).scalar()}", before)
+        self.set_setting(NAME, version.text)
+
+    def restore_bindings(self) -> None:
+        """Fill the empty table of bindings from the last event of each name."""
+        columns = ", ".join(STATE)
+        last = "SELECT max(revision) FROM events AS other WHERE other.key = events.key"
+        self.connection.exec_driver_sql(
+            f"INSERT INTO bindings ({columns}) SELECT {columns} FROM events "  # noqa: S608
+            f"WHERE revision = ({last}) AND action <> 'deleted' ORDER BY key"
+        )
+
+    def rollback(self) -> None:
+        """Undo all changes of this transaction, which then has no effect."""
+        self._has_dropped_triggers = False
+        self.is_rolled_back = True
+        self.connection.rollback()
+
+    def restore_triggers(self) -> None:
+        """Create the triggers again that :meth:`drop_replacement_triggers` dropped."""
+        if self._has_dropped_triggers:
+            for trigger in triggers.replacement_triggers():
+                self.connection.exec_driver_sql(trigger.statement)
+
+    def drop_replacement_triggers(self) -> None:
+        """Drop the triggers of SQLite on INSERT until the end of the transaction, because they are slow for many rows.
+
+        Other connections never see the database without them, and no INSERT of this module replaces a row.
+        """
+        if self._has_dropped_triggers or self._database.dialect_name != "sqlite":
+            return
+        self._has_dropped_triggers = True
+        for trigger in triggers.replacement_triggers():
+            self.connection.exec_driver_sql(f"DROP TRIGGER IF EXISTS {trigger.name}")
+
+    def _raise_rules_version(self) -> None:
+        self.connection.exec_driver_sql(_NEXT_RULES_VERSION)
+        self._rules_version = None  # what this transaction reads from now on is not kept
+
+    def _insert(self, bindings: list[Row], events: list[Row]) -> None:
+        if self.dialect_name == "postgresql" and max(len(bindings), len(events)) > MAX_ROWS:
+            connection: Any = self.connection.connection.driver_connection
+            copies = [(self._inserts.bindings, bindings), (self._inserts.events, events)]
+            # The server writes the last rows while the next ones are read. Those of the names take longer. Another
+            # order than that of other changes can cause a deadlock, but not in an exclusive transaction.
+            for insert_into, rows in reversed(copies) if self._is_exclusive else copies:
+                insert_into.copy(connection, rows)
+            return
+        statements = chain(self._inserts.bindings.of(bindings), self._inserts.events.of(events))
+        if self.dialect_name == "postgresql" and 0 < len(bindings) <= MAX_ROWS and 0 < len(events) <= MAX_ROWS:
+            # PostgreSQL then answers once. It runs the main statement first, in the order of other changes.
+            (name, its_values), (event, values) = statements
+            statements = iter([(f"WITH recorded AS ({event}) {name}", (*values, *its_values))])
+        for statement, parameters in statements:
+            self.connection.exec_driver_sql(statement, parameters)
+
+
+def _failure(database: Database, cause: Exception) -> Exception:
+    """Return the exception to raise for an exception of the driver."""
+    if database.is_read_only(cause):
+        return ReadOnlyBindings(
+            f"{database} is read-only: the server is a standby, or the user has no permission to write; "
+            "name the primary server, or grant INSERT and UPDATE on the tables"
+        )
+    if database.is_conflict(cause):
+        return Collision(str(cause))
+    unavailable = database.unavailable(cause)
+    if database.is_constraint_violation(cause):
+        return BindingsUnavailable(
+            f"{unavailable}; a trigger or constraint of the tables refuses this change; run: ararat migrate, then: "
+            "ararat verify"
+        )
+    return unavailable
+
+
+def driver_cause(error: DBAPIError) -> Exception:
+    """Return the exception of the driver that an exception of SQLAlchemy wraps."""
+    return error.orig if isinstance(error.orig, Exception) else error

@@ -1,0 +1,207 @@
+"""The columns of a table of bindings, in every format: convert a row to a proposal, and a binding to a row.
+
+An empty cell, or a cell with only white space, states nothing. Cells that begin with ``=``, ``+``, ``-`` or ``@`` are
+read and written unchanged, because an escape would change the recorded text. In a spreadsheet, import all columns as
+text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from difflib import get_close_matches
+from typing import Any, NamedTuple
+
+from ..names import assignment, validation
+from ..names.assignment import Proposal
+from ..names.binding import NOTHING, STATUSES, Binding, Status, rfc3339
+from ..names.errors import BindingError
+from ..names.metadata import metadata
+from ..names.metadata.metadata import ELEMENTS
+
+COLUMNS = (
+    *("identifier", "target", "kind", "resource", "status", "passthrough", "scope"),
+    *ELEMENTS,
+    *("redirect", "reason", "successor", "spelling", "created", "changed"),
+)
+"""The columns of a table. Only the first is required. Other columns are alternates, and elements such as dc.title."""
+
+_KNOWN = frozenset(COLUMNS)
+_SIMPLE = _KNOWN - frozenset(ELEMENTS)
+_ALTERNATE = re.compile(r"target\[.*\]", re.DOTALL | re.IGNORECASE)
+_TRUTH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+
+
+class Row(NamedTuple):
+    """A row of an imported table.
+
+    - ``line``: the number of its first line in the file, from 1.
+    - ``cells``: the texts by column. A missing column is the same as an empty cell.
+    - ``actor``: the person that made the change; None for the actor of the import.
+    """
+
+    line: int
+    cells: Mapping[str, str]
+    actor: str | None = None
+
+
+class Columns(NamedTuple):
+    """The mapping from the headings of an imported table to :data:`COLUMNS`.
+
+    ``renamed`` maps headings to columns. ``ignore_unknown`` ignores all other headings that are not the name of a
+    column. Case, and white space around a heading, are not significant.
+
+    >>> Columns({"ARK": "identifier"}).find(" ark "), Columns().find("Target[text/html]"), Columns().find("Titre")
+    ('identifier', 'target[text/html]', None)
+    >>> Columns().find("dc.title")
+    'dc.title'
+    """
+
+    renamed: Mapping[str, str] = NOTHING
+    ignore_unknown: bool = False
+
+    def find(self, name: str) -> str | None:
+        """Return the column that a heading means, or None if it is unknown. Case and surrounding white space are
+        ignored.
+        """
+        name = name.strip()
+        for given, ours in self.renamed.items():
+            if given.strip().casefold() == name.casefold():
+                name = ours.strip()
+                break
+        folded = name.lower()
+        if folded in _KNOWN:
+            return folded
+        if _ALTERNATE.fullmatch(name):
+            return f"target{name[6:]}"
+        return name if metadata.is_name(name) else None
+
+    def unknown(self, names: Sequence[str]) -> str:
+        """Return the message of the error about unknown headings ``names``.
+
+        It suggests columns and the option to use.
+        """
+        shown = ", ".join(validation.shown(name.strip()) + _suggestion(name) for name in names)
+        message = f"unknown column{'' if len(names) == 1 else 's'} {shown}"
+        if re.match("(?:https?://|ark:|urn:)", names[0].strip(), re.IGNORECASE):
+            return f"{message}; the first line must contain the names of the columns"
+        # A name that the message has to escape could not be copied to the option.
+        example = f"{next((name.strip() for name in names if validation.shown(name) == name), 'NAME')[:20]}=identifier"
+        option = f'--map "{example}"' if " " in example else f"--map {example}"
+        return f"{message}; map it to a column ({option}) or ignore it (--ignore-unknown)"
+
+
+def _suggestion(name: str) -> str:
+    close = get_close_matches(name.strip().lower(), COLUMNS, 1)
+    return f" (did you mean {close[0]}?)" if close else ""
+
+
+def proposal(cells: Mapping[str, str]) -> Proposal:
+    """Convert the cells of a row to a :class:`Proposal`: the change of a binding that the row requests.
+
+    Raises :class:`BindingError` if a value is not valid.
+
+    >>> proposal({"identifier": "ark:/12345/d-oc", "target": "/1", "redirect": "307"}).redirect
+    307
+    """
+    stated: dict[str, Any] = {}
+    elements: dict[str, str] = {}
+    alternates: dict[str, str] = {}
+    for column, cell in cells.items():
+        if cell and not cell.isspace():
+            if column in _SIMPLE:
+                stated[column] = cell
+            elif column.startswith("target["):
+                alternates[column[7:-1]] = cell
+            else:
+                elements[column] = cell
+    if not _CONVERTED.isdisjoint(stated):
+        for column, convert in _CONVERTERS:
+            if column in stated:
+                stated[column] = convert(stated[column])
+    if stated.get("status") in ("withdrawn", "reserved") and "target" not in stated:
+        # A withdrawn or reserved name needs no target.
+        stated.setdefault("kind", "described")
+    identifier = stated.pop("identifier", "")
+    return assignment.propose(identifier, **stated, alternates=alternates or None, metadata=elements or None)
+
+
+def cells(binding: Binding) -> dict[str, str]:
+    """Convert a binding to the cells of a row. The order is that of :data:`COLUMNS`, and empty cells are omitted.
+
+    The revision of the binding is not included: it belongs to the history.
+    """
+    stated = {
+        "identifier": binding.identifier,
+        "target": binding.target,
+        "kind": binding.kind,
+        "resource": binding.resource,
+        "status": binding.status,
+        "passthrough": "true" if binding.passthrough else "false",
+        "scope": binding.scope,
+        **metadata.shortened(binding.metadata),
+        "redirect": str(binding.redirect),
+        "reason": binding.reason,
+        "successor": binding.successor,
+        "spelling": None if binding.spelling == binding.identifier else binding.spelling,
+        "created": rfc3339(binding.created),
+        "changed": rfc3339(binding.changed),
+        **{alternate_column(selector): target for selector, target in binding.alternates.items()},
+    }
+    return {column: cell for column, cell in stated.items() if cell}
+
+
+def alternate_column(selector: str) -> str:
+    """Return the column for the alternate target with this selector: a media type, a language, or both.
+
+    >>> alternate_column("text/html;en")
+    'target[text/html;en]'
+    """
+    return f"target[{selector}]"
+
+
+def _status(text: str) -> Status:
+    for known in STATUSES:
+        if text == known:
+            return known
+    raise BindingError("status-unknown", f"the status {validation.shown(text)} is unknown")
+
+
+def redirect(text: str) -> int:
+    """Convert a cell of the column "redirect" to a status, such as 307.
+
+    Raises :class:`BindingError` if the cell is not a number of three digits.
+    """
+    if len(text) == 3 and text.isascii() and text.isdecimal():
+        return int(text)
+    raise BindingError("redirect-status", f"the redirect status {validation.shown(text)} is not allowed")
+
+
+def _time(text: str) -> datetime:
+    try:
+        time = datetime.fromisoformat(text)
+        if time.tzinfo is not None:
+            return time.astimezone(UTC)
+        if len(text) == len("2020-10-04"):
+            return time.replace(tzinfo=UTC)
+    except (ValueError, OverflowError):
+        pass
+    raise BindingError("time-text", f"{validation.shown(text)} is not a date or a time with its offset")
+
+
+def _passthrough(text: str) -> bool:
+    if text.lower() in _TRUTH:
+        return _TRUTH[text.lower()]
+    raise BindingError("passthrough-unknown", f"passthrough has the value {validation.shown(text)}")
+
+
+# Converters for the columns that are not text, in the order of validation.
+_CONVERTERS = (
+    ("status", _status),
+    ("redirect", redirect),
+    ("passthrough", _passthrough),
+    ("created", _time),
+    ("changed", _time),
+)
+_CONVERTED = frozenset(column for column, _ in _CONVERTERS)

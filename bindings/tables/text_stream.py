@@ -1,0 +1,247 @@
+"""Read the lines of a text file one by one, for every format of bindings.
+
+The encoding is UTF-8, unless the caller sets another one or requests its detection. A wrong encoding raises
+:class:`TableError` with file, line and column.
+"""
+
+from __future__ import annotations
+
+import codecs
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import BinaryIO
+
+from ..names import validation
+from ..names.errors import BindingError, TableError
+
+MAX_OCTETS = 1_000_000
+"""The maximum length of a record in bytes, including all of its lines."""
+
+_MARK = codecs.BOM_UTF8
+_UTF_16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_GUESS = "windows-1252"
+# The first bytes of a ZIP archive (xlsx, ods) and of an OLE file (xls).
+_SPREADSHEETS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")
+
+
+@dataclass(slots=True)
+class ReadAs:
+    """The properties of a table file, found while it is read.
+
+    - ``guessed``: the file is not UTF-8, and nothing in it identifies its encoding.
+    - ``delimiter``: the separator of a CSV or TSV file.
+    - ``columns`` and ``ignored``: the columns that were read and the headings that were ignored.
+    - ``unfinished``: the last line has no line end.
+    """
+
+    encoding: str = "UTF-8"
+    guessed: bool = False
+    delimiter: str | None = None
+    columns: list[str] = field(default_factory=list)
+    ignored: list[str] = field(default_factory=list)
+    unfinished: bool = False
+
+
+@contextmanager
+def opened(
+    file: str | Path | BinaryIO, encoding: str | None = "utf-8", read_as: ReadAs | None = None
+) -> Iterator[Lines]:
+    """Open the lines of a text file. ``file`` is a path, or a binary file, which stays open.
+
+    ``encoding`` is None to detect it: UTF-16 by its byte order mark, UTF-8 if the lines are valid, else Windows-1252.
+    The properties of the file are written to ``read_as``. Raises OSError if the file cannot be opened.
+    """
+    if isinstance(file, (str, Path)):
+        with Path(file).open("rb") as stream:
+            yield Lines(stream, name_of(file), encoding, read_as)
+    else:
+        yield Lines(file, name_of(file), encoding, read_as)
+
+
+def name_of(file: str | Path | BinaryIO) -> str:
+    """Return the name of a file for messages, in printable ASCII. A file object without a name is "-".
+
+    >>> from io import BytesIO
+    >>> name_of("names.csv"), name_of(BytesIO())
+    ('names.csv', '-')
+    """
+    named = file if isinstance(file, (str, Path)) else getattr(file, "name", "-")
+    return validation.shown(str(named), 200)
+
+
+def check_encoding(encoding: str) -> str:
+    """Return the name that Python uses for an encoding. Raises :class:`BindingError` if Python does not have it.
+
+    >>> check_encoding("Latin-1"), check_encoding("CP1252")
+    ('iso8859-1', 'cp1252')
+    """
+    try:
+        b"a\0\0\0".decode(encoding, "replace")
+        return codecs.lookup(encoding).name
+    except (LookupError, UnicodeError, ValueError):
+        raise BindingError("encoding-unknown", f"the encoding {validation.shown(encoding)} is unknown") from None
+
+
+class Lines:
+    """Iterate over the lines of a file as text. The lines of the current record are kept for error messages.
+
+    A record is one row of a table, which can have several lines.
+    """
+
+    def __init__(
+        self, stream: BinaryIO, file: str, encoding: str | None = "utf-8", read_as: ReadAs | None = None
+    ) -> None:
+        """``file`` is the name in messages, in printable ASCII; ``encoding`` is as for :func:`opened`."""
+        self._stream = stream
+        self.file = file
+        self.read_as = ReadAs() if read_as is None else read_as
+        self._detecting = encoding is None
+        self._decided = False
+        self._guessed_at = 0
+        self._decoded: Iterator[str] | None = None
+        self._ahead: deque[str] = deque()
+        self._last_read = 0
+        self._number = 0
+        self._octets = 0
+        self.first = 1
+        self.record: list[str] = []
+        name = "utf-8" if encoding is None else check_encoding(encoding)
+        if name not in ("utf-8", "utf-8-sig"):
+            self.read_as.encoding = name
+            self._decoded = _decode(b"", stream, name)
+
+    def begin(self) -> None:
+        """Begin a record: the next line is its first one. The lines of the record before are no longer kept."""
+        self.first = self._number + 1
+        self._octets = 0
+        self.record.clear()
+
+    def peek(self) -> str:
+        """Return the next line that is not empty, without consuming it. Return "" at the end of the file.
+
+        A line that has only separators and quotes counts as empty.
+        """
+        while text := self._read():
+            self._ahead.append(text)
+            if text.strip(" \t\r\n\xa0,;\"'"):
+                break
+        return text
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        text = self._ahead.popleft() if self._ahead else self._read()
+        if not text:
+            raise StopIteration
+        self._number += 1
+        self.record.append(text)
+        return text
+
+    def _read(self) -> str:
+        """Return the next line of the file; "" at the end."""
+        text = self._read_octets() if self._decoded is None else self._read_decoded(self._decoded)
+        if "\0" in text:
+            message = "the line has a NUL character: the file is not text, or is UTF-16 without a byte order mark"
+            raise TableError("table-nul", message, self.file, self._last_read, text.index("\0") + 1)
+        if text and not text.endswith("\n"):
+            self.read_as.unfinished = True
+        return text
+
+    def _read_octets(self) -> str:
+        octets = self._stream.readline(MAX_OCTETS + 1)
+        if self._last_read == 0 and octets.startswith(_SPREADSHEETS):
+            message = (
+                "the file is a spreadsheet or an archive, not text; save the sheet as CSV in the spreadsheet program"
+            )
+            raise TableError("table-spreadsheet", message, self.file, 1)
+        if self._last_read == 0 and self._detecting and octets.startswith(_UTF_16_MARKS):
+            self.read_as.encoding = "UTF-16"
+            self._decoded = _decode(octets, self._stream, "utf-16")
+            return self._read_decoded(self._decoded)
+        self._octets += len(octets)
+        if self._octets > MAX_OCTETS:
+            raise self._too_long()
+        self._last_read += 1
+        if self._last_read == 1 and octets.startswith(_MARK):
+            self._decided = True
+            octets = octets[len(_MARK) :]
+        return self._text(octets)
+
+    def _read_decoded(self, decoded: Iterator[str]) -> str:
+        try:
+            text = next(decoded, "")
+        except UnicodeError:
+            message = f"bytes in or after this line are not {self.read_as.encoding}"
+            raise TableError("table-encoding", message, self.file, self._last_read + 1) from None
+        self._octets += len(text)
+        if self._octets > MAX_OCTETS:
+            raise self._too_long()
+        self._last_read += 1
+        return text.removeprefix("\ufeff") if self._last_read == 1 else text
+
+    def _too_long(self) -> TableError:
+        unclosed = ", or a quoted field in it has no closing quote" if self.record else ""
+        message = f"the line has more than {MAX_OCTETS:,} bytes{unclosed}"
+        return TableError("table-too-long", message, self.file, self.first)
+
+    def _text(self, octets: bytes) -> str:
+        """Decode a line as UTF-8, or as Windows-1252 if the encoding is detected and the first non-ASCII line is that.
+
+        All non-ASCII lines must have the same encoding. A file with both raises :class:`TableError`.
+        """
+        try:
+            text = octets.decode()
+        except UnicodeDecodeError as error:
+            if self._detecting and not self._decided:
+                self._decided = True
+                self._guessed_at = self._last_read
+                self.read_as.encoding, self.read_as.guessed = "Windows-1252", True
+            if self._guessed_at:
+                return self._guess(octets)
+            message = f"the byte {octets[error.start]:02X} is not UTF-8"
+            raise self._wrong_byte(message, octets[: error.start].decode()) from None
+        if not text.isascii() and self._detecting:
+            if self._guessed_at:
+                message = f"this line is UTF-8, but line {self._guessed_at} is not"
+                raise TableError("table-encoding", f"{message}; {_ADVICE}", self.file, self._last_read)
+            self._decided = True
+        return text
+
+    def _guess(self, octets: bytes) -> str:
+        try:
+            return octets.decode(_GUESS)
+        except UnicodeDecodeError as error:
+            message = f"the byte {octets[error.start]:02X} is neither UTF-8 nor Windows-1252"
+            raise self._wrong_byte(message, octets[: error.start].decode(_GUESS)) from None
+
+    def _wrong_byte(self, message: str, before: str) -> TableError:
+        advice = f"; {_ADVICE}" if self._detecting else ""
+        return TableError("table-encoding", message + advice, self.file, self._last_read, len(before) + 1)
+
+
+_ADVICE = "set the encoding of the file (--encoding)"
+
+
+def _decode(octets: bytes, stream: BinaryIO, encoding: str) -> Iterator[str]:
+    """Decode the lines of a stream that begins with these bytes. Raises UnicodeError."""
+    decoder = codecs.getincrementaldecoder(encoding)()
+    pieces: list[str] = []
+    length = 0
+    while True:
+        # readline() only limits the size of the piece here: the piece can end within a character.
+        octets = octets or stream.readline(MAX_OCTETS)
+        *lines, rest = decoder.decode(octets, final=not octets).split("\n")
+        for line in lines:
+            yield f"{''.join(pieces)}{line}\n"
+            pieces.clear()
+            length = 0
+        pieces.append(rest)
+        length += len(rest)
+        if not octets or length > MAX_OCTETS:
+            yield "".join(pieces)
+            return
+        octets = b""

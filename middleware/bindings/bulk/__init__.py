@@ -1,1 +1,0 @@
-"""Change many names in one operation, and undo operations."""

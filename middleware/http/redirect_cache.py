@@ -1,0 +1,94 @@
+"""Keep the redirects of the names that are requested most, for as long as no binding changes.
+
+Few names get most requests. Their redirects are kept in two generations: when the newer one is full, it replaces the
+older one. Each request moves its redirect to the newer one. So names without requests are forgotten.
+
+All redirects are forgotten after each change of a binding. :meth:`.BindingSource.data_version` detects it: at most
+:data:`LOCAL_SECONDS` later for a file, and :data:`SERVER_SECONDS` later for a server. This process sees its own changes
+at once. The version is read before a binding is, so that an old redirect is never kept for a new version.
+
+Only redirects of bound names are kept, so that requests for unknown names need no memory. A redirect is kept under the
+path as received, and only if it depends on nothing else of the request.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Hashable
+
+from ..resolution.source import BindingSource
+from .redirects import Redirect
+
+LOCAL_SECONDS = 0.01
+"""The time for which the version of a local file is used."""
+
+SERVER_SECONDS = 0.5
+"""The time for which the version of a database on a server is used."""
+
+MOST = 60_000
+"""The number of redirects in one generation. The two generations of a process need about 40 MB."""
+
+MOST_WHOLE = 5_000
+"""The number of redirects in one generation if each contains its resolution, for ``on_resolve`` and the metrics."""
+
+MAX_CHARACTERS = 500
+"""The maximum length of path, target and links together, and of the metadata. Longer redirects are not kept."""
+
+Generation = dict[str, Redirect]
+
+
+class RedirectCache:
+    """The redirects that one resolver keeps in the memory of this process, by path. All threads can use one object."""
+
+    def __init__(self, bindings: BindingSource, most: int = MOST, clock: Callable[[], float] = time.monotonic) -> None:
+        self._bindings = bindings
+        self._most = most
+        self._clock = clock
+        self._seconds = LOCAL_SECONDS if bindings.is_local else SERVER_SECONDS
+        self._valid_until = float("-inf")
+        self._version: Hashable = None
+        self._own_changes = bindings.own_changes
+        # Both are replaced by one assignment. A thread that has read an old redirect adds it to a dropped generation.
+        self._generations: tuple[Generation, Generation] = ({}, {})
+
+    def find(self, path: str) -> Redirect | None:
+        """Return the redirect of a path. Return None if it is not kept, or if :meth:`renew` must be called."""
+        if self._clock() >= self._valid_until or self._bindings.own_changes != self._own_changes:
+            return None
+        recent, older = self._generations
+        found = recent.get(path)
+        if found is None:
+            found = older.get(path)
+            if found is not None:
+                self.keep(path, found, recent)
+        return found
+
+    def renew(self) -> Generation | None:
+        """Forget the redirects if a binding has changed. Return the generation for redirects that are read from now on.
+
+        Return None if the source cannot detect changes. Raises :class:`BindingsUnavailable` if it cannot be read.
+        """
+        began, own = self._clock(), self._bindings.own_changes
+        if began >= self._valid_until or own != self._own_changes:
+            version = self._bindings.data_version()
+            if version is None or (version, own) != self._version:
+                self._generations = {}, {}
+                self._version, self._own_changes = (version, own), own
+            if version is None:
+                return None
+            self._valid_until = began + self._seconds
+        return self._generations[0]
+
+    def keep(self, path: str, redirect: Redirect, generation: Generation | None) -> None:
+        """Keep a redirect that was read after :meth:`renew` returned ``generation``, if it depends on nothing else."""
+        _, target, _, links, container, vary, resolution = redirect
+        if generation is None or vary or container is not None:
+            return
+        length = len(path) + len(target or "") + len(links)
+        if resolution is not None and resolution.binding is not None:
+            length += sum(map(len, resolution.binding.metadata.values()))
+        if length > MAX_CHARACTERS:
+            return
+        generation[path] = redirect
+        if len(generation) >= self._most and generation is self._generations[0]:
+            self._generations = {}, generation

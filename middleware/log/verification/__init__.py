@@ -1,1 +1,0 @@
-"""Verify a log without its database: policies, proofs of names, and a replay of all entries."""

@@ -1,0 +1,89 @@
+"""The interface through which a resolver reads its bindings."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+from typing import TYPE_CHECKING, Protocol
+
+from ...bindings.names.branding.model import NO_BRANDING, Branding
+from ...bindings.names.prefixes.prefixes import NO_RECORDS
+from ...identifiers import Ark, Urn
+
+if TYPE_CHECKING:
+    from ...bindings.names.binding import Binding, StoredRedirect
+    from ...bindings.names.prefixes.prefixes import PrefixRecords
+    from ...bindings.names.prefixes.rules import RuleMatch
+
+
+class BindingSource(Protocol):
+    """The bindings that a resolver reads. :class:`~ararat.middleware.Bindings` has these methods.
+
+    A class of a site that inherits from this one needs only ``fetch``; it then has no rules and no prefix records.
+    """
+
+    def fetch(self, keys: Iterable[str], /) -> Mapping[str, Binding]:
+        """Return the bindings of the given keys, which are normal forms of identifiers, by key.
+
+        Keys that are not bound are omitted. Raises :class:`~ararat.middleware.BindingsUnavailable` if the bindings
+        cannot be read.
+        """
+        ...
+
+    def stored_redirect(self, key: str, /) -> StoredRedirect | None:
+        """Return the redirect of a live name without alternates that the site does not serve, else None.
+
+        It replaces ``fetch`` for most requests, so that less is read. After None, the resolver calls ``fetch``.
+
+        Raises :class:`~ararat.middleware.BindingsUnavailable` if the bindings cannot be read.
+        """
+        return None
+
+    def binding_by_rule(self, identifier: Ark | Urn, /) -> RuleMatch | None:
+        """Return the binding that a rule creates for an identifier that is not bound itself. Return None if no rule
+        applies.
+
+        A rule creates targets for all unbound names of a NAAN or shoulder from a template.
+        """
+        return None
+
+    def prefix_records(self) -> PrefixRecords:
+        """Return the records of NAANs and shoulders, which describe all names that begin with them."""
+        return NO_RECORDS
+
+    def is_mistyped(self, identifier: Ark | Urn, /) -> bool:
+        """Return whether the check character of an unbound identifier is wrong, so it probably has a typing error."""
+        return False
+
+    def correction(self, identifier: Ark | Urn, /) -> str | None:
+        """Return the key of the only live name that an unbound identifier probably means, or None."""
+        return None
+
+    def branding(self) -> Branding:
+        """Return the recorded branding of the public pages. Its values replace those of the settings."""
+        return NO_BRANDING
+
+    def data_version(self) -> Hashable | None:
+        """Return a value that differs after each change of a binding, also by other processes.
+
+        Return None if changes cannot be detected; then no redirect is kept in memory. Raises
+        :class:`~ararat.middleware.BindingsUnavailable` if the bindings cannot be read.
+        """
+        return None
+
+    @property
+    def own_changes(self) -> int:
+        """The number of changes by this process. It is read for each request."""
+        return 0
+
+    @property
+    def failure(self) -> str | None:
+        """The reason why the bindings could not be opened, or None if they are open."""
+        return None
+
+    @property
+    def is_local(self) -> bool:
+        """Whether lookups only read memory or a local file, so that they never wait for a network.
+
+        :class:`~ararat.middleware.ResolverASGIMiddleware` runs other lookups in threads.
+        """
+        return False

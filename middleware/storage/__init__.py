@@ -1,1 +1,0 @@
-"""Stores of bindings: the databases SQLite and PostgreSQL, and table files."""

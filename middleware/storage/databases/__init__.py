@@ -1,1 +1,0 @@
-"""The SQL databases SQLite and PostgreSQL: opening them, their connections for reading, and their errors."""

@@ -1,1 +1,0 @@
-"""Bindings in a table file (CSV, TSV or JSON Lines) that the resolver only reads."""

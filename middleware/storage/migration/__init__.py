@@ -1,1 +1,0 @@
-"""Change the tables of a database that an older Ararat created, so that this Ararat can use it."""

@@ -1,1 +1,0 @@
-"""The tables of a bindings database, their triggers and their indexes."""

@@ -1,1 +1,0 @@
-"""Read the dumps of other systems: EZID, arklet, noid and N2T. Each format has one module, which yields records."""

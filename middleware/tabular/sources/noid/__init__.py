@@ -1,1 +1,0 @@
-"""Read the dumps of noid and egg: the elements of names, and the minter."""

@@ -1,0 +1,244 @@
+"""The import of dumps: states, dates, owners, metadata and spellings, and a report of everything else."""
+
+from __future__ import annotations
+
+import io
+import tracemalloc
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ararat.bindings.collection import Bindings
+from ararat.bindings.imports.sources.importing import Migration, OmittedValue, import_dump
+from ararat.bindings.minting import mint
+from ararat.bindings.names.errors import BindingError, TableError
+
+XML = '<resource xmlns="http://datacite.org/schema/kernel-4">{}</resource>'
+ALL = ["ezid.txt", "ezid.csv", "ezid.xml", "ezid.txt.gz", "ezid.csv.zip", "arklet.csv", "arklet.sql", "arklet.json"]
+ALL += ["noid.dump", "noid.txt", "noid.anvl", "n2t.json", "n2t.jsonl"]
+
+
+def imported(bindings: Bindings, text: str, source: Any = "ezid", **options: Any) -> Migration:
+    return import_dump(bindings, io.BytesIO(text.encode()), source, **options)
+
+
+def ezid(*elements: str, name: str = "ark:/12345/x5") -> str:
+    return f":: {name}\n" + "".join(f"{element}\n" for element in elements) + "\n"
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_every_dump_is_imported_whole_and_a_second_import_changes_nothing(
+    bindings: Bindings, name: str, dumped: Callable[..., Path], dumped_names, tmp_path
+) -> None:
+    source: Any = name.partition(".")[0]
+    file = dumped(tmp_path / name, 200)
+    first = import_dump(bindings, file, source, actor="a librarian")
+    assert (first.summary.refusals, first.omissions, first.skipped) == (0, 0, 0)
+    assert first.summary.written
+    assert first.given == first.result
+    assert first.given is not None
+    assert first.given.names == 200
+    expected = list(dumped_names(200))
+    found = {
+        each.spelling: each for each in bindings.store.fetch([_key(each.identifier) for each in expected]).values()
+    }
+    for each in expected:
+        binding = found[each.identifier]
+        reserved = each.status == "reserved"
+        assert binding.is_reserved == reserved
+        assert binding.is_withdrawn == (each.status.startswith("unavailable") and source != "arklet")
+        assert binding.created == datetime.fromtimestamp(each.created, UTC)
+        assert binding.changed == datetime.fromtimestamp(each.updated, UTC)
+        if source != "arklet":
+            assert binding.reason == (each.status.partition(" | ")[2] or None)
+        if source != "arklet" or not reserved:
+            assert (binding.target, dict(binding.metadata)) == (each.target, each.elements)
+        [event] = bindings.history(each.identifier)
+        assert event.source is not None
+        assert event.source.startswith(f"{name}, line ")
+        owner = f"{each.owner} (library)" if source == "ezid" else each.owner
+        assert event.actor == ("a librarian" if source == "arklet" else owner)
+    second = import_dump(bindings, file, source)
+    assert (second.summary.unchanged, second.summary.refusals) == (second.summary.lines, 0)
+    assert second.result == first.result
+
+
+def _key(identifier: str) -> str:
+    return identifier.replace("-", "").replace("ark:/", "ark:")
+
+
+def test_a_dry_run_and_a_refused_line_write_nothing(bindings: Bindings) -> None:
+    good = ezid("_target: https://example.org/")
+    dry = imported(bindings, good, dry_run=True)
+    assert (dry.summary.added, dry.summary.written, dry.result) == (1, False, None)
+    refused = imported(bindings, good + ezid("_target: ftp://example.org/", name="ark:/12345/x6"))
+    assert (refused.summary.refusals, refused.summary.written, refused.result) == (1, False, None)
+    assert bindings.lookup("ark:12345/x5") is None
+
+
+def test_batches_before_a_refused_line_stay(bindings: Bindings) -> None:
+    text = "".join(ezid(f"_target: /{number}", name=f"ark:/12345/x{number}") for number in range(10))
+    bad = text + ezid("_target: ftp://example.org/", name="ark:/12345/x99")
+    assert imported(bindings, bad, batch=5).summary.kept == 10
+    assert bindings.lookup("ark:12345/x9") is not None
+    again = imported(bindings, text, batch=5)
+    assert (again.summary.unchanged, again.given == again.result) == (10, True)
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "line"),
+    [
+        pytest.param(ezid("_target: javascript:alert(1)"), "target-scheme", 1, id="a script as target"),
+        pytest.param(ezid("_target: ../a"), "target-relative", 1, id="a relative target"),
+        pytest.param(ezid(name="ark:/1234a/x5"), "naan-char", 1, id="a wrong NAAN"),
+        pytest.param(ezid(name="ark:/12345"), "no-name", 1, id="no name"),
+        pytest.param(ezid(name="ark:/12345/x y"), "bad-char", 1, id="a blank in a name"),
+        pytest.param(ezid(name=""), "empty", 1, id="no identifier"),
+        pytest.param(ezid(name="13030/xf93gt2q"), "no-scheme", 1, id="no label"),
+        pytest.param(ezid(name=f"ark:/12345/{'x' * 300}"), "name-too-long", 1, id="a long name"),
+        pytest.param(ezid("_target: /1") + ezid("_target: /2", name="ark:12345/x-5"), "duplicate-line", 4, id="twice"),
+    ],
+)
+def test_a_name_that_cannot_be_bound_is_refused_with_its_line(
+    bindings: Bindings, text: str, code: str, line: int
+) -> None:
+    reported: list[Any] = []
+    migration = imported(bindings, text, report=lambda *noted: reported.append(noted))
+    [refused] = migration.summary.refused
+    assert (refused.line, refused.code) == (line, code)
+    assert [result for result, _, _ in reported] == ["refused"]
+
+
+@pytest.mark.parametrize(
+    ("elements", "element", "kept"),
+    [
+        pytest.param(["erc.what: two%0Alines"], "erc.what", {"erc.what": "two lines"}, id="a line break in a title"),
+        pytest.param([f"erc.what: {'x' * 4001}"], "erc.what", {}, id="a long title"),
+        pytest.param(["dc.title: a%00b".replace("%00", "\x01")], "dc.title", {}, id="a control character"),
+        pytest.param([f"datacite: {XML.format('x' * 70_000)}"], "datacite", {}, id="more than 64 KiB of XML"),
+        pytest.param(["datacite: <resource>"], "datacite", {}, id="half a document"),
+        pytest.param(
+            ['datacite: <!DOCTYPE r [<!ENTITY a "b">]>' + XML.format("&a;")], "datacite", {}, id="a document type"
+        ),
+        pytest.param(["_updated: 1000000000", "_created: 1100000000"], "updated", {}, id="times in the wrong order"),
+        pytest.param(["_created: 4000000000"], "created", {}, id="a time in the future"),
+        pytest.param([f"_owner: {'x' * 300}"], "owner", {}, id="a long owner"),
+        pytest.param(["_status: unavailable | " + "x" * 3000], "reason", {}, id="a long reason"),
+        pytest.param(["_status: reserved", "_target: ftp://example.org/"], "target", {}, id="a target of no use"),
+    ],
+)
+def test_a_value_that_cannot_be_imported_is_reported_and_the_name_is_imported(
+    bindings: Bindings, elements: list[str], element: str, kept: dict[str, str]
+) -> None:
+    reported: list[OmittedValue] = []
+    migration = imported(bindings, ezid(*elements), report_omission=reported.append)
+    assert migration.summary.written
+    [value] = reported
+    assert (value.line, value.identifier, value.omitted.element) == (1, "ark:/12345/x5", element)
+    assert value.omitted.reason
+    assert value.omitted.remedy
+    [binding] = bindings.store.fetch(["ark:12345/x5"]).values()
+    assert binding.metadata == kept
+
+
+def test_hostile_values_are_kept_as_they_are(bindings: Bindings) -> None:
+    values = {
+        "dc.title": "a \"quoted\" 'title', 100% =cmd()",
+        "dc.creator": "\u0627\u0644\u062c\u0628\u0644 \u202eabc",
+        "dc.description": "two\nlines",
+        "datacite": XML.format("x" * 60_000),
+    }
+    text = "".join(f"{name}: {value.replace('%', '%25').replace(chr(10), '%0A')}\n" for name, value in values.items())
+    migration = imported(bindings, f":: ark:/12345/x5\n{text}_target: https://example.org/%2541?q=%2525\n")
+    assert (migration.omissions, migration.summary.refused) == (0, [])
+    binding = bindings.lookup("ark:12345/x5")
+    assert binding is not None
+    assert binding.metadata == values
+    assert binding.target == "https://example.org/%41?q=%25"
+
+
+@pytest.mark.parametrize("name", ["doi:10.5072/FK2X", "ark:/99999/fk4x", "uuid:f81d4fae-7dec-11d0-a765-00a0c91e6bf6"])
+def test_names_of_other_systems_and_of_tests_are_skipped_and_reported(bindings: Bindings, name: str) -> None:
+    migration = imported(bindings, ezid(name=name) + ezid())
+    assert (migration.skipped, migration.summary.added) == (1, 1)
+    assert [value.omitted.element for value in migration.omitted] == ["identifier"]
+
+
+def test_names_without_a_target_are_described(bindings: Bindings) -> None:
+    imported(bindings, ezid("erc.what: A title", "_target: https://ezid.cdlib.org/id/ark:/12345/x5"))
+    binding = bindings.lookup("ark:12345/x5")
+    assert binding is not None
+    assert (binding.kind, binding.target, binding.status) == ("described", None, "live")
+
+
+def test_no_name_of_an_imported_minter_is_minted_again(bindings: Bindings) -> None:
+    bindings.bind("ark:12345/t03", "https://example.org/3")
+    text = ":/template|t.sdd\n:/naan|12345\n:/oacounter|5\n12345/t01|_t|https://example.org/1\n"
+    migration = imported(bindings, text, "noid", actor="a librarian")
+    assert (migration.summary.added, migration.minted, migration.summary.settings) == (1, 3, 1)
+    assert bindings.lookup("ark:12345/t01") is not None
+    assert mint(bindings, "12345/t", length=2, digits=True, sequential=True) == ["ark:12345/t05"]
+    rest = mint(bindings, "12345/t", length=2, digits=True, count=94)
+    assert not {f"ark:12345/t0{number}" for number in range(6)} & set(rest)
+    again = imported(bindings, text, "noid")
+    assert (again.minted, again.summary.unchanged) == (0, again.summary.lines)
+
+
+def test_random_names_of_a_minter_are_reserved(bindings: Bindings) -> None:
+    text = ":/template: x.rdd\n:/naan: 12345\n:/oacounter: 3\n:/percounter: 10\n:/c0/value: 2\n:/c4/value: 1\n"
+    assert imported(bindings, text, "noid").minted == 3
+    names = [f"ark:12345/x{number}" for number in ("01", "02", "41")]
+    assert all(each.is_reserved for each in bindings.store.fetch(names).values())
+    assert not set(names) & set(mint(bindings, "12345/x", length=2, digits=True, count=97))
+
+
+def test_minted_names_that_cannot_be_bound_are_reported(bindings: Bindings) -> None:
+    migration = imported(bindings, ":/template: fk4.sd\n:/naan: 99999\n:/oacounter: 2\n", "noid")
+    assert (migration.minted, migration.summary.refused) == (0, [])
+    assert [value.identifier for value in migration.omitted] == ["ark:/99999/fk40", "ark:/99999/fk41"]
+
+
+@pytest.mark.parametrize("text", ["\\ud800", "\\u0000", "\\u202e", "\U0001f600", "\\n", "'; drop table names", "%00"])
+def test_hostile_texts_of_json_are_refused_or_kept(bindings: Bindings, text: str) -> None:
+    in_name = f'{{"id": "ark:/12345/x{text}", "target": "https://example.org/"}}\n'
+    in_target = f'{{"id": "ark:/12345/y", "target": "https://example.org/{text}"}}\n'
+    in_value = f'{{"id": "ark:/12345/z", "dc.title": "a{text}b", "a{text}": "x"}}\n'
+    for line in (in_name, in_target, in_value):
+        migration = imported(bindings, line, "n2t")
+        assert migration.summary.refusals + migration.summary.added == 1
+        assert migration.given is not None
+        assert migration.given.names == 1
+
+
+def test_a_conflict_with_a_recorded_name_is_refused(bindings: Bindings) -> None:
+    bindings.bind("ark:12345/x5", "https://example.org/other")
+    migration = imported(bindings, ezid("_target: https://example.org/"))
+    assert [refused.code for refused in migration.summary.refused] == ["bound-otherwise"]
+
+
+def test_a_damaged_dump_writes_nothing(bindings: Bindings) -> None:
+    with pytest.raises(TableError):
+        imported(bindings, ezid("_target: /1") + "no colon\n")
+    assert bindings.lookup("ark:12345/x5") is None
+    with pytest.raises(BindingError, match="encoding"):
+        imported(bindings, ezid(), encoding="nonsense")
+
+
+def test_memory_does_not_depend_on_the_number_of_names(
+    open_store: Callable[..., Bindings], dumped: Callable[..., Path], tmp_path
+) -> None:
+    bindings = open_store(tmp_path / "bindings.sqlite")
+    peaks = []
+    for count in (1000, 1600):
+        (tmp_path / str(count)).mkdir()
+        file = dumped(tmp_path / str(count) / "ezid.txt", count)
+        tracemalloc.start()
+        try:
+            import_dump(bindings, file, "ezid", dry_run=True)
+            peaks.append(tracemalloc.get_traced_memory()[1])
+        finally:
+            tracemalloc.stop()
+    assert peaks[1] < peaks[0] + 600_000

@@ -1,0 +1,355 @@
+"""Test the migration of a database of an older Ararat."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+from sqlalchemy import create_engine, inspect, text
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.pool import NullPool
+
+from ararat.bindings.checks.verification import verify
+from ararat.bindings.collection import Bindings
+from ararat.bindings.log.redaction import redact
+from ararat.bindings.migration.migrations import migrate
+from ararat.bindings.names.binding import ACTIONS, rfc3339
+from ararat.bindings.names.errors import BindingError, BindingsUnavailable
+from ararat.bindings.names.selection import select
+from ararat.bindings.open import open_bindings
+from ararat.bindings.storage.tables import schema, triggers
+from ararat.bindings.storage.versions import VERSION
+from ararat.middleware import import_table, mint
+from tests.forking import ForkedCode
+
+NAME = "ark:12345/doc"
+ROW = "'ark:12345/doc', 'located', '/x', 'live', 302, 'R1', 0, 'name', '2026-10-04T12:00:00.000000Z', 1"
+COLUMNS = "key, kind, target, status, redirect, resource, passthrough, scope, changed, revision"
+
+
+def engine(database: str):
+    return create_engine(database.replace("postgresql:", "postgresql+psycopg:"), poolclass=NullPool)
+
+
+@pytest.fixture
+def old(database: str, data: Path) -> str:
+    """A database of schema version 1 with one binding."""
+    made = engine(database)
+    statements = (data / "schemas" / f"1-{made.dialect.name}.sql").read_text().split(";;\n")
+    with made.begin() as connection:
+        for statement in statements:
+            connection.execute(text(statement))
+        connection.execute(text("INSERT INTO ararat (name, value) VALUES ('schema', '1'), ('rules', '0')"))
+        connection.execute(text(f"INSERT INTO bindings ({COLUMNS}) VALUES ({ROW})"))  # noqa: S608  ours
+        connection.execute(text(f"INSERT INTO events ({COLUMNS}, action) VALUES ({ROW}, 'bound')"))  # noqa: S608
+    return database
+
+
+def shape(database: str) -> object:
+    """Return the definition of all tables."""
+    with engine(database).connect() as connection:
+        if connection.dialect.name == "sqlite":
+            found = connection.execute(text("SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY 1, 2"))
+            return [tuple(row) for row in found]
+        triggers = text(
+            "SELECT event_object_table, trigger_name, event_manipulation, action_condition, action_statement"
+            " FROM information_schema.triggers WHERE trigger_schema = current_schema() ORDER BY 1, 2, 3"
+        )
+        said = inspect(connection)
+        columns = {
+            table: [(column["name"], str(column["type"]), column["nullable"]) for column in said.get_columns(table)]
+            for table in said.get_table_names()
+        }
+        return columns, [tuple(row) for row in connection.execute(triggers)]
+
+
+def test_an_old_database_is_not_served(old: str) -> None:
+    before = shape(old)
+    with pytest.raises(BindingError, match="run: ararat migrate --database") as refused:
+        open_bindings(old, create=True).open()
+    assert refused.value.code == "schema-version"
+    assert shape(old) == before
+
+
+def test_migration_keeps_bindings(old: str, open_store: Callable[..., Bindings]) -> None:
+    assert migrate(old)[:2] == (1, VERSION)
+    bindings = open_store(old)
+    found = bindings.lookup(NAME)
+    assert found is not None
+    assert (found.target, found.resource) == ("/x", "R1")
+    assert [event.action for event in bindings.history(NAME)] == ["bound"]
+    assert bindings.bind(NAME, "/y", resource="R1") == "relocated"
+    assert len(mint(bindings, "12345/x5", count=5)) == 5
+    with pytest.raises(DBAPIError, match="never"), engine(old).begin() as connection:
+        connection.execute(text("DELETE FROM events"))
+
+
+def test_a_migrated_database_has_the_tables_of_a_new_one(
+    old: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    migrate(old)
+    if old.startswith("postgresql"):
+        new = request.getfixturevalue("cluster").new_schema()
+    else:
+        new = f"sqlite:///{tmp_path}/new.sqlite"
+    open_bindings(new, create=True).close()
+    assert shape(old) == shape(new)
+
+
+def test_a_current_database_is_not_changed(database: str) -> None:
+    open_bindings(database, create=True).close()
+    before = shape(database)
+    assert migrate(database) == (VERSION, VERSION, 0, 0, 0, 0)
+    assert shape(database) == before
+
+
+def test_missing_triggers_are_added(database: str, open_store: Callable[..., Bindings]) -> None:
+    """A current schema without the newer triggers is served, and migrated."""
+    open_store(database).bind(NAME, "/x")
+    before = shape(database)
+    newer = ("_skipped", "_replaced", "_emptied")
+    added = [each for each in triggers.triggers(engine(database).dialect.name) if each.name.endswith(newer)]
+    with engine(database).begin() as connection:
+        for trigger in added:
+            on = "" if connection.dialect.name == "sqlite" else f" ON {trigger.table}"
+            connection.execute(text(f"DROP TRIGGER {trigger.name}{on}"))
+        if connection.dialect.name == "postgresql":
+            connection.execute(text("ALTER TABLE bindings DISABLE TRIGGER bindings_never_deleted"))
+    bindings = open_store(database)
+    assert bindings.relocate(NAME, "/y") == "relocated"
+    disabled = database.startswith("postgresql")
+    assert migrate(database) == (VERSION, VERSION, len(added) + disabled, 0, 0, 0)
+    assert shape(database) == before
+    assert bindings.relocate(NAME, "/z") == "relocated"
+
+
+def make_action_unknown(database: str, action: str) -> None:
+    """Make the tables those of an Ararat that did not know an action yet."""
+    with engine(database).begin() as connection:
+        if connection.dialect.name == "sqlite":
+            connection.execute(text("PRAGMA writable_schema = ON"))
+            changed = "UPDATE sqlite_master SET sql = replace(sql, :new, '') WHERE name = 'events'"
+            connection.execute(text(changed), {"new": f", '{action}'"})
+            return
+        actions = ", ".join(repr(each) for each in ACTIONS if each != action)
+        connection.execute(text("ALTER TABLE events DROP CONSTRAINT action_known"))
+        connection.execute(text(f"ALTER TABLE events ADD CONSTRAINT action_known CHECK (action IN ({actions}))"))
+
+
+def test_migrate_adds_the_actions_that_an_older_table_does_not_permit(
+    database: str, open_store: Callable[..., Bindings]
+) -> None:
+    bindings = open_store(database)
+    bindings.bind(NAME, "/x", metadata={"who": "Lovelace"})
+    bindings.close()
+    before = shape(database)
+    make_action_unknown(database, "redacted")
+    bindings = open_store(database)
+    with pytest.raises(BindingsUnavailable, match="run: ararat migrate"):
+        redact(bindings, NAME)
+    assert [event.action for event in bindings.history(NAME)] == ["bound"]
+    # The servers keep their connections, and accept the action at once.
+    assert migrate(database) == (VERSION, VERSION, 0, 0, 0, 1)
+    assert redact(bindings, NAME).revision == 2
+    assert [event.action for event in bindings.history(NAME)] == ["bound", "redacted"]
+    assert (shape(database), migrate(database).constraints) == (before, 0)
+    with pytest.raises(DBAPIError), engine(database).begin() as connection:
+        connection.execute(text(f"INSERT INTO events ({COLUMNS}, action) VALUES ({ROW}, 'stolen')"))  # noqa: S608
+    assert list(verify(bindings)) == []
+
+
+@pytest.mark.parametrize("refused", [False, True])
+def test_an_import_keeps_the_triggers(tmp_path: Path, open_store: Callable[..., Bindings], refused: bool) -> None:
+    database = f"sqlite:///{tmp_path / 'bindings.sqlite'}"
+    bindings = open_store(database)
+    before = shape(database)
+    rows = "".join(f"ark:12345/i{number},/x\n" for number in range(1500)) + "nonsense,/x\n" * refused
+    summary = import_table(bindings, BytesIO(f"identifier,target\n{rows}".encode()))
+    assert summary.written is not refused
+    assert shape(database) == before
+
+
+@pytest.mark.parametrize(
+    ("version", "said"),
+    [("99", "update Ararat"), ("0", "unknown version"), ("x", "unknown version"), ("-1", "unknown version")],
+)
+def test_a_database_of_an_unknown_version_is_not_changed(old: str, version: str, said: str) -> None:
+    with engine(old).begin() as connection:
+        connection.execute(text("UPDATE ararat SET value = :version WHERE name = 'schema'"), {"version": version})
+    before = shape(old)
+    with pytest.raises(BindingError, match=said) as refused:
+        migrate(old)
+    assert refused.value.code == "schema-version"
+    assert shape(old) == before
+
+
+def test_a_database_of_another_program_is_not_migrated(database: str) -> None:
+    with engine(database).begin() as connection:
+        connection.execute(text("CREATE TABLE customers (id INTEGER)"))
+    with pytest.raises(BindingError) as refused:
+        migrate(database)
+    assert refused.value.code == "foreign-database"
+
+
+def test_a_missing_file_is_not_created(tmp_path: Path) -> None:
+    with pytest.raises(BindingsUnavailable):
+        migrate(tmp_path / "none.sqlite")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_text_file_needs_no_migration(tmp_path: Path) -> None:
+    table = tmp_path / "names.csv"
+    table.write_text("identifier,target\n")
+    with pytest.raises(BindingError, match="is a file of text and needs no migration") as fault:
+        migrate(table)
+    assert fault.value.code == "read-only"
+
+
+def test_a_failed_migration_changes_nothing(old: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from ararat.bindings.migration import migrations
+
+    def half(connection, progress) -> None:
+        schema.rule_events.create(connection)
+        connection.execute(text("INSERT INTO no_such_table VALUES (1)"))
+
+    before = shape(old)
+    monkeypatch.setitem(migrations._STEPS, 1, half)
+    with pytest.raises(BindingsUnavailable):
+        migrate(old)
+    assert shape(old) == before
+    monkeypatch.undo()
+    assert migrate(old)[:2] == (1, VERSION)
+
+
+MIGRATING = """
+import sys
+from ararat.bindings.migration.migrations import migrate
+import ararat.bindings.storage.writing.transaction
+print("ready", flush=True)
+sys.stdin.readline()
+print(*migrate(sys.argv[1])[:2])
+"""
+
+
+def test_the_second_of_two_concurrent_migrations_waits(old: str) -> None:
+    processes = [ForkedCode(MIGRATING, old) for _ in range(2)]
+    for process in processes:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+    for process in processes:
+        assert process.stdin is not None
+        process.stdin.write("\n")
+        process.stdin.flush()
+    said = sorted(process.communicate(timeout=50)[0].strip() for process in processes)
+    assert said == [f"1 {VERSION}", f"{VERSION} {VERSION}"]
+
+
+def row(key: str, metadata: str | None = None, *, changed: str, revision: int = 1, target: str = "'/x'") -> str:
+    """Return the values of a row of version 2 with the columns COLUMNS and metadata."""
+    text = "NULL" if metadata is None else f"'{metadata}'"
+    return f"'{key}', 'located', {target}, 'live', 302, 'R1', 0, 'name', '{changed}', {revision}, {text}"
+
+
+EARLY, LATE = "2020-01-01T00:00:00.000000Z", "2021-01-01T00:00:00.000000Z"
+RECORDED = '{"who":"Say \\",\\"what\\":\\" A","what":"{\\"when\\":1}"}'
+
+
+@pytest.fixture
+def version_2(database: str, data: Path) -> str:
+    """Return a database of version 2 with a bound name, a name without readable metadata, and two minted names."""
+    made = engine(database)
+    statements = (data / "schemas" / f"2-{made.dialect.name}.sql").read_text().split(";;\n")
+    rows = [
+        ("bindings", row(NAME, RECORDED, changed=LATE, revision=2)),
+        ("bindings", row("ark:12345/unreadable", "{who", changed=EARLY)),
+        ("bindings", row("ark:12345/x51", changed=LATE)),
+        ("events", row(NAME, RECORDED, changed=EARLY) + ", 'bound', 'me'"),
+        ("events", row(NAME, RECORDED, changed=LATE, revision=2) + ", 'updated', 'me'"),
+        ("events", row("ark:12345/unreadable", "{who", changed=EARLY) + ", 'bound', 'me'"),
+        ("events", row("ark:12345/x51", changed=LATE) + ", 'bound', 'me'"),
+    ]
+    with made.begin() as connection:
+        for statement in statements:
+            connection.execute(text(statement))
+        versions = "('schema', '2'), ('rules', '0'), ('keys', '2')"
+        connection.exec_driver_sql(f"INSERT INTO ararat (name, value) VALUES {versions}")  # noqa: S608  ours
+        for table, values in rows:
+            columns = f"{COLUMNS}, metadata{', action, actor' if table == 'events' else ''}"
+            connection.exec_driver_sql(f"INSERT INTO {table} ({columns}) VALUES ({values})")  # noqa: S608  ours
+        for key in ("ark:12345/x50", "ark:12345/x51"):
+            connection.exec_driver_sql(f"INSERT INTO minted VALUES ('{key}', '{EARLY}', 'a librarian')")  # noqa: S608
+    return database
+
+
+def test_version_2_is_migrated(version_2: str, open_store: Callable[..., Bindings]) -> None:
+    progress: list[tuple[str, int, int]] = []
+    assert migrate(version_2, lambda *done: progress.append(done))[:2] == (2, VERSION)
+    assert [each[0] for each in progress] == ["bindings", "events"]
+    bindings = open_store(version_2)
+    found = bindings.lookup(NAME)
+    assert found is not None
+    assert dict(found.metadata) == {"erc.who": 'Say ","what":" A', "erc.what": '{"when":1}'}
+    assert (rfc3339(found.created), rfc3339(found.changed), found.spelling) == (EARLY, LATE, NAME)
+    assert [event.after.created for event in bindings.history(NAME)] == [found.created] * 2
+    minted = bindings.lookup("ark:12345/x50")
+    assert minted is not None
+    assert (minted.status, minted.kind, rfc3339(minted.created)) == ("reserved", "described", EARLY)
+    [event] = bindings.history("ark:12345/x50")
+    assert (event.action, event.actor, rfc3339(event.when)) == ("reserved", "a librarian", EARLY)
+    assert [event.action for event in bindings.history("ark:12345/x51")] == ["bound"]
+    assert {finding.code for finding in verify(bindings)} == {"row-unreadable"}
+    assert bindings.delete("ark:12345/x50") == "deleted"
+    assert migrate(version_2) == (VERSION, VERSION, 0, 0, 0, 0)
+
+
+def test_version_2_gets_the_tables_of_a_new_database(
+    version_2: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    migrate(version_2)
+    if version_2.startswith("postgresql"):
+        new = request.getfixturevalue("cluster").new_schema()
+    else:
+        new = f"sqlite:///{tmp_path}/new.sqlite"
+    open_bindings(new, create=True).close()
+    assert shape(version_2) == shape(new)
+
+
+@pytest.mark.parametrize("index", ["bindings_target", "bindings_not_live", "events_single", "links_state"])
+def test_a_missing_index_is_added(database: str, open_store: Callable[..., Bindings], index: str) -> None:
+    open_store(database).close()
+    complete = shape_of_indexes(database)
+    with engine(database).begin() as connection:
+        connection.execute(text(f"DROP INDEX {index}"))
+    assert shape_of_indexes(database) != complete
+    assert migrate(database).indexes == 1
+    assert shape_of_indexes(database) == complete
+    assert migrate(database).indexes == 0
+
+
+@pytest.mark.parametrize("dropped", ["TRIGGER bindings_search_added", "TABLE search_words"])
+def test_a_missing_part_of_the_full_text_search_is_added(
+    tmp_path: Path, open_store: Callable[..., Bindings], dropped: str
+) -> None:
+    database = f"sqlite:///{tmp_path / 'a.sqlite'}"
+    bindings = open_store(database)
+    bindings.bind("ark:12345/x1", "/1", metadata={"what": "Old map"})
+    with engine(database).begin() as connection:
+        connection.execute(text(f"DROP {dropped}"))
+        if dropped.startswith("TABLE"):
+            for trigger in ("added", "changed", "deleted"):
+                connection.execute(text(f"DROP TRIGGER bindings_search_{trigger}"))
+    bindings.bind("ark:12345/x2", "/2", metadata={"what": "New map"})
+    assert migrate(database).indexes == 1
+    found = bindings.list_names(select(text="map")).names
+    assert [each.identifier for each in found] == ["ark:12345/x1", "ark:12345/x2"]
+    bindings.bind("ark:12345/x3", "/3", metadata={"what": "Third map"})
+    assert len(bindings.list_names(select(text="map")).names) == 3
+
+
+def shape_of_indexes(database: str) -> set[str]:
+    with engine(database).connect() as connection:
+        is_sqlite = connection.dialect.name == "sqlite"
+        known = "SELECT sql FROM sqlite_master WHERE type = 'index'" if is_sqlite else "SELECT indexdef FROM pg_indexes"
+        return {str(each) for each in connection.execute(text(known)).scalars()}

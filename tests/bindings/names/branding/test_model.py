@@ -1,0 +1,16 @@
+"""The values of a branding."""
+
+from __future__ import annotations
+
+import pytest
+
+from ararat.bindings.names.branding.model import MAX_CHARACTERS, check
+from ararat.bindings.names.errors import BindingError
+
+
+@pytest.mark.parametrize("text", ["a\0b", "x" * 10_000, "\ud800"], ids=["control", "long", "surrogate"])
+@pytest.mark.parametrize("field", sorted(MAX_CHARACTERS.keys() - {"logo", "colour"}))
+def test_a_text_that_cannot_be_shown_is_refused(field: str, text: str) -> None:
+    with pytest.raises(BindingError) as refused:
+        check({field: text})  # pyright: ignore[reportArgumentType]
+    assert refused.value.code == "branding-text"

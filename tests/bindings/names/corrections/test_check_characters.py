@@ -1,0 +1,85 @@
+"""Hints at typing errors by the check characters of minted names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from werkzeug.test import Client
+
+from ararat.bindings.collection import Bindings
+from ararat.bindings.minting import mint
+from ararat.bindings.names.corrections.check_characters import is_mistyped
+from ararat.bindings.names.prefixes.patterns import Pattern
+from ararat.middleware import ResolverMiddleware
+
+WHOLE = Pattern("13030", "xf9", 4, "noid")
+NAME = Pattern("12148", "btv1b", 7, "name")
+PLAIN = Pattern("13030", "x", 6)
+NAAN = Pattern("13030", "", 8, "noid")
+
+
+@pytest.mark.parametrize(
+    ("key", "patterns", "expected"),
+    [
+        pytest.param("ark:13030/xf93gt2q", [WHOLE], False, id="right"),
+        pytest.param("ark:13030/xf39gt2q", [WHOLE], False, id="another shoulder"),
+        pytest.param("ark:13030/xf93tg2q", [WHOLE], True, id="two characters exchanged"),
+        pytest.param("ark:13030/xf93gl2q", [WHOLE], True, id="l instead of 1"),
+        pytest.param("ark:13030/xf93gt2Q", [WHOLE], True, id="upper case"),
+        pytest.param("ark:13030/xf93gtq", [WHOLE], True, id="a character is missing"),
+        pytest.param("ark:13030/xf93ggt2q", [WHOLE], True, id="a character twice"),
+        pytest.param("ark:13030/xf93gg2q/p1.pdf", [WHOLE], True, id="components and a variant"),
+        pytest.param("ark:13030/xf93gt2q/p1.pdf", [WHOLE], False, id="right, with components and a variant"),
+        pytest.param("ark:13030/xf9", [WHOLE], False, id="the shoulder alone"),
+        pytest.param("ark:13030/xf9museum.of.arks", [WHOLE], True, id="another name of about this length"),
+        pytest.param("ark:13030/xf9longmuseumname", [WHOLE], False, id="another name"),
+        pytest.param("ark:13030/xf93_t2q", [WHOLE], False, id="a character that is neither letter nor digit"),
+        pytest.param("ark:13030/xf93%C3%A9t2q", [WHOLE], False, id="a character outside ASCII"),
+        pytest.param("ark:12148/xf93tg2q", [WHOLE], False, id="another NAAN"),
+        pytest.param("ark:12148/btv1b8449691v", [NAME], False, id="right by the Name alone"),
+        pytest.param("ark:12148/btv1b8446991v", [NAME], True, id="wrong by the Name alone"),
+        pytest.param("ark:13030/xf93tg2q", [PLAIN], False, id="minted without check characters"),
+        pytest.param("ark:13030/xf93tg2q", [], False, id="nothing was minted"),
+        pytest.param("ark:13030/xf93gt2q", [WHOLE, NAAN], False, id="the nearest of two shoulders"),
+        pytest.param("ark:13030/bb3gt2qx0", [WHOLE, NAAN], True, id="a NAAN without a shoulder"),
+    ],
+)
+def test_names_with_a_wrong_check_character_are_mistyped(key: str, patterns: list[Pattern], expected: bool) -> None:
+    assert is_mistyped(key, patterns) == expected
+
+
+def site(environ, start_response):
+    raise AssertionError("no request reaches the site")
+
+
+@pytest.mark.parametrize(("check", "sequential"), [("noid", False), ("name", False), ("noid", True), (None, False)])
+def test_a_404_hints_at_a_typing_error_where_names_have_check_characters(
+    bindings: Bindings, check, sequential: bool
+) -> None:
+    client = Client(ResolverMiddleware(site, bindings))
+    [name] = mint(bindings, "12345/x5", check=check, sequential=sequential, length=6)
+    wrong = f"{name[:-1]}{'0' if name[-1] != '0' else '1'}"
+    hint = "its check character is wrong, so it is probably mistyped"
+    for accept in ("text/html", "application/json", "text/plain"):
+        answers = {given: client.get(f"/{given}", headers={"Accept": accept}) for given in (name, wrong)}
+        assert {answer.status_code for answer in answers.values()} == {404}
+        assert (hint in answers[wrong].text) == (check is not None)
+        assert hint not in answers[name].text
+    assert hint not in client.get(f"/{wrong.replace('x5', 'x6')}").text
+    bindings.bind(wrong, "https://example.org/")
+    assert client.get(f"/{wrong}").status_code == 302
+
+
+def test_a_404_hints_at_a_typing_error_where_a_prefix_record_has_a_check_character(bindings: Bindings) -> None:
+    bindings.set_prefix("ark:13030/xf9", pattern="29^4+check")
+    client = Client(ResolverMiddleware(site, bindings))
+    assert "mistyped" in client.get("/ark:13030/xf93tg2q").text
+    assert "mistyped" not in client.get("/ark:13030/xf93gt2q").text
+
+
+def test_a_file_knows_its_minted_names_by_its_counters(open_store: Callable[..., Bindings], tmp_path) -> None:
+    (tmp_path / "names.csv").write_text("identifier,target,kind\nark:13030/xf9,next 0 of 29^4+check,counter\n")
+    client = Client(ResolverMiddleware(site, open_store(tmp_path / "names.csv")))
+    assert "mistyped" in client.get("/ark:13030/xf93tg2q").text
+    assert "mistyped" not in client.get("/ark:13030/xf93gt2q").text

@@ -1,0 +1,443 @@
+"""Lists and counts of names, on SQLite, on PostgreSQL, and in a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from itertools import count, product
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ararat.bindings.collection import Bindings
+from ararat.bindings.imports.exporting import export_table
+from ararat.bindings.names import selection as listing
+from ararat.bindings.names.binding import rfc3339
+from ararat.bindings.names.errors import BindingError
+from ararat.bindings.names.selection import Selection, select
+from ararat.bindings.open import bindings_at, open_bindings
+from ararat.bindings.storage import listing as storage_listing
+from ararat.bindings.storage import store
+from ararat.bindings.storage.databases.connections import Readers
+from ararat.bindings.storage.store import DatabaseStore
+
+START = datetime(2026, 1, 31, 12, tzinfo=UTC)
+
+NAMES: list[tuple[str, str | None, dict[str, Any]]] = [
+    ("ark:12345/a1", "https://old.example/1", {"metadata": {"what": "Map of the Ararat"}, "actor": "Maria"}),
+    ("ark:12345/a2", "http://old.example:8080/2", {"metadata": {"what": "A second MAP", "who": "Noah"}}),
+    ("ark:12345/a2/p1", "https://old.example.org/2/1", {}),
+    ("ark:12345/b1", "https://old.example/collection/3?x=1", {"resource": "3"}),
+    ("ark:12345/b2", None, {"kind": "described", "metadata": {"what": "Described only"}}),
+    ("ark:23456/c1", "/pages/1", {"actor": "Maria"}),
+    ("urn:isbn:9780451450524", "https://old.example", {"metadata": {"what": "Un livre \u00e0 lire"}}),
+]
+
+
+@pytest.fixture(scope="module", params=["sqlite", "postgresql", "file"])
+def filled(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bindings]:
+    """Bindings with NAMES, of which one is withdrawn and one reserved. Each change is a day later.
+
+    All tests of this module share them, so no test changes them.
+    """
+    days = count()
+    folder = tmp_path_factory.mktemp("filled")
+    is_postgresql = request.param == "postgresql"
+    database = request.getfixturevalue("cluster").new_schema() if is_postgresql else f"sqlite:///{folder}/names.sqlite"
+    with bindings_at(database, create=True, clock=lambda: START + timedelta(days=next(days))) as bindings:
+        bindings.open()
+        for name, target, arguments in NAMES:
+            bindings.bind(name, target, **arguments)
+        bindings.withdraw("ark:12345/b1", reason="lost", actor="Ada")
+        bindings.reserve("ark:12345/r1")
+        if request.param != "file":
+            yield bindings
+            return
+        path = folder / "names.jsonl"
+        with path.open("wb") as file:
+            export_table(bindings, file, format="jsonl")
+    with bindings_at(path) as bindings:
+        bindings.open()
+        yield bindings
+
+
+def rows_of(bindings: Bindings, statement: str, parameters: Sequence[Any] = ()) -> str:
+    """Run a statement with the driver's marks, and return its rows as text."""
+    with bindings.store.transaction() as transaction:
+        result = transaction.connection.exec_driver_sql(statement, tuple(parameters))
+        return str(result.all()) if result.returns_rows else ""
+
+
+def listed(bindings: Bindings, limit: int = 100, **conditions: Any) -> list[str]:
+    """Return the names of all pages."""
+    found: list[str] = []
+    after = None
+    while True:
+        page = bindings.list_names(select(**conditions), after=after, limit=limit)
+        found += [name.identifier for name in page.names]
+        if (after := page.next) is None:
+            return found
+
+
+CONDITIONS: dict[str, tuple[dict[str, Any], set[str]]] = {
+    "all": ({}, {name for name, _, _ in NAMES} | {"ark:12345/r1"}),
+    "prefix": ({"prefix": "ark:/12345/a2"}, {"ark:12345/a2", "ark:12345/a2/p1"}),
+    "prefix-of-segment": ({"prefix": "ark:12345/a2/"}, {"ark:12345/a2/p1"}),
+    "naan": ({"prefix": "ark:23456/"}, {"ark:23456/c1"}),
+    "urn-prefix": ({"prefix": "URN:ISBN:978"}, {"urn:isbn:9780451450524"}),
+    "reserved": ({"state": "reserved"}, {"ark:12345/r1"}),
+    "withdrawn": ({"state": "withdrawn"}, {"ark:12345/b1"}),
+    "host": (
+        {"target": "Old.example"},
+        {"ark:12345/a1", "ark:12345/a2", "ark:12345/b1", "urn:isbn:9780451450524"},
+    ),
+    "host-without-scheme-and-path": ({"target": "old.example/col"}, {"ark:12345/b1"}),
+    "url": ({"target": "https://old.example/"}, {"ark:12345/a1", "ark:12345/b1"}),
+    "url-host": (
+        {"target": "https://old.example"},
+        {"ark:12345/a1", "ark:12345/a2/p1", "ark:12345/b1", "urn:isbn:9780451450524"},
+    ),
+    "path": ({"target": "/pages"}, {"ark:23456/c1"}),
+    "word": ({"text": "map"}, {"ark:12345/a1", "ark:12345/a2"}),
+    "beginning-of-word": ({"text": "ara"}, {"ark:12345/a1"}),
+    "words": ({"text": "second noah"}, {"ark:12345/a2"}),
+    "words-of-two-names": ({"text": "ararat noah"}, set()),
+    "word-outside-ascii": ({"text": "livre \u00e0 l"}, {"urn:isbn:9780451450524"}),
+    "key-is-no-word": ({"text": "what"}, set()),
+    "created": (
+        {"created_since": START + timedelta(days=4), "created_before": START + timedelta(days=6)},
+        {"ark:12345/b2", "ark:23456/c1"},
+    ),
+    "two": ({"target": "old.example", "state": "withdrawn"}, {"ark:12345/b1"}),
+    "three": ({"target": "old.example", "text": "map", "prefix": "ark:12345/a1"}, {"ark:12345/a1"}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("conditions", "expected"), CONDITIONS.values(), ids=CONDITIONS)
+def test_a_list_has_the_names_that_meet_all_conditions(
+    filled: Bindings, conditions: dict[str, Any], expected: set[str]
+) -> None:
+    if filled.is_file and "created_since" in conditions:
+        pytest.skip("a file has one time of change")
+    found = listed(filled, **conditions)
+    assert set(found) == expected
+    assert len(found) == len(expected)
+    assert listed(filled, limit=1, **conditions) == found
+    assert filled.count_names(select(**conditions)).get("", 0) == len(expected)
+
+
+def test_a_list_has_the_names_of_an_owner(bindings: Bindings) -> None:
+    bindings.bind("ark:12345/x1", "/1", actor="Maria")
+    bindings.bind("ark:12345/x2", "/2", actor="Ada")
+    bindings.relocate("ark:12345/x2", "/3", actor="Maria")
+    assert listed(bindings, owner="Maria") == ["ark:12345/x1"]
+
+
+def test_a_list_of_changes_begins_with_the_oldest(filled: Bindings) -> None:
+    if filled.is_file:
+        pytest.skip("a file has one time of change")
+    since = START + timedelta(days=5)
+    assert listed(filled, limit=2, changed_since=since) == [
+        "ark:23456/c1",
+        "urn:isbn:9780451450524",
+        "ark:12345/b1",
+        "ark:12345/r1",
+    ]
+
+
+def test_many_names_are_counted_without_the_time_limit_of_a_lookup(
+    filled: Bindings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    groups: list[listing.Group | None] = [None, "state", "shoulder", "month"]
+    expected = [filled.count_names(by=group) for group in groups]
+    monkeypatch.setattr(store, "MAX_COUNTED", 7)
+    read = Readers.rows
+
+    def rows(readers: Readers, query: str, parameters: Sequence[Any]) -> Any:
+        assert "GROUP BY" not in query
+        return read(readers, query, parameters)
+
+    monkeypatch.setattr(Readers, "rows", rows)
+    assert [filled.count_names(by=group) for group in groups] == expected
+
+
+def test_names_are_counted_by_group(filled: Bindings) -> None:
+    assert filled.count_names() == {"": 8}
+    assert filled.count_names(by="state") == {"live": 6, "reserved": 1, "withdrawn": 1}
+    if not filled.is_file:
+        assert filled.count_names(by="month") == {"2026-01": 1, "2026-02": 7}
+    assert filled.count_names(select(target="old.example"), by="shoulder") == {
+        "ark:12345/a1": 1,
+        "ark:12345/a2": 1,
+        "ark:12345/b1": 1,
+        "urn:isbn:": 1,
+    }
+
+
+REFUSED: dict[str, tuple[dict[str, Any], str]] = {
+    "prefix-without-naan": ({"prefix": "ark:"}, "list-prefix"),
+    "prefix-of-another-kind": ({"prefix": "https://example.org/"}, "list-prefix"),
+    "state": ({"state": "dead"}, "list-state"),
+    "target-outside-ascii": ({"target": "\u05d0.example"}, "list-target"),
+    "target-with-control": ({"target": "old.\nexample"}, "list-target"),
+    "text-without-words": ({"text": "--"}, "list-text"),
+    "text-with-nul": ({"text": "a\0b"}, "list-text"),
+    "text-with-surrogate": ({"text": "a\udcff"}, "list-text"),
+    "empty-text": ({"text": ""}, "list-text"),
+}
+
+
+@pytest.mark.parametrize(("conditions", "code"), REFUSED.values(), ids=REFUSED)
+def test_conditions_that_cannot_match_are_refused(conditions: dict[str, Any], code: str) -> None:
+    with pytest.raises(BindingError) as refused:
+        select(**conditions)
+    assert refused.value.code == code
+
+
+@pytest.mark.parametrize("after", ["", "x", "WzFd" * 2, "\u05d0", "W1tbW1tb", "e30"])
+@pytest.mark.parametrize("conditions", [{}, {"target": "a.example"}, {"changed_since": START}, {"text": "map"}])
+def test_a_cursor_of_another_list_is_refused(filled: Bindings, after: str, conditions: dict[str, Any]) -> None:
+    with pytest.raises(BindingError) as refused:
+        filled.list_names(select(**conditions), after=after)
+    assert refused.value.code == "list-after"
+
+
+@pytest.mark.parametrize("limit", [0, 1001, -1])
+def test_a_page_has_1_to_1000_names(filled: Bindings, limit: int) -> None:
+    with pytest.raises(BindingError) as refused:
+        filled.list_names(limit=limit)
+    assert refused.value.code == "list-limit"
+
+
+def test_an_unreadable_row_is_reported_and_skipped(bindings: Bindings) -> None:
+    bindings.bind("ark:12345/x1", "/1")
+    bindings.bind("ark:12345/x2", "/2", metadata={"what": "map"})
+    broken = "UPDATE bindings SET metadata = 'broken map', revision = revision + 1 WHERE key = 'ark:12345/x2'"
+    rows_of(bindings, broken)
+    page = bindings.list_names()
+    assert [name.identifier for name in page.names] == ["ark:12345/x1"]
+    assert page.unreadable == ["ark:12345/x2"]
+
+
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
+@given(text=st.text(min_size=1, max_size=30))
+def test_any_text_can_be_searched(bindings: Bindings, text: str) -> None:
+    try:
+        selection = select(text=text)
+    except BindingError:
+        return
+    assert bindings.list_names(selection).names == []
+
+
+PLANS: dict[str, tuple[dict[str, Any], str]] = {
+    "name": ({}, "bindings"),
+    "prefix": ({"prefix": "ark:12345/a"}, "bindings"),
+    "reserved": ({"state": "reserved"}, "bindings_not_live"),
+    "target": ({"target": "https://old.example/"}, "bindings_target"),
+    "host": ({"target": "old.example"}, "bindings_target"),
+    "changed": ({"changed_since": START}, "bindings_changed"),
+    "created": ({"created_since": START}, "bindings_created"),
+}
+
+
+@pytest.mark.parametrize(("conditions", "index"), PLANS.values(), ids=PLANS)
+@pytest.mark.parametrize("is_next_page", [False, True], ids=["first", "next"])
+def test_a_page_is_read_from_an_index_without_sorting(
+    bindings: Bindings,
+    conditions: dict[str, Any],
+    index: str,
+    is_next_page: bool,
+) -> None:
+    store = bindings.store
+    assert isinstance(store, DatabaseStore)
+    is_sqlite = bindings.where.startswith("sqlite")
+    with bindings.store.transaction() as transaction:
+        rows = [(f"ark:12345/{number:05}",) * 4 for number in range(3000)]
+        insert = (
+            "INSERT INTO bindings "
+            "(key, kind, target, status, redirect, passthrough, scope, changed, created, revision) "
+            "SELECT {0}, 'located', 'https://old.example/' || {0}, 'live', 302, 0, 'name', {0}, {0}, 1"
+        ).format("?" if is_sqlite else "%s::text")
+        transaction.connection.exec_driver_sql(insert, rows)
+    selection = select(**conditions)
+    after = None
+    if is_next_page:
+        values = ("ark:12345/00010",) if selection.order == "name" else ("https://old.example/1", "ark:12345/00010")
+        after = listing.cursor(*values)
+    rows_of(bindings, "ANALYZE bindings")
+    explain = "EXPLAIN QUERY PLAN" if is_sqlite else "EXPLAIN"
+    for statement, parameters in store.lists.explained(selection, after, 100):
+        plan = rows_of(bindings, f"{explain} {statement}", parameters)
+        assert index in plan
+        assert "INDEX" in plan.upper()
+        assert "TEMP B-TREE" not in plan
+        assert "Sort" not in plan
+        assert "Seq Scan" not in plan
+
+
+@pytest.mark.parametrize(
+    ("conditions", "values", "column"),
+    [
+        ({"prefix": "ark:12345/"}, ("ark:12345/00010",), "bindings.key"),
+        ({"target": "https://old.example/"}, ("https://old.example/5", "ark:12345/00010"), "target"),
+        ({"changed_since": START}, ("2027-01-01T00:00:00.000000Z", "ark:12345/00010"), "bindings.changed"),
+        ({"created_since": START}, ("2027-01-01T00:00:00.000000Z", "ark:12345/00010"), "bindings.created"),
+    ],
+)
+def test_next_page_does_not_read_the_pages_before_it(
+    bindings: Bindings, conditions: dict[str, Any], values: tuple[str, ...], column: str
+) -> None:
+    store = bindings.store
+    assert isinstance(store, DatabaseStore)
+    [(statement, parameters)] = store.lists.explained(select(**conditions), listing.cursor(*values), 10)
+    bounds = [each for each in statement.partition(" WHERE ")[2].split(" AND ") if column in each and ">" in each]
+    assert len([each for each in bounds if " OR " not in each]) == 1
+    assert parameters[0] == values[0]
+
+
+PUBLIC = Selection(public=True, by_change=True)
+
+
+def all_pages(bindings: Bindings, selection: Selection, limit: int = 2) -> list[str]:
+    names: list[str] = []
+    page = bindings.list_names(selection, limit=limit)
+    while True:
+        names += [each.identifier for each in page.names]
+        if page.next is None:
+            return names
+        page = bindings.list_names(selection, after=page.next, limit=limit)
+
+
+def test_public_names_are_listed_by_their_changes(filled: Bindings) -> None:
+    public = [name for name, _, _ in NAMES if name != "ark:12345/b1"]
+    assert all_pages(filled, PUBLIC) == [*public, "ark:12345/b1"]
+    assert all_pages(filled, replace(PUBLIC, newest_first=True)) == ["ark:12345/b1", *reversed(public)]
+
+
+def test_beginnings_limit_a_list(filled: Bindings) -> None:
+    selection = replace(PUBLIC, beginnings=("ark:23456/", "urn:"), newest_first=True)
+    assert all_pages(filled, selection) == ["urn:isbn:9780451450524", "ark:23456/c1"]
+    assert all_pages(filled, replace(PUBLIC, beginnings=())) == []
+    assert len(all_pages(filled, replace(PUBLIC, beginnings=("",)))) == len(NAMES)
+
+
+def test_pages_by_changes_keep_the_limits_of_the_times(filled: Bindings) -> None:
+    since, before = START + timedelta(days=1), START + timedelta(days=5)
+    selection = replace(PUBLIC, changed_since=since, changed_before=before)
+    expected = ["ark:12345/a2", "ark:12345/a2/p1", "ark:12345/b2"]
+    assert all_pages(filled, selection, 1) == expected
+    assert all_pages(filled, replace(selection, newest_first=True), 1) == expected[::-1]
+    for descends, time in ((False, START), (True, START + timedelta(days=9))):
+        # A position outside of the limits begins at the limit.
+        after = listing.cursor(rfc3339(time), "ark:12345/a1")
+        page = filled.list_names(replace(selection, newest_first=descends), after=after)
+        assert [each.identifier for each in page.names] == (expected[::-1] if descends else expected)
+
+
+@pytest.mark.parametrize("newest_first", [False, True])
+@pytest.mark.parametrize("limited", [False, True])
+def test_a_page_by_changes_is_a_range_of_the_index(bindings: Bindings, newest_first: bool, limited: bool) -> None:
+    # An import gives all its names the same time.
+    store, time = bindings.store, rfc3339(START)
+    assert isinstance(store, DatabaseStore)
+    is_sqlite = bindings.where.startswith("sqlite")
+    with store.transaction() as transaction:
+        insert = (
+            "INSERT INTO bindings (key, kind, status, redirect, passthrough, scope, changed, created, revision) "
+            f"SELECT {'?' if is_sqlite else '%s::text'}, 'described', 'live', 302, 0, 'name', '{time}', '{time}', 1"
+        )
+        transaction.connection.exec_driver_sql(insert, [(f"ark:12345/{number:05}",) for number in range(3000)])
+        transaction.connection.exec_driver_sql("ANALYZE bindings")
+    selection = replace(PUBLIC, newest_first=newest_first)
+    if limited:
+        day = timedelta(days=1)
+        selection = replace(selection, changed_since=START - day, changed_before=START + day)
+        selection = replace(selection, prefix="ark:12345/", beginnings=("ark:12345/", "urn:"))
+    after = listing.cursor(time, "ark:12345/01500")
+    [(statement, parameters)] = store.lists.explained(selection, after, 100)
+    plan = rows_of(bindings, f"{'EXPLAIN QUERY PLAN' if is_sqlite else 'EXPLAIN'} {statement}", parameters)
+    assert "bindings_changed" in plan
+    assert "TEMP B-TREE" not in plan
+    assert "Sort" not in plan
+    bound = f"{'<' if newest_first else '>'}(?,?)" if is_sqlite else f"{'<' if newest_first else '>'} ROW("
+    assert bound in plan.partition("Filter")[0]
+
+
+def test_changes_below_a_prefix_are_not_sorted(tmp_path: Path) -> None:
+    # Without statistics, SQLite would read the index of the keys and sort all names of the prefix for each page.
+    with open_bindings(tmp_path / "names.sqlite", create=True) as bindings:
+        store = bindings.store
+        assert isinstance(store, DatabaseStore)
+        [(statement, parameters)] = store.lists.explained(replace(PUBLIC, prefix="ark:12345/"), None, 100)
+        plan = rows_of(bindings, f"EXPLAIN QUERY PLAN {statement}", parameters)
+    assert "bindings_changed" in plan
+    assert "TEMP B-TREE" not in plan
+
+
+def test_cursor_before_the_prefix_begins_at_the_prefix(bindings: Bindings) -> None:
+    for name in ("ark:12345/a1", "ark:12345/b1", "ark:12345/b2"):
+        bindings.bind(name, "/x")
+    page = bindings.list_names(select(prefix="ark:12345/b"), after=listing.cursor("ark:12345/a0"))
+    assert [each.identifier for each in page.names] == ["ark:12345/b1", "ark:12345/b2"]
+    assert bindings.count_names(select(prefix="ark:12345/b"), by="shoulder") == {"ark:12345/b1": 1, "ark:12345/b2": 1}
+
+
+def test_a_search_within_few_names_finds_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def listed(selection: Selection, few: int) -> list[str]:
+        monkeypatch.setattr(storage_listing, "_FEW_NAMES", few)
+        names, after = list[str](), None
+        while True:
+            page = bindings.list_names(selection, after=after, limit=2)
+            names += [each.identifier for each in page.names]
+            if (after := page.next) is None:
+                return names
+
+    searches: list[dict[str, Any]] = [{"text": "map"}, {"text": "map ol"}, {"target": "old.example"}]
+    with open_bindings(tmp_path / "a.sqlite", create=True) as bindings:
+        for number in range(12):
+            name, title = f"ark:12345/{'ab'[number % 2]}{number}", ("Old map", "Map of old", "Letter")[number % 3]
+            bindings.bind(name, f"https://old.example/{number % 5}", metadata={"what": title})
+            if number % 4 == 3:
+                bindings.withdraw(name)
+        found = 0
+        for search, state, prefix in product(searches, (None, "live", "withdrawn"), (None, "ark:12345/a", "ark:9/")):
+            selection = select(state=state, prefix=prefix, **search)
+            names = listed(selection, few=20_000)
+            assert names == listed(selection, few=0)
+            found += len(names)
+    assert found > 50
+
+
+@pytest.mark.parametrize("few", [0, 20_000])
+def test_a_search_for_few_or_many_matches_has_the_same_pages(
+    filled: Bindings, monkeypatch: pytest.MonkeyPatch, few: int
+) -> None:
+    monkeypatch.setattr(storage_listing, "_FEW_NAMES", few)
+    selection, found, after = select(text="map", prefix="ark:12345/"), [], None
+    while True:
+        page = filled.list_names(selection, after=after, limit=1)
+        found += [binding.identifier for binding in page.names]
+        after = page.next
+        if after is None:
+            break
+    assert sorted(found) == ["ark:12345/a1", "ark:12345/a2"]
+
+
+@pytest.mark.parametrize(("matches", "sorted_first"), [(20_000, True), (20_001, False)])
+def test_postgresql_reads_the_words_of_few_names_before_it_sorts_them(matches: int, sorted_first: bool) -> None:
+    """It expects many matches of the beginning of a word, and would read all names in their order."""
+    statements: list[str] = []
+
+    def read(statement: str, parameters: Sequence[Any]) -> Sequence[Any]:
+        statements.append(statement)
+        assert statement.count("%s") == len(parameters)
+        return [(matches,)] if statement.startswith("SELECT count") else []
+
+    storage_listing.Lists("postgresql").page(read, select(text="rare", prefix="ark:12345/"), None, 100)
+    assert [" OFFSET 0)" in statement for statement in statements] == [False, sorted_first]

@@ -1,0 +1,41 @@
+"""Test that the statements, which are written as text, fit the tables that SQLAlchemy creates."""
+
+from __future__ import annotations
+
+import pytest
+from sqlalchemy import Table
+
+from ararat.bindings.collection import Bindings
+from ararat.bindings.storage.rows import PREFIX, RULE, STATE
+from ararat.bindings.storage.statements import EVENT, Statements
+from ararat.bindings.storage.tables import schema
+
+
+@pytest.mark.parametrize(
+    ("table", "columns"),
+    [
+        (schema.bindings, STATE),
+        (schema.events, ("id", *EVENT)),
+        (schema.rules, RULE),
+        (schema.rule_events, ("id", "action", *RULE)),
+        (schema.prefixes, PREFIX),
+        (schema.prefix_events, ("id", "action", *PREFIX)),
+        (schema.meta, ("name", "value")),
+    ],
+)
+def test_the_statements_name_all_columns_of_the_tables(table: Table, columns: tuple[str, ...]) -> None:
+    assert sorted(columns) == sorted(column.name for column in table.columns)
+
+
+@pytest.mark.parametrize("name", vars(Statements("sqlite")))
+def test_the_database_accepts_each_statement(name: str, bindings: Bindings) -> None:
+    with bindings.store.transaction() as transaction:
+        found = vars(Statements(transaction.dialect_name))[name]
+        mark = "?" if transaction.dialect_name == "sqlite" else "%s"
+        for statement in (found,) if isinstance(found, str) else found:
+            transaction.connection.exec_driver_sql(statement, (None,) * statement.count(mark))
+        transaction.rollback()
+
+
+def test_both_dialects_have_the_same_statements() -> None:
+    assert vars(Statements("sqlite")).keys() == vars(Statements("postgresql")).keys()

@@ -1,0 +1,94 @@
+"""The statements of a transaction: few for a bind, and always the current records of NAANs and shoulders."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import count
+from typing import Any
+
+import pytest
+from sqlalchemy import event
+
+from ararat.bindings import prefix_changes
+from ararat.bindings.collection import Bindings
+from ararat.bindings.names.assignment import Change
+from ararat.bindings.names.errors import BindingError
+from ararat.bindings.storage.store import DatabaseStore
+from ararat.bindings.storage.writing.transaction import Transaction
+
+SHOULDER = "ark:12345/x5"
+
+
+@pytest.fixture
+def statements(bindings: Bindings) -> list[str]:
+    """The statements that these bindings send from now on for changes."""
+    assert isinstance(bindings.store, DatabaseStore)
+    sent: list[str] = []
+    engine = bindings.store._database.engine
+    event.listen(engine, "before_cursor_execute", lambda *arguments: sent.append(arguments[2]))
+    return sent
+
+
+def test_a_bind_reads_records_only_after_a_change_and_inserts_with_one_statement(
+    bindings: Bindings, statements: list[str]
+) -> None:
+    if "postgresql" not in str(bindings.store):
+        pytest.skip("SQLite needs no round trips, and its writing connections are not kept")
+    bindings.bind(f"{SHOULDER}a", "/x")
+    statements.clear()
+    bindings.bind(f"{SHOULDER}b", "/x")
+    assert [text.split()[0] for text in statements] == ["BEGIN", "SELECT", "SELECT", "WITH"]
+    assert not any("FROM prefixes" in text for text in statements)
+    bindings.set_prefix(SHOULDER, who="Library")
+    statements.clear()
+    bindings.bind(f"{SHOULDER}c", "/x")
+    assert sum("FROM prefixes" in text for text in statements) == 1
+    assert [bindings.history(f"{SHOULDER}{letter}")[0].action for letter in "abc"] == ["bound"] * 3
+
+
+def test_a_bind_finds_a_record_that_another_program_has_changed(
+    database: str, bindings: Bindings, open_store: Callable[..., Bindings]
+) -> None:
+    elsewhere = open_store(database)
+    bindings.bind(f"{SHOULDER}b1", "/x")
+    elsewhere.set_prefix(SHOULDER, characters="0123456789")
+    with pytest.raises(BindingError) as refused:
+        bindings.bind(f"{SHOULDER}b2", "/x")
+    assert refused.value.code == "name-characters"
+    elsewhere.remove_prefix(SHOULDER)
+    assert bindings.bind(f"{SHOULDER}b2", "/x") == "bound"
+
+
+def test_a_transaction_sees_its_own_records_and_others_do_not_if_it_fails(bindings: Bindings) -> None:
+    bindings.bind(f"{SHOULDER}b1", "/x")
+
+    def write(transaction: Transaction) -> None:
+        assert transaction.prefixes() == []
+        prefix_changes.set_record(transaction, SHOULDER, {"characters": "0123456789"}, bindings.now(), None)
+        assert [record.prefix for record in transaction.prefixes()] == [SHOULDER]
+        raise BindingError("prefix-text")
+
+    with pytest.raises(BindingError):
+        bindings.write(write)
+    assert bindings.bind(f"{SHOULDER}b2", "/x") == "bound"
+
+
+def test_a_name_that_another_writer_deletes_meanwhile_continues_its_history(
+    database: str, bindings: Bindings, open_store: Callable[..., Bindings], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first deleted name of a database, after a transaction has read that there is none."""
+    if "postgresql" not in database:
+        pytest.skip("SQLite has one writer at a time")
+    elsewhere, put, attempts = open_store(database), Transaction.put, count(1)
+    name = f"{SHOULDER}b1"
+
+    def delayed(transaction: Transaction, *arguments: Any, **options: Any) -> list[Change]:
+        if next(attempts) == 1:
+            elsewhere.reserve(name)
+            elsewhere.delete(name)
+        return put(transaction, *arguments, **options)
+
+    monkeypatch.setattr(Transaction, "put", delayed)
+    assert bindings.bind(name, "/x") == "bound"
+    events = [(event.action, event.revision) for event in bindings.history(name)]
+    assert events == [("reserved", 1), ("deleted", 2), ("bound", 3)]

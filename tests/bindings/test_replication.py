@@ -1,0 +1,210 @@
+"""A primary and its standby in one URL: which operations work when one of them is down."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Callable
+
+import pytest
+
+from ararat.bindings.collection import Bindings
+from ararat.bindings.names.errors import BindingsUnavailable
+from tests.waiting import until
+
+NAME, OTHER = "ark:12345/doc", "ark:12345/other"
+# The maximum time that a reader may wait, and an allowance for a busy machine.
+LONGEST = 2 + 2
+
+
+def several(*servers) -> str:
+    where = ",".join(f"127.0.0.1:{server.port}" for server in servers)
+    return f"postgresql://ararat@{where}/postgres"
+
+
+@pytest.fixture
+def bindings(replicated, open_store: Callable[..., Bindings]) -> Bindings:
+    """Bindings in both servers: one name is bound, and the standby has it."""
+    bindings = open_store(several(*replicated))
+    bindings.bind(NAME, "/x")
+    standby = open_until_there(several(replicated[1]), open_store)
+    until(lambda: standby.lookup(NAME) is not None)
+    standby.close()
+    return bindings
+
+
+def open_until_there(url: str, open_store: Callable[..., Bindings]) -> Bindings:
+    deadline = time.monotonic() + 20
+    while True:
+        try:
+            return open_store(url)
+        except Exception:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.05)
+
+
+def can_bind(bindings: Bindings, name: str) -> bool:
+    try:
+        return bindings.bind(name, "/x") in ("bound", "unchanged")
+    except BindingsUnavailable:
+        return False
+
+
+class Readers:
+    """Threads that look up a name again and again. They count results and failures, and record the longest wait."""
+
+    def __init__(self, bindings: Bindings) -> None:
+        self.answers, self.failures, self.longest = 0, 0, 0.0
+        self._bindings = bindings
+        self._stop = threading.Event()
+        self._threads = [threading.Thread(target=self._read) for _ in range(4)]
+
+    def __enter__(self) -> Readers:
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._stop.set()
+        for thread in self._threads:
+            thread.join(20)
+
+    def _read(self) -> None:
+        while not self._stop.is_set():
+            start = time.monotonic()
+            try:
+                found = self._bindings.lookup(NAME)
+            except BindingsUnavailable:
+                self.failures += 1
+            else:
+                assert found is not None, "what is bound was said not to be"
+                self.answers += 1
+            self.longest = max(self.longest, time.monotonic() - start)
+            time.sleep(0.002)
+
+
+class Pauses:
+    """A thread that records the longest time in which it could not run."""
+
+    def __init__(self) -> None:
+        self.longest = 0.0
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run)
+
+    def __enter__(self) -> Pauses:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._stop.set()
+        self._thread.join(20)
+
+    def _run(self) -> None:
+        last = time.monotonic()
+        while not self._stop.wait(0.01):
+            now = time.monotonic()
+            last, self.longest = now, max(self.longest, now - last)
+
+
+def test_reads_continue_and_writes_wait_after_the_primary_is_killed(replicated, bindings) -> None:
+    primary, standby = replicated
+    with Readers(bindings) as readers:
+        until(lambda: readers.answers > 100)
+        primary.signal_all(signal.SIGKILL)
+        with pytest.raises(BindingsUnavailable):
+            bindings.bind(OTHER, "/x")
+        answers = readers.answers
+        until(lambda: readers.answers > answers + 200)
+        failures = readers.failures
+        with pytest.raises(BindingsUnavailable):
+            bindings.bind(OTHER, "/x")
+        standby.promote()
+        until(lambda: can_bind(bindings, OTHER))
+        until(lambda: bindings.lookup(OTHER) is not None)
+    assert failures <= readers.answers / 100
+    assert readers.failures == failures, "once they had found the standby they did not lose it"
+    assert readers.longest < LONGEST
+
+
+def test_all_operations_work_after_the_primary_returns(replicated, bindings) -> None:
+    primary, _ = replicated
+    primary.signal_all(signal.SIGKILL)
+    assert bindings.lookup(NAME) is not None
+    assert not can_bind(bindings, OTHER)
+    primary.resume()
+    until(lambda: can_bind(bindings, OTHER))
+    until(lambda: bindings.lookup(OTHER) is not None)
+
+
+def test_a_hanging_host_delays_readers_for_a_limited_time(replicated, bindings) -> None:
+    primary, _ = replicated
+    with Readers(bindings) as readers:
+        until(lambda: readers.answers > 100)
+        primary.signal_all(signal.SIGSTOP)
+        answers = readers.answers
+        until(lambda: readers.answers > answers + 200)
+        with pytest.raises(BindingsUnavailable):
+            bindings.bind(OTHER, "/x")
+        primary.signal_all(signal.SIGCONT)
+        until(lambda: can_bind(bindings, OTHER))
+    assert readers.failures == 0
+    assert readers.longest < LONGEST
+
+
+def test_lookups_fail_soon_if_every_host_hangs(replicated, bindings) -> None:
+    assert bindings.lookup(NAME) is not None
+    for server in replicated:
+        server.signal_all(signal.SIGSTOP)
+    start = time.monotonic()
+    with pytest.raises(BindingsUnavailable):
+        bindings.lookup(NAME)
+    assert time.monotonic() - start < LONGEST
+    for server in replicated:
+        server.signal_all(signal.SIGCONT)
+    until(lambda: bindings.lookup(NAME) is not None)
+
+
+def test_a_writer_waits_a_limited_time_for_a_hanging_host(replicated, bindings) -> None:
+    primary, _ = replicated
+
+    def hang_while_writing() -> None:
+        with bindings.store.transaction() as transaction:
+            primary.signal_all(signal.SIGSTOP)
+            transaction.get([NAME])
+
+    with Pauses() as pauses, pytest.raises(BindingsUnavailable, match="does not answer"):
+        hang_while_writing()
+    primary.signal_all(signal.SIGCONT)
+    # Other threads of the process answer requests.
+    assert pauses.longest < 1
+    until(lambda: can_bind(bindings, OTHER))
+
+
+def test_a_snapshot_waits_a_limited_time_for_hanging_hosts(replicated, bindings) -> None:
+    def hang_while_looking() -> None:
+        with bindings.store.snapshot() as snapshot:
+            for server in replicated:
+                server.signal_all(signal.SIGSTOP)
+            assert list(snapshot.bindings()) == []
+
+    with pytest.raises(
+        BindingsUnavailable, match=r"the server does not answer; check that it runs and can be reached$"
+    ):
+        hang_while_looking()
+    for server in replicated:
+        server.signal_all(signal.SIGCONT)
+    until(lambda: bindings.lookup(NAME) is not None)
+
+
+def test_a_writer_waits_for_another_writer_while_the_server_runs(cluster, open_store) -> None:
+    bindings = open_store(cluster.new_schema())
+    done: list[str] = []
+    with bindings.store.transaction(exclusive=True):
+        waiting = threading.Thread(target=lambda: done.append(bindings.bind(NAME, "/x")))
+        waiting.start()
+        waiting.join(3)
+        assert done == []
+    waiting.join(20)
+    assert done == ["bound"]
