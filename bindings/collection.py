@@ -29,7 +29,6 @@ from . import changes, prefix_changes
 from .changes import Decide, Made, NameChange
 from .names import assignment, validation
 from .names import naming as names
-from .names import selection as listing
 from .names.assignment import Change, Outcome
 from .names.binding import Binding, Event, Kind, NameCount, StoredRedirect
 from .names.branding.model import Branding
@@ -37,19 +36,21 @@ from .names.branding.stored import Version, history_of
 from .names.corrections.check_characters import is_mistyped
 from .names.corrections.corrections import corrections
 from .names.errors import BindingError, BindingsUnavailable, Collision, Stale
+from .names.event_selection import EventPage, EventSelection
 from .names.naming import Name
+from .names.operation import Operation
 from .names.policy import ChangeCheck, PolicyCheck, no_policy, promise_persistence
 from .names.prefixes import prefixes
 from .names.prefixes.prefixes import Inherited, PrefixEvent, PrefixRecord, PrefixRecords
 from .names.prefixes.rules import Rule, RuleEvent, RuleMatch
-from .names.selection import Group, Page, Selection
+from .names.selection import MAX_PAGE, Group, Page, Selection
 from .rule_cache import RuleCache
 from .storage.reopening import Opening
 
 if TYPE_CHECKING:
     from ..identifiers.iri_policy import Profile
-    from .storage.protocols import Store
     from .storage.writing.transaction import Transaction
+    from .stores import Store
 
 _TRIES = 5
 
@@ -392,8 +393,7 @@ class Bindings:
         The order is that of :attr:`Selection.order`. Raises :class:`BindingError` with the code ``list-after`` or
         ``list-limit``.
         """
-        if not 1 <= limit <= listing.MAX_PAGE:
-            raise BindingError("list-limit", f"a page cannot have {limit:,} names")
+        _require_limit(limit, "names")
         return self.store.list_names(selection or Selection(), after, limit)
 
     def count_names(self, selection: Selection | None = None, *, by: Group | None = None) -> dict[str, int]:
@@ -404,6 +404,50 @@ class Bindings:
         faster.
         """
         return self.store.count_names(selection or Selection(), by)
+
+    def list_events(
+        self, selection: EventSelection | None = None, *, below: int | None = None, limit: int = 100
+    ) -> EventPage:
+        """Return a page of events, the newest first. A table file has no events.
+
+        ``selection`` is the result of :func:`~.names.event_selection.select_events`; None selects all. ``below`` is
+        :attr:`EventPage.next` of the page before, or None. ``limit`` is from 1 to 1,000. Raises :class:`BindingError`
+        with the code ``list-limit``.
+
+        >>> import tempfile
+        >>> from ararat.middleware import open_bindings
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> b = open_bindings(f"{folder.name}/bindings.sqlite", create=True)
+        >>> b.bind("ark:12345/x", "/x", actor="jane"), b.relocate("ark:12345/x", "/y", actor="ada")
+        ('bound', 'relocated')
+        >>> [(each.event.action, each.event.actor) for each in b.list_events().events]
+        [('relocated', 'ada'), ('bound', 'jane')]
+        >>> b.close(); folder.cleanup()
+        """
+        _require_limit(limit, "events")
+        return self.store.events(selection or EventSelection(), below, limit)
+
+    def list_operations(self, *, before: int | None = None, limit: int = 100) -> list[Operation]:
+        """Return the recorded operations of a database, the newest first. A table file has none.
+
+        ``before`` is the number of the last operation of the page before, or None for the first page. ``limit`` is
+        from 1 to 1,000. Raises :class:`BindingError` with the code ``list-limit``.
+
+        >>> import tempfile
+        >>> from ararat.middleware import open_bindings
+        >>> from .bulk.relocation import relocate_prefix
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> b = open_bindings(f"{folder.name}/bindings.sqlite", create=True)
+        >>> b.bind("ark:12345/x1", "https://old.example/1")
+        'bound'
+        >>> relocate_prefix(b, "old.example", "new.example", actor="me").operation
+        1
+        >>> [(each.number, each.action, each.actor, each.names) for each in b.list_operations()]
+        [(1, 'relocate', 'me', 1)]
+        >>> b.close(); folder.cleanup()
+        """
+        _require_limit(limit, "operations")
+        return self.store.operations(before, limit)
 
     def owners(self, keys: Iterable[str]) -> dict[str, str]:
         """Return the owners of names by their keys: the actors of their first changes. Names without one are left out.
@@ -759,6 +803,11 @@ class Bindings:
 
     def _change(self, wanted: NameChange, actor: str | None) -> Outcome:
         return self.change([wanted], actor=actor)[0].outcome
+
+
+def _require_limit(limit: int, things: str) -> None:
+    if not 1 <= limit <= MAX_PAGE:
+        raise BindingError("list-limit", f"a page cannot have {limit:,} {things}")
 
 
 def check_actor(actor: str | None) -> None:

@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection as CoreConnection
 
     from .collection import Bindings
-    from .storage.protocols import Row, Snapshot
+    from .storage.protocols import Row
     from .storage.writing.transaction import Transaction
+    from .stores import Snapshot
 
 TABLES = (
     *(schema.meta, schema.operations, schema.bindings, schema.events, schema.rules, schema.rule_events),

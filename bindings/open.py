@@ -18,7 +18,8 @@ from .storage.reopening import Opening
 if TYPE_CHECKING:
     from ..identifiers.iri_policy import Profile
     from .storage.databases.sqlite import SQLite
-    from .storage.protocols import Database, Store
+    from .storage.protocols import Database
+    from .stores import Store
 
 DATABASE_SUFFIXES = (".sqlite", ".sqlite3", ".db")
 SNAPSHOT_SUFFIX = ".snapshot"

@@ -26,7 +26,8 @@ from .system.replaced_file import replaced_file
 
 if TYPE_CHECKING:
     from .collection import Bindings
-    from .storage.protocols import Row, Snapshot
+    from .storage.protocols import Row
+    from .stores import Snapshot
 
 _COMPLETE = (schema.bindings, schema.rules, schema.prefixes, schema.meta)
 _EVERY = 1000

@@ -284,7 +284,7 @@ SQLITE_FIRST = (
     "bindings/imports/sources/",
     "bindings/tables/test_formats.py",
     "bindings/imports/test_history.py",
-    "bindings/names/test_other_rows.py",
+    "bindings/tables/test_other_rows.py",
     "bindings/imports/test_refused_lines.py",
     "middleware/test_feature_pairs.py",
     "middleware/test_withdrawal.py",

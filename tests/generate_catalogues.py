@@ -15,7 +15,7 @@ from babel.messages.catalog import Catalog
 from babel.messages.extract import extract_from_dir
 from babel.messages.pofile import read_po, write_po
 
-from ararat.middleware.views.languages import ENGLISH, LANGUAGES
+from ararat.middleware.resolution.settings import ENGLISH, LANGUAGES
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "middleware" / "views" / "po"

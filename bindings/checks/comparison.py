@@ -13,7 +13,8 @@ from ..collection import Bindings
 from .verification import Finding, finding
 
 if TYPE_CHECKING:
-    from ..storage.protocols import LastEvent, Row, Snapshot
+    from ..storage.protocols import LastEvent, Row
+    from ..stores import Snapshot
 
 
 def compare(bindings: Bindings, other: Bindings) -> Iterator[Finding]:

@@ -17,10 +17,10 @@ from itertools import chain
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from ..names.binding import Binding
-from ..names.other_rows import OtherRow, PrefixRow, RuleRow, Setting
 from ..tables import columns
 from ..tables.columns import COLUMNS
 from ..tables.formats import Format
+from ..tables.other_rows import OtherRow, PrefixRow, RuleRow, Setting
 
 if TYPE_CHECKING:
     from ..collection import Bindings

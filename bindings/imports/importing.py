@@ -19,20 +19,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from ..collection import Bindings, check_actor
-from ..names import assignment, other_rows, validation
+from ..names import assignment, validation
 from ..names import naming as names
 from ..names.assignment import Change, Proposal
 from ..names.binding import NOTHING, Binding, rfc3339
 from ..names.errors import BindingError, BindingsUnavailable, Collision, TableError
 from ..names.metadata import personal_data
-from ..names.other_rows import OtherRow, PrefixRow, RuleRow, Setting
 from ..names.policy import ChangeCheck
-from ..names.prefixes.prefixes import NO_RECORDS, PrefixRecords
+from ..names.prefixes.prefixes import FIELDS, NO_RECORDS, PrefixRecords
+from ..names.prefixes.prefixes import record as prefix_record
+from ..names.prefixes.rules import Rule
 from ..storage.seen_names import SeenNames
 from ..tables import columns as rows
-from ..tables import formats
+from ..tables import formats, other_rows
 from ..tables.columns import Columns, Row
 from ..tables.formats import Reader
+from ..tables.other_rows import OtherRow, PrefixRow, RuleRow, Setting
 from ..tables.text_stream import ReadAs, name_of
 from .summary import MAX_LISTED, Effect, Imported, NotedLine, Report, Summary
 
@@ -305,7 +307,7 @@ class _Run:
         try:
             if self.only_names:
                 raise BindingError("row-only-names")
-            is_new = other_rows.record(stated, transaction, self.now, self.actor)
+            is_new = record_row(stated, transaction, self.now, self.actor)
         except BindingError as error:
             self._refuse(row, error.code, error.message)
             return
@@ -446,3 +448,55 @@ def _normal_form(given: str, key: str) -> str:
         return ""
     why = names.why_same(given)
     return f" (its normal form is {validation.shown(key, 100)}{': ' if why else ''}{why})"
+
+
+def record_row(row: OtherRow, transaction: Transaction, now: datetime, actor: str | None) -> bool:
+    """Record a row in a transaction, and return whether it is new. Return False for values that are recorded already.
+
+    Raises :class:`BindingError` if other values are recorded.
+    """
+    match row:
+        case RuleRow():
+            return _record_rule(row, transaction, now, actor)
+        case PrefixRow():
+            return _record_prefix(row, transaction, now, actor)
+        case Setting():
+            return _record_setting(row, transaction)
+
+
+def _record_rule(stated: RuleRow, transaction: Transaction, now: datetime, actor: str | None) -> bool:
+    existing = transaction.get_rule(stated.prefix)
+    if existing is None:
+        transaction.put_rule(Rule(*stated, now, actor))
+        return True
+    if (existing.template, existing.redirect) == (stated.template, stated.redirect):
+        return False
+    recorded = f"{validation.shown(existing.template, 100)} ({existing.redirect})"
+    requested = f"{validation.shown(stated.template, 100)} ({stated.redirect})"
+    raise BindingError("rule-otherwise", f"the rule for {stated.prefix} leads to {recorded}, not to {requested}")
+
+
+def _record_prefix(stated: PrefixRow, transaction: Transaction, now: datetime, actor: str | None) -> bool:
+    existing = transaction.get_prefix(stated.prefix)
+    if existing is None:
+        transaction.put_prefix(prefix_record(stated.prefix, stated.texts, changed=now, actor=actor))
+        return True
+    if existing.texts == stated.texts:
+        return False
+    differing = next(field for field in FIELDS if existing.texts.get(field) != stated.texts.get(field))
+    raise BindingError("prefix-otherwise", f"the record of {stated.prefix} has another text in the field {differing}")
+
+
+def _record_setting(stated: Setting, transaction: Transaction) -> bool:
+    """Store a counter, which never decreases, or the owner of a UUID. Return whether it is new."""
+    existing = transaction.setting(stated.name)
+    if stated.name.startswith("next "):
+        if existing is not None and int(existing) >= int(stated.value):
+            return False
+    elif existing is not None:
+        if existing == stated.value:
+            return False
+        message = f"the UUID {stated.name[5:]} belongs to {validation.shown(existing, 100)}"
+        raise BindingError("uuid-reused", f"{message}, not to {validation.shown(stated.value, 100)}")
+    transaction.set_setting(stated.name, stated.value)
+    return True

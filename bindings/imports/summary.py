@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ..names.binding import Binding
-from ..names.other_rows import OtherRow
+from ..tables.other_rows import OtherRow
 from ..tables.text_stream import ReadAs
 
 MAX_LISTED = 100

@@ -190,3 +190,19 @@ def rfc3339(time: datetime) -> str:
     '2020-10-04T12:00:00.000000Z'
     """
     return f"{time.astimezone(UTC).replace(tzinfo=None).isoformat(timespec='microseconds')}Z"
+
+
+@dataclass(frozen=True, kw_only=True)
+class LoggedName:
+    """The place of a name in the published log.
+
+    - ``entry``: the number of its first entry, from 0.
+    - ``since``: the time of the change that this entry contains.
+    - ``witnesses``: the number of witnesses whose cosignatures the published checkpoint has.
+    - ``page``: the path of the page about the log.
+    """
+
+    entry: int
+    since: datetime
+    witnesses: int
+    page: str

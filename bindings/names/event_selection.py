@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from . import selection as listing
 from . import validation
 from .binding import ACTIONS, Action, Event
 from .errors import BindingError
-from .selection import MAX_PAGE
-
-if TYPE_CHECKING:
-    from ..collection import Bindings
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,26 +78,3 @@ def select_events(
         since=since,
         before=before,
     )
-
-
-def list_events(
-    bindings: Bindings, selection: EventSelection | None = None, *, below: int | None = None, limit: int = 100
-) -> EventPage:
-    """Return a page of events, the newest first. A file of text has no events.
-
-    ``below`` is :attr:`EventPage.next` of the page before, or None. ``limit`` is from 1 to 1,000. Raises
-    :class:`BindingError` with the code ``list-limit``.
-
-    >>> import tempfile
-    >>> from ararat.middleware import open_bindings
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> b = open_bindings(f"{folder.name}/bindings.sqlite", create=True)
-    >>> b.bind("ark:12345/x", "/x", actor="jane"), b.relocate("ark:12345/x", "/y", actor="ada")
-    ('bound', 'relocated')
-    >>> [(each.event.action, each.event.actor) for each in list_events(b).events]
-    [('relocated', 'ada'), ('bound', 'jane')]
-    >>> b.close(); folder.cleanup()
-    """
-    if not 1 <= limit <= MAX_PAGE:
-        raise BindingError("list-limit", f"a page cannot have {limit:,} events")
-    return bindings.store.events(selection or EventSelection(), below, limit)

@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from ..names.binding import rfc3339
-from ..names.other_rows import PrefixRow, RuleRow, Setting
 from ..storage.rows import STATE, last_event_of, row_of
 from ..storage.tables import schema
 from ..storage.tables.keys import index_key
 from ..storage.versions import first_settings
+from ..tables.other_rows import PrefixRow, RuleRow, Setting
 
 if TYPE_CHECKING:
     from sqlalchemy import Table

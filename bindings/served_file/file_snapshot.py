@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from ..names.binding import Binding
 from ..names.errors import UnreadableBinding
 from ..names.metadata import metadata
-from ..names.other_rows import RuleRow, Setting
 from ..names.prefixes.prefixes import PrefixRecord
 from ..storage.integrity import Fault
 from ..storage.protocols import LastEvent, Row
 from ..storage.tables.keys import index_key
+from ..tables.other_rows import RuleRow, Setting
 from . import file_rows
 from .table import FileTable
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class FileSnapshot:
-    """All bindings of one version of a table file (:class:`.protocols.Snapshot`).
+    """All bindings of one version of a table file (:class:`.stores.Snapshot`).
 
     ``name`` is the name of the file, for the source of the events.
     """

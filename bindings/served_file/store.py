@@ -32,7 +32,6 @@ from ..names.binding import Action, Binding, Event, NameCount, StoredRedirect, r
 from ..names.errors import BindingError, BindingsUnavailable, ReadOnlyBindings
 from ..names.event_selection import EventPage, EventSelection
 from ..names.operation import Operation
-from ..names.other_rows import RuleRow, Setting
 from ..names.policy import ChangeCheck, no_policy
 from ..names.prefixes.patterns import Pattern
 from ..names.prefixes.prefixes import PrefixEvent, PrefixRecord
@@ -42,6 +41,7 @@ from ..storage.name_ranges import FileRanges
 from ..storage.reopening import CLOSED
 from ..system.fork_safety import ForkSafeLock
 from ..tables import text_stream as lines
+from ..tables.other_rows import RuleRow, Setting
 from .copy import Fingerprint, ServedCopy, Version, fingerprint, read
 from .file_snapshot import FileSnapshot
 from .table import FileTable, read_table, require_kept

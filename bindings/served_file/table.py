@@ -19,15 +19,15 @@ from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple
 
-from ..names import assignment, other_rows, validation
+from ..names import assignment, validation
 from ..names.assignment import Proposal
 from ..names.binding import Binding
 from ..names.errors import BindingConflict, BindingError, TableError
-from ..names.other_rows import OtherRow, PrefixRow, RuleRow
 from ..names.policy import ChangeCheck, TemporarySettings, no_policy
 from ..names.prefixes.prefixes import PrefixRecord, record
-from ..tables import columns, formats
+from ..tables import columns, formats, other_rows
 from ..tables import text_stream as lines
+from ..tables.other_rows import OtherRow, PrefixRow, RuleRow
 from .copy import Version
 
 

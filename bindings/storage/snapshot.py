@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from ..names.binding import Binding, rfc3339
 from ..names.errors import UnreadableBinding
 from ..names.metadata import metadata
-from ..names.other_rows import RuleRow, Setting, setting
 from ..names.prefixes.prefixes import PrefixRecord
+from ..tables.other_rows import RuleRow, Setting, setting
 from .protocols import Connection, Database, LastEvent, Row
 from .rows import binding_of, last_event_of, prefix_record_of, rule_of, selectors_of
 from .statements import Statements
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class DatabaseSnapshot:
-    """All bindings of a database at one moment, read on one connection (:class:`.protocols.Snapshot`)."""
+    """All bindings of a database at one moment, read on one connection (:class:`.stores.Snapshot`)."""
 
     def __init__(self, connection: Connection, statements: Statements, database: Database) -> None:
         self._connection = connection

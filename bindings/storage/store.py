@@ -47,7 +47,7 @@ _BRANDINGS_SQL = "SELECT value FROM ararat WHERE substr(name, 1, 8) = 'branding'
 
 
 class DatabaseStore:
-    """The store of one SQL database (:class:`.protocols.Store`). :func:`open_store` opens it.
+    """The store of one SQL database (:class:`.stores.Store`). :func:`open_store` opens it.
 
     ``str()`` returns its place without a password. All threads can use one object.
     """

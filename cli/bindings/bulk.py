@@ -118,12 +118,12 @@ def operations_command(database: str, limit: int | None, as_json: bool) -> int:
 
     Exit code: 0 done, 69 no database.
     """
-    from ...bindings.names.operation import MAX_LISTED, list_operations
+    from ...bindings.names.selection import MAX_PAGE
     from ..render import operations as records
 
     before, left = None, sys.maxsize if limit is None else limit
     with open_store(database) as bindings:
-        while left > 0 and (page := list_operations(bindings, before=before, limit=min(left, MAX_LISTED))):
+        while left > 0 and (page := bindings.list_operations(before=before, limit=min(left, MAX_PAGE))):
             for operation in page:
                 if as_json:
                     streams.dump(operation.as_dict())

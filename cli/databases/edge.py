@@ -13,11 +13,8 @@ from ..progress import Progress
 
 if TYPE_CHECKING:
     from ...middleware import Bindings
-    from ...middleware.edge.formats import EdgeName
+    from ...middleware.edge.front_servers import EdgeName
     from ...middleware.resolution.settings import Settings
-
-EDGES = ("nginx", "apache", "caddy", "cloudflare", "json")
-"""The names of the formats. The package of the formats is loaded only if it is used."""
 
 
 def edge_settings(prefix: str | None, name: EdgeName) -> Settings:
@@ -25,7 +22,7 @@ def edge_settings(prefix: str | None, name: EdgeName) -> Settings:
 
     Raises :class:`click.UsageError` if they are wrong or have no prefix, or if the format cannot have them.
     """
-    from ...middleware.edge.formats import edge_format
+    from ...middleware.edge.front_servers import edge_format
     from ...middleware.edge.redirects import EdgeRedirects
     from ...middleware.resolution.settings import Settings
     from ..serving.application import resolver_settings

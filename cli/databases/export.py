@@ -12,20 +12,21 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 import click
 
 from ...identifiers.text import display
+from ...middleware.edge.front_servers import EDGE_NAMES
 from .. import streams
 from ..bindings.stores import open_store
 from ..errors import DONE, NO_INPUT, Refused
 from ..options import database_option, format_option, read_moment
 from ..output import counted
 from ..progress import Progress
-from .edge import EDGES, edge_settings, write_redirects
+from .edge import edge_settings, write_redirects
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from ...bindings.imports.exporting import Exported
     from ...middleware import Bindings
-    from ...middleware.edge.formats import EdgeName
+    from ...middleware.edge.front_servers import EdgeName
 
 _OTHER_FORMATS = frozenset({".xlsx", ".xls", ".ods", ".json", ".xml", ".sqlite", ".sqlite3", ".db", ".snapshot"})
 
@@ -42,7 +43,7 @@ _OTHER_FORMATS = frozenset({".xlsx", ".xls", ".ods", ".json", ".xml", ".sqlite",
 )
 @click.option(
     "--edge",
-    type=click.Choice(EDGES),
+    type=click.Choice(EDGE_NAMES),
     help="Write the redirects of the names for this front server or CDN instead of a table.",
 )
 @click.option(

@@ -11,9 +11,8 @@ from collections.abc import Iterable, Iterator
 from urllib.parse import quote
 
 from ..http.answer import Headers
-from .formats import Refuse
+from .format import Refuse, fault
 from .marker import Marker
-from .quoting import fault
 from .redirects import EdgeRedirect
 
 _MAX_LINE = 1000
@@ -21,7 +20,7 @@ _MAX_LINE = 1000
 
 
 class Apache:
-    """The format ``apache`` (:class:`.formats.EdgeFormat`)."""
+    """The format ``apache`` (:class:`.format.EdgeFormat`)."""
 
     def __init__(self, fields: Headers) -> None:
         self._fields = fields

@@ -12,14 +12,13 @@ from urllib.parse import urlsplit
 
 from ..http.answer import Headers
 from ..views.signposting import links_of_name
-from .formats import Refuse
+from .format import Refuse, double_quoted, fault
 from .marker import Marker
-from .quoting import double_quoted, fault
 from .redirects import EdgeRedirect
 
 
 class Caddy:
-    """The format ``caddy`` (:class:`.formats.EdgeFormat`)."""
+    """The format ``caddy`` (:class:`.format.EdgeFormat`)."""
 
     def __init__(self, prefix: str, fields: Headers) -> None:
         self._prefix = prefix

@@ -11,13 +11,13 @@ import json
 from collections.abc import Iterable, Iterator
 from urllib.parse import urlsplit
 
-from .formats import Refuse
+from .format import Refuse
 from .marker import Marker
 from .redirects import EdgeRedirect
 
 
 class Cloudflare:
-    """The format ``cloudflare`` (:class:`.formats.EdgeFormat`). Raises ValueError for a prefix with a port."""
+    """The format ``cloudflare`` (:class:`.format.EdgeFormat`). Raises ValueError for a prefix with a port."""
 
     def __init__(self, prefix: str) -> None:
         self._host = urlsplit(prefix).netloc

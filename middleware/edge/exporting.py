@@ -1,4 +1,4 @@
-"""Write the redirects of a store for a front server (:mod:`.redirects`), in one of the :mod:`.formats`.
+"""Write the redirects of a store for a front server (:mod:`.redirects`), in one of the formats (:mod:`.front_servers`).
 
 The redirects are those of one snapshot. They are written to a temporary file first, because their number is at the
 beginning of the export. Only one redirect at a time is in memory.
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from ...bindings.collection import utc_now
 from ..resolution.settings import Settings
-from .formats import EdgeName, edge_format
+from .front_servers import EdgeName, edge_format
 from .marker import Counted, Marker
 from .redirects import EdgeRedirect, EdgeRedirects
 

@@ -6,13 +6,13 @@ import json
 from collections.abc import Iterable, Iterator
 
 from ..http.answer import Headers
-from .formats import Refuse
+from .format import Refuse
 from .marker import Marker
 from .redirects import EdgeRedirect
 
 
 class JSONObject:
-    """The format ``json`` (:class:`.formats.EdgeFormat`). It can represent each name."""
+    """The format ``json`` (:class:`.format.EdgeFormat`). It can represent each name."""
 
     def __init__(self, fields: Headers) -> None:
         self._fields = fields

@@ -21,9 +21,8 @@ from urllib.parse import urlsplit
 
 from ..http.answer import Headers
 from ..views.signposting import links_of_name
-from .formats import Refuse
+from .format import Refuse, double_quoted, fault
 from .marker import Marker
-from .quoting import double_quoted, fault
 from .redirects import EdgeRedirect
 
 _MAX_PARAMETER = 4000
@@ -53,7 +52,7 @@ _FIELDS = (
 
 
 class Nginx:
-    """The format ``nginx`` (:class:`.formats.EdgeFormat`). Raises ValueError for a prefix with a dollar sign."""
+    """The format ``nginx`` (:class:`.format.EdgeFormat`). Raises ValueError for a prefix with a dollar sign."""
 
     def __init__(self, prefix: str, fields: Headers) -> None:
         if "$" in prefix:

@@ -34,7 +34,7 @@ from .redirects import Redirect, redirect_of
 from .request import Request
 
 if TYPE_CHECKING:
-    from ..log.logged_names import LoggedName
+    from ...bindings.names.binding import LoggedName
 
 METHODS = "GET, HEAD, OPTIONS"
 RETRY_AFTER = "10"

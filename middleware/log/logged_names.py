@@ -16,6 +16,7 @@ from ...bindings.log.folder import CHECKPOINT, LogFolder
 from ...bindings.log.notes.checkpoints import Checkpoint
 from ...bindings.log.notes.keys import COSIGNATURE_BYTES
 from ...bindings.log.notes.notes import Note
+from ...bindings.names.binding import LoggedName
 from ...bindings.names.errors import BindingsUnavailable
 from ...bindings.open import bindings_at
 
@@ -23,22 +24,6 @@ FirstEntry = Callable[[str], tuple[int, datetime] | None]
 """A function that returns the number and the time of the first entry of a name, by its key. None without an entry."""
 
 _logger = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, kw_only=True)
-class LoggedName:
-    """The place of a name in the published log.
-
-    - ``entry``: the number of its first entry, from 0.
-    - ``since``: the time of the change that this entry contains.
-    - ``witnesses``: the number of witnesses whose cosignatures the published checkpoint has.
-    - ``page``: the path of the page about the log.
-    """
-
-    entry: int
-    since: datetime
-    witnesses: int
-    page: str
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TypedDict, TypeVar
+from typing import Literal, TypedDict, TypeVar
 from urllib.parse import unquote
 
 from ...bindings.names import targets
@@ -23,7 +23,6 @@ from ...identifiers.ark import parser as ark
 from ...identifiers.ark.grammar import LABEL_PATTERN, METADATA_INFLECTIONS
 from ...identifiers.text import iri
 from ...identifiers.urn import grammar as urn
-from ..views.languages import LANGUAGES
 from .custom_scheme import OwnScheme
 from .formats import BY_INFLECTION
 
@@ -52,6 +51,29 @@ REFERRER_POLICIES = (
     "unsafe-url",
 )
 """The values of the field Referrer-Policy (W3C, Referrer Policy, section 3)."""
+
+Direction = Literal["ltr", "rtl"]
+
+LANGUAGES: Mapping[str, Direction] = {
+    "en": "ltr",
+    "de": "ltr",
+    "fr": "ltr",
+    "es": "ltr",
+    "it": "ltr",
+    "nl": "ltr",
+    "pt": "ltr",
+    "pl": "ltr",
+    "cs": "ltr",
+    "ar": "rtl",
+    "he": "rtl",
+    "ja": "ltr",
+    "zh": "ltr",
+}
+"""The languages of the public pages: their tags (RFC 5646), with the direction of their text. The catalogues are in the
+folder ``po``."""
+
+ENGLISH = "en"
+"""The language of the source."""
 
 _YEAR = 365 * 24 * 3600
 

@@ -12,14 +12,14 @@ from functools import cache
 from gettext import GNUTranslations, NullTranslations
 from importlib.resources import files
 
-from .languages import ENGLISH
+from ..resolution.settings import ENGLISH
 
 _log = logging.getLogger(__name__)
 
 
 @cache
 def translations(language: str) -> NullTranslations:
-    """Return the translations from English into a language of :data:`~.languages.LANGUAGES`.
+    """Return the translations from English into a language of :data:`~.settings.LANGUAGES`.
 
     A missing or damaged catalogue is logged, and has the messages in English.
     """

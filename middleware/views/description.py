@@ -29,7 +29,7 @@ from .presentation import PLAIN, Presentation
 from .signposting import Link, Signposts
 
 if TYPE_CHECKING:
-    from ..log.logged_names import LoggedName
+    from ...bindings.names.binding import LoggedName
 
 
 @dataclass(frozen=True)

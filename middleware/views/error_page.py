@@ -30,7 +30,7 @@ from .messages import HINTS, Sentence, sentence
 from .presentation import PLAIN, Presentation
 
 if TYPE_CHECKING:
-    from ..log.logged_names import LoggedName
+    from ...bindings.names.binding import LoggedName
 
 _SHOWN_AROUND = 120
 # A query that requests a format, which can be unknown or in the wrong case.

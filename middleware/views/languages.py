@@ -1,31 +1,8 @@
-"""The languages of the public pages: their tags, and the choice of one by the field Accept-Language."""
+"""Choose the language of a public page by the field Accept-Language."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
-
-Direction = Literal["ltr", "rtl"]
-
-LANGUAGES: dict[str, Direction] = {
-    "en": "ltr",
-    "de": "ltr",
-    "fr": "ltr",
-    "es": "ltr",
-    "it": "ltr",
-    "nl": "ltr",
-    "pt": "ltr",
-    "pl": "ltr",
-    "cs": "ltr",
-    "ar": "rtl",
-    "he": "rtl",
-    "ja": "ltr",
-    "zh": "ltr",
-}
-"""The tags of the languages (RFC 5646), with the direction of their text. The catalogues are in the folder ``po``."""
-
-ENGLISH = "en"
-"""The language of the source."""
 
 # ISO 639-1 replaced this code in 1989, but Java programs still send it.
 _ALIASES = {"iw": "he"}

@@ -7,14 +7,14 @@ from urllib.parse import urlsplit
 
 from ...bindings.names.branding import colours
 from ...bindings.names.branding.model import NO_BRANDING, Branding, contact_address
-from .languages import ENGLISH, LANGUAGES, Direction
+from ..resolution.settings import ENGLISH, LANGUAGES, Direction
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Presentation:
     """The language and the branding of a public page.
 
-    - ``language``: one of :data:`~.languages.LANGUAGES`.
+    - ``language``: one of :data:`~.settings.LANGUAGES`.
     - ``root``: the beginning of links: the resolver prefix, or SCRIPT_NAME.
     """
 

@@ -19,7 +19,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ararat.bindings.names import other_rows
 from ararat.bindings.names.binding import Binding
 from ararat.bindings.names.corrections.check_characters import is_mistyped
 from ararat.bindings.names.errors import BindingError, TableError
@@ -27,6 +26,7 @@ from ararat.bindings.names.prefixes.patterns import Pattern
 from ararat.bindings.names.prefixes.prefixes import PrefixRecord
 from ararat.bindings.names.prefixes.rules import Rule, RuleMatch
 from ararat.bindings.rule_cache import RuleCache
+from ararat.bindings.tables import other_rows
 from ararat.bindings.tables.columns import proposal
 from ararat.bindings.tables.formats import FORMATS, Reader, read_rows
 from ararat.identifiers import PROBLEMS, Ark, IdentifierError, Report, Urn, examine, find

@@ -11,7 +11,7 @@ from ...bindings.bulk.plan import BulkResult
 from ...bindings.imports.exporting import table_lines
 from ...bindings.imports.importing import import_rows, import_table
 from ...bindings.imports.summary import Effect, Report, Summary
-from ...bindings.names.operation import Operation, list_operations
+from ...bindings.names.operation import Operation
 from .permissions import require_account, require_administrator, require_curator
 from .recording import Recorder
 
@@ -144,9 +144,9 @@ class BulkOperations(Recorder):
             return done(undo.undo_change(bindings, name, revision=revision, dry_run=dry_run, actor=known.actor))
 
     def operations(self, caller: Caller | None, *, before: int | None = None, limit: int = 100) -> list[Operation]:
-        """Return operations, the newest first; see :func:`~.operation.list_operations`."""
+        """Return operations, the newest first; see :meth:`.Bindings.list_operations`."""
         require_account(caller)
-        return list_operations(self.bindings, before=before, limit=limit)
+        return self.bindings.list_operations(before=before, limit=limit)
 
     def export(self, caller: Caller | None, format: Format) -> Iterator[str]:
         """Return the lines of a table of everything, which :func:`~.importing.import_table` reads.

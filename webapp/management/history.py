@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...bindings.names.event_selection import EventPage, EventSelection, list_events
+from ...bindings.names.event_selection import EventPage, EventSelection
 from ...bindings.names.operation import Operation
 from ..accounts.audit_listing import AuditPage, AuditSelection, list_audit
 from .errors import Missing
@@ -28,9 +28,9 @@ class HistoryOperations(Recorder):
         below: int | None = None,
         limit: int = 100,
     ) -> EventPage:
-        """Return the changes of all names, the newest first, as :func:`list_events`."""
+        """Return the changes of all names, the newest first, as :meth:`.Bindings.list_events`."""
         require_account(caller)
-        return list_events(self.bindings, selection, below=below, limit=limit)
+        return self.bindings.list_events(selection, below=below, limit=limit)
 
     def operation(self, caller: Caller | None, number: int) -> Operation:
         """Return an operation. Raises :class:`Missing` with the code ``operation-unknown``."""

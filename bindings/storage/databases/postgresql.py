@@ -156,7 +156,7 @@ class PostgreSQL:
     def engine(self) -> Engine:
         """The engine of the writing connections. The first use loads SQLAlchemy."""
         if self._engine is None:
-            from ..writing.engines import postgresql_engine
+            from .engines import postgresql_engine
 
             self._engine = postgresql_engine(self._connect)
         return self._engine

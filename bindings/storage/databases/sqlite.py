@@ -35,7 +35,7 @@ from .connections import IDLE_SECONDS
 if TYPE_CHECKING:
     from sqlalchemy import Engine
 
-    from ..writing.reuse import ReusedConnection
+    from .reuse import ReusedConnection
 
 BUSY_SECONDS = 5.0
 """The maximum time that a writer waits for another writer, and that a reader waits for a lock."""
@@ -112,11 +112,11 @@ class SQLite:
     def engine(self) -> Engine:
         """The engine of the writing connections. The first use loads SQLAlchemy."""
         if self._engine is None:
-            from ..writing.engines import sqlite_engine
-            from ..writing.reuse import ReusedConnection
+            from .engines import sqlite_engine
+            from .reuse import ReusedConnection
 
             self._engine = sqlite_engine(BUSY_SECONDS)
-            self._writer = ReusedConnection(self._engine, self)
+            self._writer = ReusedConnection(self._engine, self, writing_cache=WRITING_CACHE, idle_cache=IDLE_CACHE)
         return self._engine
 
     def servers(self) -> list[SQLite]:

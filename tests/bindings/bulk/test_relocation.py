@@ -13,7 +13,6 @@ import pytest
 from ararat.bindings.bulk.relocation import Rewriting, relocate_prefix
 from ararat.bindings.collection import Bindings
 from ararat.bindings.names.errors import BindingError, BindingsUnavailable, ReadOnlyBindings
-from ararat.bindings.names.operation import list_operations
 from ararat.identifiers import iri_policy
 from ararat.middleware import import_table
 from tests.forking import ForkedCode
@@ -140,7 +139,7 @@ def test_targets_and_alternates_of_all_names_change(bindings: Bindings) -> None:
         "R1",
     )
     assert [event.action for event in bindings.history("ark:12345/draft")] == ["reserved", "updated"]
-    [operation] = list_operations(bindings)
+    [operation] = bindings.list_operations()
     assert (operation.number, operation.action, operation.actor, operation.names) == (
         result.operation,
         "relocate",
@@ -151,7 +150,7 @@ def test_targets_and_alternates_of_all_names_change(bindings: Bindings) -> None:
     assert operation.finished is not None
     again = relocate_prefix(bindings, OLD, NEW)
     assert (again.operation, again.names, again.others, again.written) == (None, 1, 1, False)
-    assert len(list_operations(bindings)) == 1
+    assert len(bindings.list_operations()) == 1
 
 
 @pytest.mark.parametrize(
@@ -192,7 +191,7 @@ def test_a_dry_run_lists_the_changes_and_writes_nothing(bindings: Bindings) -> N
         f"{NEW}live"
     ]
     assert {name: bindings.history(name) for name in before} == before
-    assert list_operations(bindings) == []
+    assert bindings.list_operations() == []
 
 
 def test_one_refused_name_refuses_the_whole_relocation(bindings: Bindings) -> None:
@@ -206,7 +205,7 @@ def test_one_refused_name_refuses_the_whole_relocation(bindings: Bindings) -> No
         ("ark:12345/c", "target-too-long"),
     ]
     assert target_of(bindings, "ark:12345/a") == "/items/a"
-    assert list_operations(bindings) == []
+    assert bindings.list_operations() == []
 
 
 def test_a_relocation_into_its_own_range_ends(bindings: Bindings) -> None:
@@ -253,7 +252,7 @@ def test_a_file_refuses_a_relocation(tmp_path: Path, open_store: Callable[..., B
     bindings = open_store(tmp_path / "names.csv", create=False)
     with pytest.raises(ReadOnlyBindings):
         relocate_prefix(bindings, OLD, NEW)
-    assert list_operations(bindings) == []
+    assert bindings.list_operations() == []
 
 
 def test_another_writer_waits_or_fails_and_loses_nothing(bindings: Bindings) -> None:

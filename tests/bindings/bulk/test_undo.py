@@ -16,7 +16,6 @@ from ararat.bindings.checks.audit import check
 from ararat.bindings.collection import Bindings
 from ararat.bindings.names.binding import Binding
 from ararat.bindings.names.errors import BindingError
-from ararat.bindings.names.operation import list_operations
 from ararat.middleware import import_table
 
 LIVE, GONE, DRAFT, NEW = "ark:12345/live", "ark:12345/gone", "ark:12345/draft", "ark:12345/new"
@@ -92,7 +91,7 @@ def test_an_undo_gives_all_names_back_their_values(filled: Bindings, operation: 
         assert (history[-1].actor, history[-1].operation) == ("me", undone.operation)
     # The undo of the undo repeats the operation, and so on.
     for number, expected in ((undone.operation, after), (None, before), (None, after)):
-        latest = list_operations(filled)[0].number
+        latest = filled.list_operations()[0].number
         assert number in (None, latest)
         assert undo_operation(filled, latest).written
         assert {name: state(filled, name) for name in before} == expected
@@ -110,16 +109,16 @@ def test_operations_show_by_which_they_are_undone(filled: Bindings) -> None:
     third = undo_operation(filled, second).operation
     assert third is not None
     fourth = undo_operation(filled, first).operation
-    shown = [(each.number, each.action, each.undoes, each.undone_by) for each in list_operations(filled)]
+    shown = [(each.number, each.action, each.undoes, each.undone_by) for each in filled.list_operations()]
     assert shown == [
         (fourth, "undo", first, None),
         (third, "undo", second, None),
         (second, "undo", first, third),
         (first, "relocate", None, fourth),
     ]
-    assert [each.number for each in list_operations(filled, before=third, limit=1)] == [second]
+    assert [each.number for each in filled.list_operations(before=third, limit=1)] == [second]
     with pytest.raises(BindingError):
-        list_operations(filled, limit=0)
+        filled.list_operations(limit=0)
 
 
 NEW_NAMES = [
@@ -208,7 +207,7 @@ def test_a_deleted_name_is_reserved_again_only_if_it_did_not_change(filled: Bind
 def test_an_import_in_batches_is_one_operation(bindings: Bindings) -> None:
     lines = [f"ark:12345/x{number},/{number}" for number in range(25)]
     number = imported(bindings, "identifier,target", *lines, batch=10)
-    [operation] = list_operations(bindings)
+    [operation] = bindings.list_operations()
     assert (operation.number, operation.names, operation.finished is not None) == (number, 25, True)
     assert undo_operation(bindings, number).counts == {"withdrawn": 25}
 
@@ -217,7 +216,7 @@ def test_an_import_in_batches_records_the_batches_that_it_keeps(bindings: Bindin
     lines = ["identifier,target", *(f"ark:12345/x{number},/{number}" for number in range(15)), "ark:99999/x,/1", ""]
     summary = import_table(bindings, io.BytesIO("\n".join(lines).encode()), batch=10)
     assert (summary.kept, summary.written) == (10, False)
-    [operation] = list_operations(bindings)
+    [operation] = bindings.list_operations()
     assert (operation.number, operation.names) == (summary.operation, 10)
 
 
@@ -233,7 +232,7 @@ def test_an_import_in_batches_records_the_batches_that_it_keeps(bindings: Bindin
 def test_an_import_that_writes_nothing_is_no_operation(filled: Bindings, lines: list[str], options: Any) -> None:
     table = "\n".join(["identifier,target", *lines, ""]).encode()
     assert import_table(filled, io.BytesIO(table), **options).operation is None
-    assert list_operations(filled) == []
+    assert filled.list_operations() == []
 
 
 def test_an_undo_of_an_import_keeps_rules_and_counters(bindings: Bindings) -> None:
@@ -276,7 +275,7 @@ def test_the_last_change_of_a_name_can_be_undone_and_repeated(
     undone = undo_change(filled, name, actor="me")
     assert undone.written
     assert state(filled, name) == before
-    assert list_operations(filled)[0].parameters == {"name": name, "revision": None}
+    assert filled.list_operations()[0].parameters == {"name": name, "revision": None}
     undo_change(filled, name)
     assert state(filled, name) == after
     assert undone.operation is not None

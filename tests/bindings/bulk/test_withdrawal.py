@@ -11,7 +11,6 @@ from ararat.bindings.bulk.relocation import relocate_prefix
 from ararat.bindings.bulk.withdrawal import restore_below, restore_withdrawn, withdraw_below
 from ararat.bindings.collection import Bindings
 from ararat.bindings.names.errors import BindingError
-from ararat.bindings.names.operation import list_operations
 from ararat.middleware import import_table
 from ararat.middleware.resolution.resolver import resolve
 from ararat.middleware.resolution.settings import Settings
@@ -45,7 +44,7 @@ def test_a_name_is_withdrawn_with_all_names_below_it(tree: Bindings) -> None:
     page = tree.lookup(name("x/1/2"))
     assert page is not None
     assert (page.reason, page.successor) == ("lost", "ark:12345/y")
-    [operation] = list_operations(tree)
+    [operation] = tree.list_operations()
     assert operation.parameters == {"below": "ark:12345/x", "reason": "lost", "successor": "ark:12345/y"}
     assert [(event.actor, event.operation) for event in tree.history(name("x.pdf"))][1:] == [("me", result.operation)]
 

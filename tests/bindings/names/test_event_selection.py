@@ -8,14 +8,14 @@ import pytest
 
 from ararat.bindings.bulk.relocation import relocate_prefix
 from ararat.bindings.names.errors import BindingError
-from ararat.bindings.names.event_selection import list_events, select_events
+from ararat.bindings.names.event_selection import select_events
 from ararat.middleware import open_bindings
 
 
 def shown(bindings, **conditions):
     return [
         (each.event.after.identifier[-2:], each.event.action)
-        for each in list_events(bindings, select_events(**conditions)).events
+        for each in bindings.list_events(select_events(**conditions)).events
     ]
 
 
@@ -42,13 +42,13 @@ def test_changes_of_one_name_are_listed_without_operations(changed):
 
 
 def test_each_event_has_the_binding_before_it(changed):
-    events = [each.event for each in list_events(changed).events]
+    events = [each.event for each in changed.list_events().events]
     assert [event.before and event.before.target for event in events] == [
         *("https://new.example/1", None, None, None, None, None),
     ]
     assert events[2].before is not None  # the deleted reservation
     assert events[1].before is None  # the reservation after it
-    before = [each.event.before for each in list_events(changed, select_events(operation=1)).events]
+    before = [each.event.before for each in changed.list_events(select_events(operation=1)).events]
     assert [each and each.target for each in before] == ["https://old.example/2", "https://old.example/1"]
 
 
@@ -68,7 +68,7 @@ def test_conditions_must_all_hold(changed, conditions, expected):
 
 
 def test_times_are_compared_with_those_of_the_events(changed):
-    last = list_events(changed, limit=1).events[0].event.when
+    last = changed.list_events(limit=1).events[0].event.when
     assert shown(changed, since=last) == [("x1", "withdrawn")]
     assert len(shown(changed, before=last)) == 5
     assert len(shown(changed, before=last + timedelta(seconds=1))) == 6
@@ -78,13 +78,13 @@ def test_times_are_compared_with_those_of_the_events(changed):
 def test_pages_together_are_the_list(changed, limit):
     seen, below = [], None
     while True:
-        page = list_events(changed, below=below, limit=limit)
+        page = changed.list_events(below=below, limit=limit)
         seen += page.events
         assert len(page.events) <= limit
         below = page.next
         if below is None:
             break
-    assert seen == list_events(changed).events
+    assert seen == changed.list_events().events
 
 
 @pytest.mark.parametrize(
@@ -98,10 +98,10 @@ def test_wrong_condition_is_refused(conditions, code):
 @pytest.mark.parametrize("limit", [0, 1001, -1])
 def test_wrong_limit_is_refused(bindings, limit):
     with pytest.raises(BindingError, match="list-limit"):
-        list_events(bindings, limit=limit)
+        bindings.list_events(limit=limit)
 
 
 def test_file_has_no_events(tmp_path):
     (tmp_path / "b.csv").write_text("identifier,target\nark:12345/x,/x\n")
     with open_bindings(tmp_path / "b.csv") as bindings:
-        assert list_events(bindings).events == []
+        assert bindings.list_events().events == []

@@ -15,7 +15,6 @@ NAME = "ark:12345/x6np1"
 PROGRAM = """
 import json, sys
 from ararat.middleware import open_bindings
-from ararat.bindings.names.operation import list_operations
 from ararat.bindings.names.selection import select
 
 with open_bindings(sys.argv[1]) as b:
@@ -23,7 +22,7 @@ with open_bindings(sys.argv[1]) as b:
         b.lookup("ark:/12345/x6-np1").target, len(b.fetch(["ark:12345/x6np1", "ark:12345/x"])), str(b.count()),
         len(b.history("ark:12345/x6np1")), len(b.list_names(select(text="map")).names), b.count_names(by="state"),
         [rule.prefix for rule in b.rules()], len(b.rule_history("ark:12345/x5")), len(b.prefixes()),
-        len(b.prefix_history("ark:12345/")), len(list_operations(b)),
+        len(b.prefix_history("ark:12345/")), len(b.list_operations()),
     ]
     with b.store.snapshot() as snapshot:
         found.append(len(list(snapshot.bindings())))

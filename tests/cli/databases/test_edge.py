@@ -9,14 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
-from ararat.cli.databases.edge import EDGES
-from ararat.middleware.edge.formats import EDGE_NAMES
-
 PREFIX = ("--prefix", "https://names.example")
-
-
-def test_the_option_has_the_names_of_all_formats() -> None:
-    assert EDGES == EDGE_NAMES
 
 
 def test_the_file_is_replaced_and_the_number_of_names_is_printed(bound: Callable[..., Result], tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import pytest
 from ararat.bindings.names.selection import LAST
 from ararat.middleware import Bindings
 from ararat.middleware.edge.exporting import NotRepresentable, export_redirects
-from ararat.middleware.edge.formats import EDGE_NAMES, EdgeName, edge_format
+from ararat.middleware.edge.front_servers import EDGE_NAMES, EdgeName, edge_format
 from ararat.middleware.edge.marker import Marker, read_marker
 from ararat.middleware.resolution.settings import Settings
 

@@ -13,7 +13,7 @@ import pytest
 
 from ararat.middleware import Bindings, open_bindings
 from ararat.middleware.edge.exporting import export_redirects
-from ararat.middleware.edge.formats import EdgeName
+from ararat.middleware.edge.front_servers import EdgeName
 from ararat.middleware.edge.marker import read_marker
 from ararat.middleware.resolution.settings import Settings
 from tests.fronts import FRONTS, blocks, program_of, start_front

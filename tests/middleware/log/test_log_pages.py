@@ -16,7 +16,7 @@ from ararat.bindings.log.notes.notes import Note, sign_note
 from ararat.bindings.log.publishing import initialize, publish
 from ararat.bindings.storage.store import DatabaseStore
 from ararat.middleware import BindingSource, ResolverMiddleware, import_table, open_bindings
-from ararat.middleware.views.languages import LANGUAGES
+from ararat.middleware.resolution.settings import LANGUAGES
 
 PREFIX = "https://example.org"
 

@@ -9,8 +9,8 @@ from functools import cache
 import pytest
 
 from ararat.bindings.names.metadata import metadata
+from ararat.middleware.resolution.settings import ENGLISH, LANGUAGES
 from ararat.middleware.views import catalogues, messages
-from ararat.middleware.views.languages import ENGLISH, LANGUAGES
 from tests.generate_catalogues import FOLDER, page, translated
 
 OTHERS = [language for language in LANGUAGES if language != ENGLISH]

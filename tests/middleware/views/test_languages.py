@@ -9,8 +9,9 @@ import pytest
 from werkzeug.test import Client
 
 from ararat.middleware import ResolverMiddleware
+from ararat.middleware.resolution.settings import LANGUAGES
 from ararat.middleware.views import log_page
-from ararat.middleware.views.languages import LANGUAGES, preferred_language
+from ararat.middleware.views.languages import preferred_language
 
 PATHS = (
     "/ark:12345/doc?info",

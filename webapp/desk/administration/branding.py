@@ -21,9 +21,9 @@ from ....bindings.names.branding.model import NO_BRANDING, Branding
 from ....bindings.names.branding.stored import Version
 from ....bindings.names.errors import BindingError
 from ....middleware.resolution.refusals import refuse
+from ....middleware.resolution.settings import ENGLISH, LANGUAGES
 from ....middleware.views import templates
 from ....middleware.views.error_page import explain
-from ....middleware.views.languages import ENGLISH, LANGUAGES
 from ....middleware.views.presentation import Presentation
 from ...config import site
 from ...management import Stale

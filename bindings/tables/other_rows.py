@@ -17,20 +17,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from datetime import datetime
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from ...identifiers.urn.namespaces.technical import UUID_PATTERN
-from ..tables import columns
-from . import assignment, validation
-from .errors import BindingError
-from .prefixes import prefixes
-from .prefixes.patterns import COUNTER
-from .prefixes.rule_templates import check_template
-from .prefixes.rules import Rule
-
-if TYPE_CHECKING:
-    from ..storage.writing.transaction import Transaction
+from ..names import assignment, validation
+from ..names.errors import BindingError
+from ..names.prefixes import prefixes
+from ..names.prefixes.patterns import COUNTER
+from ..names.prefixes.rule_templates import check_template
+from . import columns
 
 _NEXT = re.compile(r"next ([0-9]{1,400}) of (.+)")
 _UUID = re.compile(f"(?i:urn:uuid:)({UUID_PATTERN})")
@@ -135,58 +130,6 @@ def read(cells: Mapping[str, str]) -> OtherRow | None:
             message = f"a row for a {kind} cannot have a value in the column {validation.shown(column)}"
             raise BindingError("row-columns", message)
     return parse(cells.get("identifier", ""), cells)
-
-
-def record(row: OtherRow, transaction: Transaction, now: datetime, actor: str | None) -> bool:
-    """Record a row in a transaction, and return whether it is new. Return False for values that are recorded already.
-
-    Raises :class:`BindingError` if other values are recorded.
-    """
-    match row:
-        case RuleRow():
-            return _record_rule(row, transaction, now, actor)
-        case PrefixRow():
-            return _record_prefix(row, transaction, now, actor)
-        case Setting():
-            return _record_setting(row, transaction)
-
-
-def _record_rule(stated: RuleRow, transaction: Transaction, now: datetime, actor: str | None) -> bool:
-    existing = transaction.get_rule(stated.prefix)
-    if existing is None:
-        transaction.put_rule(Rule(*stated, now, actor))
-        return True
-    if (existing.template, existing.redirect) == (stated.template, stated.redirect):
-        return False
-    recorded = f"{validation.shown(existing.template, 100)} ({existing.redirect})"
-    requested = f"{validation.shown(stated.template, 100)} ({stated.redirect})"
-    raise BindingError("rule-otherwise", f"the rule for {stated.prefix} leads to {recorded}, not to {requested}")
-
-
-def _record_prefix(stated: PrefixRow, transaction: Transaction, now: datetime, actor: str | None) -> bool:
-    existing = transaction.get_prefix(stated.prefix)
-    if existing is None:
-        transaction.put_prefix(prefixes.record(stated.prefix, stated.texts, changed=now, actor=actor))
-        return True
-    if existing.texts == stated.texts:
-        return False
-    differing = next(field for field in prefixes.FIELDS if existing.texts.get(field) != stated.texts.get(field))
-    raise BindingError("prefix-otherwise", f"the record of {stated.prefix} has another text in the field {differing}")
-
-
-def _record_setting(stated: Setting, transaction: Transaction) -> bool:
-    """Store a counter, which never decreases, or the owner of a UUID. Return whether it is new."""
-    existing = transaction.setting(stated.name)
-    if stated.name.startswith("next "):
-        if existing is not None and int(existing) >= int(stated.value):
-            return False
-    elif existing is not None:
-        if existing == stated.value:
-            return False
-        message = f"the UUID {stated.name[5:]} belongs to {validation.shown(existing, 100)}"
-        raise BindingError("uuid-reused", f"{message}, not to {validation.shown(stated.value, 100)}")
-    transaction.set_setting(stated.name, stated.value)
-    return True
 
 
 def _rule(prefix: str, cells: Mapping[str, str]) -> RuleRow:

@@ -9,7 +9,7 @@ To open a connection, to read the tables and to close it takes longer than most 
 This is checked after a change, and again before the connection is used. Checkpoints write the file, so a connection is
 used for about a hundred changes. A large change ends with one, too.
 
-A forked process never uses or closes a connection of its parent (:mod:`..databases.connections`).
+A forked process never uses or closes a connection of its parent (:mod:`.connections`).
 """
 
 from __future__ import annotations
@@ -18,23 +18,41 @@ import os
 import sqlite3
 import weakref
 from collections.abc import Hashable
-from typing import Any
+from typing import Any, Protocol
 
 from sqlalchemy import Engine, event
 from sqlalchemy.exc import DisconnectionError
 
 from ...system.fork_safety import AtFork, inherited
-from ..databases.sqlite import IDLE_CACHE, WRITING_CACHE, SQLite
 
 _OPENED, _KEPT = "ararat opened", "ararat kept"
+
+
+class WritableFile(Protocol):
+    """An SQLite file that can be changed, such as :class:`.sqlite.SQLite`."""
+
+    def written_state(self) -> Hashable:
+        """Return a value that differs after the file was written or replaced. None if it cannot be written, or has no
+        log.
+        """
+        ...
+
+    def connect_to_write(self) -> sqlite3.Connection:
+        """Open a connection for changes."""
+        ...
 
 
 class ReusedConnection:
     """At most one idle connection of an SQLAlchemy engine to an SQLite file."""
 
-    def __init__(self, engine: Engine, file: SQLite) -> None:
-        """``engine`` has a QueuePool of size 1, whose connections this object opens from now on."""
+    def __init__(self, engine: Engine, file: WritableFile, *, writing_cache: int, idle_cache: int) -> None:
+        """``engine`` has a QueuePool of size 1, whose connections this object opens from now on.
+
+        ``writing_cache`` and ``idle_cache`` are the sizes of the cache during a change and after it, as for ``PRAGMA
+        cache_size``.
+        """
         self._engine = engine
+        self._writing_cache, self._idle_cache = writing_cache, idle_cache
         # The events must not keep the file in memory, so that its connection is closed when the file is not used.
         self._file = weakref.ref(file)
         self._process = 0  # of the kept connection
@@ -78,7 +96,7 @@ class ReusedConnection:
             raise DisconnectionError("the connection belongs to another process")
         if record.info[_OPENED] != self._state():
             raise DisconnectionError("the file or its log has changed")
-        connection.execute(f"PRAGMA cache_size = {WRITING_CACHE}")
+        connection.execute(f"PRAGMA cache_size = {self._writing_cache}")
 
     def _stop_reuse(self, context: Any) -> None:
         if context.connection is not None:
@@ -94,7 +112,7 @@ class ReusedConnection:
         # Records of prefixes are not kept: a backup can be restored that has the same version of the rules.
         record.info.clear()
         record.info.update({_OPENED: opened, _KEPT: True})
-        connection.execute(f"PRAGMA cache_size = {IDLE_CACHE}")
+        connection.execute(f"PRAGMA cache_size = {self._idle_cache}")
 
 
 _at_fork = AtFork(before=ReusedConnection.close, after_in_child=ReusedConnection.forget)

@@ -23,7 +23,7 @@ from sqlalchemy.pool import QueuePool
 from ...system.fork_safety import AtFork
 
 if TYPE_CHECKING:
-    from ..databases.deadlines import WriterConnection
+    from .deadlines import WriterConnection
 
 KEPT = 8
 """The maximum number of idle writing connections to PostgreSQL per process.

@@ -20,10 +20,9 @@ import pytest
 from ararat.bindings.collection import Bindings
 from ararat.bindings.names.errors import BindingError, BindingsUnavailable, ReadOnlyBindings
 from ararat.bindings.open import open_bindings
-from ararat.bindings.storage.databases import sqlite
+from ararat.bindings.storage.databases import reuse, sqlite
 from ararat.bindings.storage.databases.sqlite import FRESH_SECONDS, SQLite
 from ararat.bindings.storage.store import DatabaseStore
-from ararat.bindings.storage.writing import reuse
 from ararat.bindings.storage.writing.transaction import Transaction
 from tests.forking import exit_code
 

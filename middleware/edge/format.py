@@ -1,4 +1,4 @@
-"""Quote texts for the configuration of a front server, and find texts that cannot be quoted safely.
+"""The interface of the format of an export, and the quoting of its texts.
 
 Keys and targets are URIs, which contain none of the refused characters. A text with one of them was written by another
 program, and could end a quotation or a field.
@@ -7,7 +7,10 @@ program, and could end a quotation or a field.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import Protocol
 
+from .marker import Marker
 from .redirects import EdgeRedirect
 
 # RFC 3986: the characters of a URI. A vertical bar, braces, a backslash, quotation marks and spaces are not among them.
@@ -17,6 +20,28 @@ _LINKS = re.compile(r"[ A-Za-z0-9\-._~:/?#\[\]@!$&'()*+,;=%<>\"]*", re.ASCII)
 
 LONG_ADDRESS = "its address has more than 500 characters, so its Link field has another form"
 CHARACTERS = "it has characters that are not those of a URI"
+
+Refuse = Callable[[str, str], None]
+"""Records a name that the format cannot represent, with the reason."""
+
+
+class EdgeFormat(Protocol):
+    """A format of an export. One object writes one export.
+
+    A format never trusts its values: a text that could end a line, a quotation or a field is refused.
+    """
+
+    def body(self, redirects: Iterable[EdgeRedirect], refuse: Refuse) -> Iterator[str]:
+        """Yield the text of the redirects. It is called once, and before :meth:`head` and :meth:`tail`."""
+        ...
+
+    def head(self, marker: Marker) -> str:
+        """Return the text before the redirects, with the marker."""
+        ...
+
+    def tail(self, marker: Marker) -> str:
+        """Return the text after the redirects."""
+        ...
 
 
 def fault(redirect: EdgeRedirect) -> str | None:

@@ -1,0 +1,223 @@
+"""The interfaces of a store and its snapshot, which databases and table files have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from sqlalchemy import Table
+
+    from .names.binding import Action, Binding, Event, NameCount, StoredRedirect
+    from .names.errors import UnreadableBinding
+    from .names.event_selection import EventPage, EventSelection
+    from .names.operation import Operation
+    from .names.prefixes.patterns import Pattern
+    from .names.prefixes.prefixes import PrefixEvent, PrefixRecord
+    from .names.prefixes.rules import Rule, RuleEvent
+    from .names.selection import Group, Page, Selection
+    from .storage.integrity import Fault
+    from .storage.name_ranges import NameRanges
+    from .storage.protocols import LastEvent, Row
+    from .storage.writing.transaction import Transaction
+    from .tables.other_rows import RuleRow, Setting
+
+
+class Snapshot(Protocol):
+    """All bindings of a store at one moment. Later changes do not affect it."""
+
+    def bindings(self, unreadable: Callable[[UnreadableBinding], object] | None = None) -> Iterator[Binding]:
+        """Yield all bindings in the order of their keys, also those of reserved names.
+
+        ``unreadable`` is called with each row that cannot be read. Without it, such a row raises
+        :class:`UnreadableBinding`.
+        """
+        ...
+
+    def bound(self, identifiers: Iterable[str]) -> set[str]:
+        """Return the keys in ``identifiers`` that are bound. Reserved names are omitted."""
+        ...
+
+    def rows(self, table: Table, since: datetime | None = None) -> Iterator[Row]:
+        """Return the rows of a database table. ``since`` limits them to rows from that time on.
+
+        For a table file, return the rows that its import into an empty database would create.
+        """
+        ...
+
+    def last_events(self) -> Iterator[LastEvent]:
+        """Yield the last event of each name, also of a deleted name, in the order of the keys."""
+        ...
+
+    def event(self, key: str, revision: int) -> Row | None:
+        """Return the columns :attr:`LastEvent.state` of one event of a name.
+
+        Return None if the event does not exist.
+        """
+        ...
+
+    def faults(self) -> Iterator[Fault]:
+        """Yield the contradictions between the rows of the tables, such as a binding that differs from its last event.
+
+        A table file has none.
+        """
+        ...
+
+    def served(self) -> tuple[int, str | None]:
+        """Return the number of live names of the kind "served" (the site answers), and the first of their keys."""
+        ...
+
+    def settings(self) -> Iterator[RuleRow | Setting]:
+        """Yield the rules by prefix, then the counters and the owners of UUIDs by name."""
+        ...
+
+    def prefixes(self) -> list[PrefixRecord]:
+        """Return the records of NAANs and shoulders in the order of their prefixes, with the field ``rule`` not set."""
+        ...
+
+    def selectors(self) -> list[str]:
+        """Return the selectors of all alternate targets in alphabetical order, such as "text/html;en"."""
+        ...
+
+    def elements(self) -> list[str]:
+        """Return the names of the metadata elements in use that have no short name, in alphabetical order."""
+        ...
+
+
+class Store(Protocol):
+    """A place that keeps bindings: a database or a table file. ``str()`` returns its place without a password.
+
+    The methods raise :class:`BindingsUnavailable` if the store cannot be read.
+    """
+
+    @property
+    def refusal(self) -> str | None:
+        """Why the current version of a table file is not served. It is None if it is served, or for a database."""
+        ...
+
+    @property
+    def unrecorded(self) -> str | None:
+        """Why the copy of the served table file cannot be saved. It is None if it is saved, or for a database."""
+        ...
+
+    def fetch(self, identifiers: Iterable[str]) -> dict[str, Binding]:
+        """Return the bindings of these keys, by key. Keys that are not bound are omitted."""
+        ...
+
+    def stored_redirect(self, identifier: str) -> StoredRedirect | None:
+        """Return the redirect of a live name without alternates that the site does not serve, else None.
+
+        ``identifier`` is a key of at most 255 printable ASCII characters.
+        """
+        ...
+
+    def data_version(self) -> Hashable | None:
+        """Return a value that differs after each change of a binding, also by other processes.
+
+        Return None if changes cannot be detected.
+        """
+        ...
+
+    def first_actors(self, identifiers: Iterable[str]) -> dict[str, str]:
+        """Return the actors of the first changes of these keys; keys without an actor are left out."""
+        ...
+
+    def last_actions(self, identifiers: Iterable[str]) -> dict[str, Action]:
+        """Return the actions of the last changes of these keys. Keys that are not bound are omitted."""
+        ...
+
+    def history(self, identifier: str) -> list[Event]:
+        """Return the changes of the name with this key, the oldest first. The list is empty for an unknown name."""
+        ...
+
+    def log_entries(self, identifier: str) -> list[int]:
+        """Return the numbers of the entries of the name with this key in the log; empty for a file."""
+        ...
+
+    def first_log_entry(self, identifier: str) -> tuple[int, datetime] | None:
+        """Return the number and the time of the first entry of the name with this key in the log; None for a file."""
+        ...
+
+    def log_key(self) -> str | None:
+        """Return the public key of the log; None without a log, and for a file."""
+        ...
+
+    def count(self) -> NameCount:
+        """Return the number of names, live, reserved or withdrawn. A large number can be an estimate."""
+        ...
+
+    def list_names(self, selection: Selection, after: str | None, limit: int) -> Page:
+        """Return a page of at most ``limit`` names that meet the conditions ``selection``.
+
+        ``after`` is :attr:`Page.next` of the page before, or None.
+        """
+        ...
+
+    def count_names(self, selection: Selection, by: Group | None) -> dict[str, int]:
+        """Return the number of names in each group. If ``by`` is None, the number of all names has the key ""."""
+        ...
+
+    def ranges(self) -> NameRanges:
+        """Return an object that divides the names into ranges of their keys. A file is read as it is now."""
+        ...
+
+    def operations(self, before: int | None, limit: int) -> list[Operation]:
+        """Return at most ``limit`` operations, the newest first. ``before`` excludes operations from that number on.
+
+        The list is empty for a table file.
+        """
+        ...
+
+    def events(self, selection: EventSelection, below: int | None, limit: int) -> EventPage:
+        """Return events, the newest first, with numbers below ``below``; empty for a file."""
+        ...
+
+    def rules_version(self) -> str:
+        """Return a text that differs after each change of a rule, prefix record, the branding or a pattern of names."""
+        ...
+
+    def rules(self) -> list[Rule]:
+        """Return the rules of all NAANs and shoulders, in any order."""
+        ...
+
+    def patterns(self) -> list[Pattern]:
+        """Return the patterns of the names that were minted with a check character. They detect typing errors."""
+        ...
+
+    def rule_history(self, prefix: str) -> list[RuleEvent]:
+        """Return the changes of the rule of a NAAN or shoulder, the oldest first."""
+        ...
+
+    def prefixes(self) -> list[PrefixRecord]:
+        """Return the records of NAANs and shoulders, with the field ``rule`` not set."""
+        ...
+
+    def prefix_history(self, prefix: str) -> list[PrefixEvent]:
+        """Return the changes of the record of a NAAN or shoulder, the oldest first."""
+        ...
+
+    def recorded_branding(self) -> str | None:
+        """Return the recorded branding (:mod:`~ararat.bindings.names.branding.stored`) as JSON; None for a file."""
+        ...
+
+    def recorded_brandings(self) -> list[str]:
+        """Return the recorded branding and all earlier ones as JSON, in any order. The list is empty for a file."""
+        ...
+
+    def transaction(self, *, exclusive: bool = False) -> AbstractContextManager[Transaction]:
+        """Return a context manager for a transaction. With ``exclusive``, other writers wait until it ends.
+
+        Raises :class:`ReadOnlyBindings` for a table file.
+        """
+        ...
+
+    def snapshot(self) -> AbstractContextManager[Snapshot]:
+        """Return a context manager for a view of all bindings at this moment."""
+        ...
+
+    def close(self) -> None:
+        """Close the store and its connections. Later uses raise :class:`BindingsUnavailable`."""
+        ...
