@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import click
 
+from ..identifiers import IdentifierError
 from ..webapp.tracing.events import End, Event
 from . import streams
 from .errors import DONE, FAILURE, UNREADABLE, UNSPECIFIED, read_name, write
@@ -88,8 +89,7 @@ def trace_command(
     except TraceError as error:
         raise click.UsageError(str(error)) from None
     if not as_json:
-        # Point at the error. With --json the event has the position.
-        read_name(identifier)
+        _require_identifier(identifier)
     traces = [_print_events(events, as_json) for events in runs]
     codes = [_CODES[end.outcome] for *_, end in traces if isinstance(end, End)]
     if len(traces) == 1:
@@ -101,6 +101,16 @@ def trace_command(
         sheet = Sheet.of(sys.stdout)
         write(["", *sheet.prose(compared.sentence, style="good" if compared.same else "warning")])
     return codes[0] if compared.same else _DIFFERENT
+
+
+def _require_identifier(text: str) -> None:
+    """Exit with the position of the error if the text cannot be traced. With --json the event has the position."""
+    from ..webapp.tracing.target import prepare
+
+    try:
+        prepare(text, normalize=False)
+    except IdentifierError:
+        read_name(text)
 
 
 def _prefix(resolver: str, identifier: str, option: str) -> str:

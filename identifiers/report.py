@@ -208,7 +208,7 @@ def _ark_report(identifier: Ark | EmbeddedArk, brief: Report, prefix: str | None
         },
         segments=written.segments(embedded.prefix if embedded else "", limits.segments),
         variant_of=ark.variant_of,
-        equivalents=_unique(_ark_spellings(identifier.text, ark.normal_form, prefix)),
+        equivalents=_unique(_ark_spellings(identifier.text, ark, prefix)),
         embedding=embedded and {"prefix": embedded.prefix, "ark": ark.text, "boundary": embedded.boundary},
         registry=registry,
         check_character=_check_character(ark, registry),
@@ -299,14 +299,20 @@ def _embedding(text: str) -> dict[str, Any] | None:
     return cut and {"prefix": cut.prefix, "ark": cut.ark.text, "boundary": cut.boundary}
 
 
-def _ark_spellings(text: str, normal_form: str, prefix: str | None) -> Iterator[str]:
+def _ark_spellings(text: str, ark: Ark, prefix: str | None) -> Iterator[str]:
     # Most ARKs in use are spelled ark:/. The given spelling comes first: some resolvers know only that one.
     yield display.percent(text)
-    yield normal_form.replace("ark:", "ark:/", 1)
-    yield normal_form
-    yield f"{OFFICIAL_PREFIX}/{normal_form}"
+    yield ark.normal_form.replace("ark:", "ark:/", 1)
+    yield ark.normal_form
+    yield f"{OFFICIAL_PREFIX}/{_sent(ark)}"
     if prefix:
-        yield f"{prefix.removesuffix('/')}/{normal_form}"
+        yield f"{prefix.removesuffix('/')}/{ark.normal_form}"
+
+
+def _sent(ark: Ark) -> str:
+    """Return the spelling of an ARK for another resolver: as given, with the label in lower case and a plain NAAN."""
+    label = "ark:/" if ark.text[4] == "/" else "ark:"
+    return label + ark.normal_naan + display.percent(ark.text[ark.text.index("/", 5) :])
 
 
 def _unique(spellings: Iterator[str]) -> tuple[str, ...]:

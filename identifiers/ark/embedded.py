@@ -16,7 +16,7 @@ from ..segments import Segment
 from ..text import iri
 from . import parser as ark
 from .character_problems import bidi_formatting, character_notes
-from .grammar import ENCODED_LABEL_PATTERN, LABEL, LABELS
+from .grammar import ENCODED_LABEL_PATTERN, LABEL, LABEL_PATTERN, LABELS
 from .model import Ark
 
 # RFC 3986, section 3.1:  scheme = ALPHA *( ALPHA / DIGIT / "+" / "-" / "." )
@@ -39,6 +39,7 @@ ISEGMENT_NZ = iri.run(iri.IPCHAR)
 _PREFIX = rf"(?P<scheme>{SCHEME}):(?://(?P<authority>{IAUTHORITY})(?P<path>(?:/{ISEGMENT})*+)|(?:/{ISEGMENT_NZ}(?:/{ISEGMENT})*+)?)"
 
 _PATH = re.compile("[^?#]*+")
+_FROM_LABEL = re.compile(rf"(?:{SCHEME}://[^/?#]*+/(?:[^/?#]*+/)*?)?(?P<rest>{LABEL_PATTERN}[^\ud800-\udfff]*)")
 
 
 class Split(NamedTuple):
@@ -145,6 +146,20 @@ class EmbeddedArk:
             yield problem("label-inside-segment", start, start + len(self.ark.label))
         for found in self.ark.first_problems(most):
             yield shifted(found, start)
+
+
+def from_label(text: str) -> str | None:
+    """Return a text from the first label ``ark:`` on, which is at its start or that of a segment of an address.
+
+    The rest need not be a valid ARK. Return None without such a label.
+
+    >>> from_label("https://www.familysearch.org/ark:/61903/1:1:MW98-MNJ")
+    'ark:/61903/1:1:MW98-MNJ'
+    >>> from_label("https://example.org/?ark:12345/x") is None
+    True
+    """
+    found = _FROM_LABEL.fullmatch(text)
+    return found and found["rest"]
 
 
 def split(text: str) -> Split | None:

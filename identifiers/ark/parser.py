@@ -12,11 +12,12 @@ import re
 from ..problems import IdentifierError, problem
 from ..text import iri
 from .diagnosis import matched_ark
-from .grammar import BASE29, EXTENDED_ARK, PLAIN_ARK
+from .grammar import BASE29, EXTENDED_ARK, LABEL_PATTERN, NAAN, PLAIN_ARK
 from .model import Ark
 from .normalization import Parts, hyphenless, normal
 
 _matched_plain = PLAIN_ARK.fullmatch
+_BEGINNING = re.compile(f"{LABEL_PATTERN}/?({NAAN})/[^/]")
 _OUTSIDE_BASE29 = re.compile(f"[^{BASE29}]")
 
 
@@ -59,6 +60,21 @@ def reads(text: str) -> bool:
     except IdentifierError:
         return False
     return True
+
+
+def naan_at_start(text: str) -> str | None:
+    """Return the NAAN, in normal form, of a text that begins like an ARK, also if the rest is not valid.
+
+    >>> naan_at_start("ark:/61-903/1:1:MW98-MNJ"), naan_at_start("ark:61903"), naan_at_start("ark:a/x")
+    ('61903', None, None)
+    """
+    begins = _BEGINNING.match(text)
+    if begins is None:
+        return None
+    try:
+        return parse(f"ark:{begins[1]}/x").normal_naan
+    except IdentifierError:
+        return None
 
 
 def normalize(text: str) -> str:

@@ -14,7 +14,16 @@ sets their folder. A table is read at its first lookup.
 
 from __future__ import annotations
 
-from .descriptions import HAS_CHECK_CHARACTER, of_ark, of_naan, of_namespace, of_scheme, of_scheme_name, of_urn
+from .descriptions import (
+    HAS_CHECK_CHARACTER,
+    of_ark,
+    of_asked,
+    of_naan,
+    of_namespace,
+    of_scheme,
+    of_scheme_name,
+    of_urn,
+)
 from .lookup import BUNDLED, Disagreement, Registries, authority, current, disagreements, namespace, scheme, use
 from .tables import NAANS, NAMESPACES, SCHEMES
 
@@ -31,6 +40,7 @@ __all__ = [
     "disagreements",
     "namespace",
     "of_ark",
+    "of_asked",
     "of_naan",
     "of_namespace",
     "of_scheme",

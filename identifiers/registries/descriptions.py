@@ -62,12 +62,21 @@ def of_ark(ark: Ark) -> dict[str, Any]:
 
     >>> from ararat.identifiers.ark import parser as ark
     >>> of_ark(ark.parse("ark:12148/bpt6-k1"))["resolver"]["address"]
-    'https://ark.bnf.fr/ark:/12148/bpt6k1'
+    'https://ark.bnf.fr/ark:/12148/bpt6-k1'
     """
-    key = ark.normal_naan
+    return of_asked(ark.normal_naan, Asked.of(ark))
+
+
+def of_asked(key: str, asked: Asked) -> dict[str, Any]:
+    """Describe the registration of the NAAN ``key`` and of the shoulder of a text as :func:`of_ark` does.
+
+    The text begins like an ARK with this NAAN. The rest of it need not be valid.
+
+    >>> of_asked("61903", Asked.received("ark:/61903/1:1:MW98-MNJ", "61903"))["holder"]["acronym"]
+    'FS'
+    """
     holder = authority(key)
-    asked = Asked.of(ark)
-    shoulder = current().shoulder(asked.path) if holder else None
+    shoulder = current().shoulder(asked.key) if holder else None
     explanation = _explanation(NAANS, key)
     return {
         **_answer(NAANS, key, holder is not None, explanation),

@@ -8,9 +8,18 @@ Variables, for ark:/12345/x6np1/c3?q: ``${content}`` 12345/x6np1/c3?q, ``${pid}`
 x6np1/c3?q, ``${prefix}`` 12345, ``${suffix}`` what follows the NAAN and the shoulder that matched, ``${scheme}`` ark.
 The variables of the older resolver of N2T are accepted, too.
 
+An ARK is sent to the resolver of its holder in the spelling of the request, because many resolvers know only the
+spelling that they publish. A rule sends the normal form; ``${suffix:given}`` is the spelling of the request there, and
+so are the other variables with ``:given``.
+
+In a query, ``+`` and ``&`` of a value are percent-encoded: programs read ``+`` there as a space.
+
 >>> from ararat.identifiers.ark import parser as ark
->>> read("https://example.museum/ark:/${content}").expand(Asked.of(ark.parse("ark:12345/x6-np1"))).address
-'https://example.museum/ark:/12345/x6np1'
+>>> asked = Asked.of(ark.parse("ark:12345/x6-np1+a"))
+>>> read("https://example.museum/ark:/${content}").expand(asked).address
+'https://example.museum/ark:/12345/x6-np1+a'
+>>> read("https://example.museum/show?id=${value}").expand(asked).address
+'https://example.museum/show?id=x6-np1%2Ba'
 """
 
 from __future__ import annotations
@@ -61,7 +70,9 @@ _RESERVED_HOST = re.compile(r"(?:.*\.)?(?:example(?:\.(?:com|net|org|edu))?|inva
 VARIABLES = ("content", "pid", "value", "prefix", "suffix", "scheme")
 _LEGACY = {"id": "content", "nlid": "value", "arkid": "pid", "arkpid": "pid"}
 _WRITTEN = re.compile(r"\$(?:\{(\w+)\}|(\w+))", re.ASCII)
-_VARIABLE = re.compile(r"\$\{(" + "|".join(VARIABLES) + r")\}")
+_VARIABLE = re.compile(r"\$\{((?:" + "|".join(VARIABLES) + r")(?::given)?)\}")
+GIVEN = ":given"
+"""The end of the name of a variable whose value is spelled as in the request."""
 _LABEL = re.compile(f"(?<![A-Za-z0-9]){LABEL_PATTERN}/?")
 _FINAL_LABEL = re.compile(f"{LABEL_PATTERN}/?$")
 _WEB = re.compile(r"https?://(?P<authority>[^/?#]*)(?P<rest>.*)", re.IGNORECASE | re.DOTALL)
@@ -69,13 +80,16 @@ _AUTHORITY = re.compile(r"(?P<user>[^@]*@)?(?P<host>[A-Za-z0-9.\-]+)(?::[0-9]{1,
 _URI_CHARS = re.compile(iri.run(f"{iri.PCHAR}/?#", least=0))
 # The normalizations that a resolver applies before a lookup. They keep the order of variants.
 _EQUALIZING = [rule for rule in RULES if rule.name in ("percent-decoding", "hex-case", "hyphens", "non-ascii")]
+_OCTET = re.compile(f"{iri.PCT_ENCODED}|.", re.DOTALL)
 
 
 class Asked(NamedTuple):
-    """An ARK as a resolver looks it up: the label as given, the path without hyphens, the query unchanged.
+    """The parts of an ARK for a target template.
 
-    - ``path``: NAAN, slash, Name and qualifier. ``query``: includes its question mark, or is "".
+    - ``label``: "ark:", or "ark:/" in the classic form.
+    - ``path``: NAAN, slash, Name and qualifier, in ASCII. ``query``: includes its question mark, or is "".
     - ``problems``: the codes of :data:`FLAWS` because of which this ARK must not be resolved.
+    - ``given``: the path in the spelling of the request, for variables with ``:given``; "" if ``path`` has it.
 
     The fragment is omitted, because clients do not send it.
     """
@@ -84,29 +98,43 @@ class Asked(NamedTuple):
     path: str
     query: str
     problems: tuple[str, ...] = ()
+    given: str = ""
 
     @classmethod
     def of(cls, ark: Ark) -> Asked:
-        """Return the parts of an ARK that a resolver looks up: percent-decoded and without hyphens, like registered
-        shoulders.
+        """Return the parts of an ARK in its own spelling. Only hyphens in the NAAN are removed.
 
         >>> from ararat.identifiers.ark import parser as ark
-        >>> Asked.of(ark.parse("ark:/12345/x-5/%61-b?q-r#f"))
-        Asked(label='ark:/', path='12345/x5/ab', query='?q-r', problems=())
+        >>> Asked.of(ark.parse("ARK:/12-345/x-5/%61-b?q-r#f"))
+        Asked(label='ark:/', path='12345/x-5/%61-b', query='?q-r', problems=(), given='')
         """
-        text, too_long = ark.text, len(ark.text) > _MAX_ARK
-        # "ark:", or "ark:/" in the classic form
-        label = text[: 5 if text[4] == "/" else 4]
+        problems = ("dot-segment",) if ark.dot_segment else ()
+        return cls.received(ark.text, ark.normal_naan, problems)
+
+    @classmethod
+    def received(cls, text: str, naan: str, problems: tuple[str, ...] = ()) -> Asked:
+        """Return the parts of a text that begins like an ARK with the NAAN ``naan``, also if the rest is not valid.
+
+        >>> Asked.received("ark:/61903/1:1:MW98-MNJ", "61903").path
+        '61903/1:1:MW98-MNJ'
+        """
+        if len(text) > _MAX_ARK:
+            problems = ("too-long",)
+        label = "ark:/" if text[4:5] == "/" else "ark:"
         # The beginning of an extremely long ARK is enough to find its shoulder.
         requested = text[len(label) : _MAX_ARK].partition("#")[0]
         body, mark, query = requested.partition("?")
-        if "%" in body or "-" in body or not body.isascii():
-            parts = Parts("", body, "")
-            for rule in _EQUALIZING:
-                parts = rule.apply(parts)
-            body = parts.body
-        problems = ("too-long",) if too_long else ("dot-segment",) if ark.dot_segment else ()
-        return cls(label, body, iri.encode(mark + query), problems)
+        _, slash, rest = body.partition("/")
+        return cls(label, iri.encode(naan + slash + rest), iri.encode(mark + query), problems)
+
+    @property
+    def key(self) -> str:
+        """The path as registered shoulders are spelled: percent-decoded and without hyphens.
+
+        >>> Asked("ark:", "12345/x-5/%61-b", "").key
+        '12345/x5/ab'
+        """
+        return _equalized(self.path)
 
 
 class Expansion(NamedTuple):
@@ -157,7 +185,14 @@ class Template:
         if problems := self.flaws or asked.problems:
             return Expansion(None, problems)
         values = _values(asked, shoulder)
-        address = _VARIABLE.sub(lambda found: values[found[1]], self.text)
+
+        def value(found: re.Match[str]) -> str:
+            path, rest = values[found[1]]
+            before = self.text[: found.start()]
+            in_query = "?" in before and "#" not in before
+            return (path.replace("+", "%2B").replace("&", "%26") if in_query else path) + rest
+
+        address = _VARIABLE.sub(value, self.text)
         return Expansion(None, ("too-long",)) if len(address) > MAX_ADDRESS else Expansion(address)
 
 
@@ -207,24 +242,51 @@ def _renamed(found: re.Match[str]) -> str:
     return f"{slash}${{{name}}}"
 
 
-def _values(asked: Asked, shoulder: str) -> dict[str, str]:
-    naan, _, name = asked.path.partition("/")
-    content = asked.path + asked.query
-    matched = f"{naan}/{shoulder}"
+def _values(asked: Asked, shoulder: str) -> dict[str, tuple[str, str]]:
+    """Return the values of the variables: the part in the path of the ARK, and its query if the variable has it."""
+    values = _spelled(asked.label, asked.path, asked.query, shoulder)
+    given = _spelled(asked.label, asked.given, asked.query, shoulder) if asked.given else values
+    return values | {f"{name}{GIVEN}": value for name, value in given.items()}
+
+
+def _spelled(label: str, path: str, query: str, shoulder: str) -> dict[str, tuple[str, str]]:
+    naan, _, name = path.partition("/")
     return {
-        "scheme": "ark",
-        "prefix": naan,
-        "value": name + asked.query,
-        "suffix": content.removeprefix(matched),
-        "content": content,
-        "pid": asked.label + content,
+        "scheme": ("ark", ""),
+        "prefix": (naan, ""),
+        "value": (name, query),
+        "suffix": (_after(name, shoulder), query),
+        "content": (path, query),
+        "pid": (label + path, query),
     }
+
+
+def _after(name: str, shoulder: str) -> str:
+    """Return what follows a shoulder in any spelling of a name, such as "-1" in "x-5-1" for "x5"."""
+    if name.startswith(shoulder):
+        return name[len(shoulder) :]
+    for found in _OCTET.finditer(name):
+        read = _equalized(name[: found.end()])
+        if read == shoulder:
+            return name[found.end() :]
+        if len(read) > len(shoulder):
+            break
+    return name
+
+
+def _equalized(path: str) -> str:
+    if "%" in path or "-" in path or not path.isascii():
+        parts = Parts("", path, "")
+        for rule in _EQUALIZING:
+            parts = rule.apply(parts)
+        return parts.body
+    return path
 
 
 def _flaws(text: str) -> Iterator[str]:
     # Literals and names of variables alternate. The first and the last are literals.
     pieces = _VARIABLE.split(text)
-    literals, names = pieces[::2], pieces[1::2]
+    literals, names = pieces[::2], [name.removesuffix(GIVEN) for name in pieces[1::2]]
     if any("$" in literal for literal in literals):
         yield "unknown-variable"
     if any(_URI_CHARS.fullmatch(literal) is None for literal in literals):

@@ -1,5 +1,8 @@
 """Find the address of an ARK at the resolver that the registry lists for its NAAN.
 
+The address has the spelling of the request: who assigned the name decides which spellings lead to it, also spellings
+that the grammar does not permit (R-06). Only the label is written ``ark:``, and the NAAN has no hyphens.
+
 Two resolvers that forward to each other make a loop. So an address below a prefix of this resolver is never used, with
 either scheme. Nor is an address at the official resolver (:mod:`target_templates` names this flaw ``loop``). It reads
 the same registry and can have sent the client here.
@@ -8,12 +11,17 @@ the same registry and can have sent the client here.
 from __future__ import annotations
 
 from typing import NamedTuple
+from urllib.parse import quote
 
 from ...bindings.names import targets
+from ...bindings.names.error_codes import HTTP_STATUS
 from ...bindings.names.errors import BindingError
-from ...identifiers import Ark, registries
+from ...identifiers import Problem, registries
 from ...identifiers.ark import parser as ark
+from ...identifiers.ark.grammar import RESERVED_NAAN
+from ...identifiers.registries.target_templates import Asked
 from ...identifiers.text import iri
+from .result import Resolution
 from .settings import Settings
 
 
@@ -24,17 +32,19 @@ class Forwarding(NamedTuple):
     message: str
 
 
-def forwarding(identifier: Ark, settings: Settings) -> Forwarding:
-    """Return the address of an ARK of another NAAN at the resolver of that NAAN, without the inflection.
+def forwarding(given: str, naan: str, settings: Settings) -> Forwarding:
+    """Return the address of an identifier of another NAAN at the resolver of that NAAN.
 
-    >>> from ararat.identifiers.ark import parser as ark
+    ``given`` is the identifier as received, with its query. ``naan`` is its NAAN in normal form.
+
     >>> settings = Settings(prefix="https://r.example", naans=["12345"], forward=True)
-    >>> forwarding(ark.parse("ark:12148/bpt6-k1"), settings).address
-    'https://ark.bnf.fr/ark:/12148/bpt6k1'
+    >>> forwarding("ARK:/12148/bpt6-k1/f1,2?q", "12148", settings).address
+    'https://ark.bnf.fr/ark:/12148/bpt6-k1/f1,2?q'
     """
-    # The classic form is the one that most resolvers know. All spellings of an ARK get the same address.
-    known = registries.of_ark(ark.parse(f"ark:/{identifier.basic[4:]}"))
-    naan, resolver = known["key"], known["resolver"]
+    core, mark, query = given.partition("?")
+    # A server can pass on characters that no address has, such as a quotation mark.
+    known = registries.of_asked(naan, Asked.received(quote(core, safe=targets.AS_IT_IS), naan))
+    resolver = known["resolver"]
     if not known["registered"]:
         return Forwarding(None, f"NAAN {naan} is not in the registry of {known['snapshot']['date']}")
     if resolver is None or resolver["address"] is None:
@@ -48,7 +58,28 @@ def forwarding(identifier: Ark, settings: Settings) -> Forwarding:
     if _is_here(address, settings):
         message = f"the registry sends NAAN {naan} to this resolver, which does not answer for it"
         return Forwarding(None, message)
-    return Forwarding(address, "")
+    return Forwarding(targets.with_query(address, query if mark else None), "")
+
+
+def forward_text(given: str, problem: Problem, settings: Settings) -> Resolution | None:
+    """Return the redirect of a text that begins like an ARK of another NAAN but is not one, else None.
+
+    ``problem`` is the reason why ``given`` is not an ARK.
+
+    >>> settings = Settings(prefix="https://r.example", naans=["12345"], forward=True)
+    >>> from ararat.identifiers.problems import problem
+    >>> forward_text("ark:/61903/1:1:MW98-MNJ", problem("bad-char", 12, 13), settings).target
+    'https://familysearch.org/ark:/61903/1:1:MW98-MNJ'
+    """
+    if not settings.forward or HTTP_STATUS.get(problem.code, 400) != 400:
+        return None
+    naan = ark.naan_at_start(given)
+    if naan is None or naan in (settings.naans or ()) or f"ark:{naan}/" == RESERVED_NAAN:
+        return None
+    if iri.has_dot_segment(given.partition("?")[0]):
+        return None
+    address = forwarding(given, naan, settings).address
+    return None if address is None else Resolution(given=given, status=302, outcome="forwarded", target=address)
 
 
 def _is_here(address: str, settings: Settings) -> bool:

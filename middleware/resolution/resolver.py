@@ -15,10 +15,11 @@ exceptions of ``fetch`` reach the caller. The first step that applies decides:
     6. a container with passthrough or a served subtree           as 3, with the rest appended to the target;
                                                                   below a served subtree also texts that are not ARKs
     7. a rule for a shoulder or a NAAN                            as 3, with a binding made by the rule
-    8. another resolver for a NAAN of others                      redirect, with the inflection
+    8. another resolver for a NAAN of others                      redirect, with the spelling of the request; also for
+                                                                  texts that are not ARKs
     9. otherwise                                                  404, which names the nearest bound container
 
-Every spelling of an identifier gets the same answer, because only the normal form is looked up: "A HTTP ARK resolver
+Every spelling of a bound name gets the same answer, because only the normal form is looked up: "A HTTP ARK resolver
 MUST treat equally all resolution requests for Extended ARKs with the same normal form" (ARK draft, section 7.1).
 """
 
@@ -36,7 +37,7 @@ from ...bindings.names.prefixes.rules import RuleMatch
 from ...identifiers import Ark, Problem
 from . import refusals
 from .formats import BY_INFLECTION
-from .forwarding import forwarding
+from .forwarding import forward_text, forwarding
 from .lookup import Fetch, Found, find_above, find_exact
 from .negotiation import ANYTHING, Accepted, choose
 from .request import ResolutionRequest, parse_request
@@ -78,8 +79,12 @@ def resolve(
     """
     request = parse_request(given, settings, accepted)
     if isinstance(request, Problem):
-        below = find_below_text(given, request, fetch, settings)
-        found = below or _naan_alone(given, request, prefixes, settings) or refusals.refuse(given, request)
+        found = (
+            find_below_text(given, request, fetch, settings)
+            or _naan_alone(given, request, prefixes, settings)
+            or forward_text(given, request, settings)
+            or refusals.refuse(given, request)
+        )
     else:
         found = _find(request, fetch, rules, settings, prefixes)
     return found if isinstance(found, Resolution) else _answer(found, settings, prefixes)
@@ -152,16 +157,15 @@ def _unbound(request: ResolutionRequest, container: str | None, settings: Settin
     # I-03: the description of an unbound identifier is not found either.
     message = settings.not_ours(request.identifier)
     if settings.forward and message is not None and isinstance(request.identifier, Ark):
-        address, message = forwarding(request.identifier, settings)
+        address, message = forwarding(request.given, request.identifier.normal_naan, settings)
         if address is not None:
-            target = targets.with_query(address, request.inflection[1:] if request.inflection else None)
             return Resolution(
                 given=request.given,
                 status=302,
                 outcome="forwarded",
                 identifier=request.identifier,
                 inflection=request.inflection,
-                target=target,
+                target=address,
             )
     return _unknown(request, container, message, prefixes)
 

@@ -74,7 +74,7 @@ def test_the_given_spelling_is_the_first_equivalent():
         "ark:/12345/x6-np1",
         "ark:/12345/x6np1",
         "ark:12345/x6np1",
-        "https://n2t.net/ark:12345/x6np1",
+        "https://n2t.net/ark:/12345/x6-np1",
         "https://example.org/id/ark:12345/x6np1",
     )
 

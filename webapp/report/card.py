@@ -309,7 +309,7 @@ def _spelled(text: str, report: Report) -> str:
         return "normal form"
     if text == normal_form.replace("ark:", "ark:/", 1):
         return "classic form"
-    if text.startswith(f"{OFFICIAL_PREFIX}/") and text.endswith(normal_form):
+    if text.startswith(f"{OFFICIAL_PREFIX}/"):
         return "at the official resolver"
     return "at this site" if text.endswith(f"/{normal_form}") else ""
 

@@ -25,7 +25,7 @@ def embedded(report: Report, prefix: str | None, *, bound: bool = False) -> str 
 
     >>> from ararat.identifiers import examine
     >>> embedded(examine("ark:/12345/x-1"), None)
-    'https://n2t.net/ark:12345/x1'
+    'https://n2t.net/ark:/12345/x-1'
     >>> embedded(examine("urn:foo:a"), None), embedded(examine("urn:foo:a"), "https://example.org")
     (None, 'https://example.org/urn:foo:a')
     """
@@ -34,7 +34,8 @@ def embedded(report: Report, prefix: str | None, *, bound: bool = False) -> str 
     if prefix and (bound or report.form == "urn"):
         found = f"{prefix.removesuffix('/')}/{report.normal_form}"
     else:
-        found = None if report.form == "urn" else f"{OFFICIAL_PREFIX}/{report.normal_form}"
+        # Many resolvers know only the spelling that they publish.
+        found = next((each for each in report.equivalents if each.startswith(f"{OFFICIAL_PREFIX}/")), None)
     return found if found and found.isascii() and len(found) <= MAX_DRAWN else None
 
 

@@ -10,7 +10,10 @@ import re
 from dataclasses import dataclass
 
 from ...identifiers import Ark, EmbeddedArk, IdentifierError, Urn, parse, registries
+from ...identifiers.ark import embedded
+from ...identifiers.ark import parser as ark
 from ...identifiers.registries import target_templates
+from ...identifiers.registries.target_templates import Asked
 from . import uri
 from .client import url
 
@@ -58,7 +61,7 @@ def expected(name: Ark | Urn) -> ExpectedResolver | None:
     ('https://ark.bnf.fr', 'urn.fi')
     """
     if isinstance(name, Ark):
-        return _of_naan(name)
+        return expected_of_text(name.normal_naan, name.text)
     country = _COUNTRY.match(name.nss) if name.nid.lower() == "nbn" else None
     prefix = NBN_RESOLVERS.get(country[1].lower()) if country else None
     return (
@@ -77,7 +80,9 @@ def expected_of(identifier: str) -> ExpectedResolver | None:
     try:
         parsed = parse(identifier)
     except IdentifierError:
-        return None
+        written = embedded.from_label(identifier)
+        naan = written and ark.naan_at_start(written)
+        return expected_of_text(naan, written) if written and naan else None
     return expected(parsed.ark if isinstance(parsed, EmbeddedArk) else parsed)
 
 
@@ -94,8 +99,9 @@ def prefix_for(identifier: str) -> str | None:
     return found and found.prefix
 
 
-def _of_naan(name: Ark) -> ExpectedResolver | None:
-    known = registries.of_ark(name)
+def expected_of_text(naan: str, text: str) -> ExpectedResolver | None:
+    """Return the known resolver of a text that begins like an ARK with this NAAN, also if the rest is not valid."""
+    known = registries.of_asked(naan, Asked.received(text, naan))
     resolver = known["resolver"]
     if resolver is None or resolver["address"] is None:
         return None

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
-from ...identifiers import Ark, EmbeddedArk, IdentifierError, Urn, parse
+from ...identifiers import Ark, EmbeddedArk, IdentifierError, Problem, Urn, parse
+from ...identifiers.ark import embedded
+from ...identifiers.ark import parser as ark
+from ...identifiers.ark.grammar import RESERVED_NAAN
+from ...identifiers.problems import problem
 from ...identifiers.text import iri
 from .events import Note
-from .known_resolvers import ExpectedResolver, expected
+from .known_resolvers import ExpectedResolver, expected, expected_of_text
 
 # Problems of identifiers that are valid but must not be requested (ARK draft, section 3.1; A-07).
 _REFUSED = ("naan-reserved-invalid", "dot-segment")
+# RFC 3986, section 3.3 and 3.4: the characters of a path, a query and a fragment
+_SENDABLE = re.compile(rf"{iri.run(iri.PCHAR + '/?')}(?:#{iri.run(iri.PCHAR + '/?', least=0)})?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +43,8 @@ class ResolutionTarget:
 def prepare(identifier: str, *, normalize: bool) -> ResolutionTarget:
     """Parse an identifier and prepare it for a request: as written, or in normal form if ``normalize`` is true.
 
+    A text that begins like an ARK is sent as written, too, if the rest is not valid: who assigned the name decides.
+
     Raises :class:`~ararat.identifiers.problems.IdentifierError` if it cannot be parsed or must not be requested.
 
     Source: ARK draft, section 7.1; ARK-092 to ARK-095.
@@ -44,8 +53,15 @@ def prepare(identifier: str, *, normalize: bool) -> ResolutionTarget:
     'ark:/12345/c37-0'
     >>> prepare("https://n2t.net/ark:/12-345/c37-0", normalize=True).request_path
     'ark:12345/c370'
+    >>> prepare("https://www.familysearch.org/ark:/61903/1:1:MW98-MNJ", normalize=False).request_path
+    'ark:/61903/1:1:MW98-MNJ'
     """
-    parsed = parse(identifier)
+    try:
+        parsed = parse(identifier)
+    except IdentifierError as error:
+        if (outside := _outside(identifier, error.problem)) is not None:
+            return outside
+        raise
     name: Ark | Urn = parsed.ark if isinstance(parsed, EmbeddedArk) else parsed
     if refused := next((problem for problem in name.problems if problem.code in _REFUSED), None):
         raise IdentifierError(identifier, refused)
@@ -74,4 +90,24 @@ def prepare(identifier: str, *, normalize: bool) -> ResolutionTarget:
         name.normal_naan if isinstance(name, Ark) else None,
         expected(name),
         tuple(notes),
+    )
+
+
+def _outside(text: str, found: Problem) -> ResolutionTarget | None:
+    """Prepare a text that begins like an ARK but breaks the grammar, as written. Return None for other texts."""
+    written = embedded.from_label(text)
+    naan = written and ark.naan_at_start(written)
+    if not written or not naan:
+        return None
+    if f"ark:{naan}/" == RESERVED_NAAN:
+        raise IdentifierError(text, problem("naan-reserved-invalid", found.start, found.end))
+    start = written.index("/", 5)
+    sent = iri.encode(written[: 5 if written[4] == "/" else 4] + naan + written[start:])
+    if _SENDABLE.fullmatch(sent) is None or iri.has_dot_segment(sent.partition("#")[0].partition("?")[0]):
+        return None
+    sent, mark, fragment = sent.partition("#")
+    note = Note("not-valid", f"This text is not a valid ARK ({found.message}); it is sent as written.")
+    query = sent.partition("?")
+    return ResolutionTarget(
+        sent, fragment if mark else None, "".join(query[1:]), naan, expected_of_text(naan, sent), (note,)
     )

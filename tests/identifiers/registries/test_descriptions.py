@@ -61,7 +61,7 @@ def test_an_ark_has_holder_shoulder_and_address(folder):
         "resolver": {
             "template": "http://people.museum.ararat/ark:/${content}",
             "status": 303,
-            "address": "http://people.museum.ararat/ark:/10101/w6np1?q",
+            "address": "http://people.museum.ararat/ark:/10101/w6-np1?q",
             "problems": [],
         },
     }

@@ -74,7 +74,7 @@ def test_every_registered_template_is_expanded_or_flawed(registry):
         flawed += address is None
         if address is not None:
             assert "$" not in address
-            assert "x6np1/c3.en?q-r" in address
+            assert "x6-np1/c3.en?q-r" in address
     assert flawed < len(bundled(registry).records) / 20
 
 

@@ -53,17 +53,58 @@ def test_the_suffix_follows_the_shoulder():
 @pytest.mark.parametrize(
     ("text", "address"),
     [
-        pytest.param("ark:/12345/x-6-np1?a-b", "ark:/12345/x6np1?a-b", id="hyphens go, but not in a query"),
-        pytest.param("ark:/12-345/x%2D6", "ark:/12345/x6", id="in the NAAN and percent-encoded"),
+        pytest.param("ark:/12345/x-6-np1?a-b", "ark:/12345/x-6-np1?a-b", id="hyphens stay"),
+        pytest.param("ark:/12-345/x%2D6", "ark:/12345/x%2D6", id="but not in the NAAN"),
         pytest.param("ark:12345/x#part", "ark:12345/x", id="a fragment is never sent"),
         pytest.param("ark:12345/x.pdf.en", "ark:12345/x.pdf.en", id="variants keep their order"),
         pytest.param("ark:12345/4\u0431?\u0431", "ark:12345/4%D0%B1?%D0%B1", id="non-ASCII is percent-encoded"),
-        pytest.param("ARK:/12345/x", "ARK:/12345/x", id="the label as it was asked for"),
+        pytest.param("ARK:/12345/x", "ark:/12345/x", id="the label in lower case"),
         pytest.param("ark:12345/x?info", "ark:12345/x?info", id="an inflection goes along"),
     ],
 )
 def test_the_identifier_is_inserted_as_a_resolver_sends_it(text, address):
     assert expand(f"{HOST}/${{pid}}", text).address == f"{HOST}/{address}"
+
+
+@pytest.mark.parametrize(
+    ("name", "suffix"),
+    [
+        pytest.param("w6/a", "/a", id="as registered"),
+        pytest.param("w-6-a-b", "-a-b", id="a hyphen inside"),
+        pytest.param("%77%36a-b", "a-b", id="percent-encoded"),
+        pytest.param("--w6-a", "-a", id="hyphens before"),
+        pytest.param("x-6a", "x-6a", id="another shoulder"),
+    ],
+)
+def test_the_suffix_follows_the_shoulder_in_any_spelling(name, suffix):
+    assert expand(f"{HOST}/${{suffix}}", f"ark:12345/{name}", "w6").address == f"{HOST}/{suffix}"
+
+
+@pytest.mark.parametrize(
+    ("template", "address"),
+    [
+        pytest.param("/view?id=${value}&fmt=html", "/view?id=a%2Bb=1~*@_$%26c%23&fmt=html", id="query"),
+        pytest.param("/${value}?id=1", "/a+b=1~*@_$%26c%23?id=1", id="path"),
+        pytest.param("/?a=1#${value}", "/?a=1#a+b=1~*@_$%26c%23", id="fragment"),
+        pytest.param("/x#?${value}", "/x#?a+b=1~*@_$%26c%23", id="question mark in a fragment"),
+        pytest.param("/?${prefix}=${value}", "/?12345=a%2Bb=1~*@_$%26c%23", id="second variable of a query"),
+    ],
+)
+def test_a_plus_sign_is_escaped_in_a_query_only(template, address):
+    assert expand(HOST + template, "ark:12345/a+b=1~*@_$%26c%23").address == HOST + address
+
+
+@pytest.mark.parametrize(
+    ("text", "address"),
+    [
+        pytest.param("ark:/61903/1:1:MW98-MNJ", "ark:/61903/1:1:MW98-MNJ", id="colons"),
+        pytest.param("ark:6-1903/x/full/400,/0/a.jpg?x&y#z", "ark:61903/x/full/400,/0/a.jpg?x&y", id="commas"),
+    ],
+)
+def test_a_text_that_is_not_an_ark_is_sent_as_received(text, address):
+    assert read(f"{HOST}/${{pid}}").expand(Asked.received(text, "61903")).address == f"{HOST}/{address}"
+    # A program would read the second part as another parameter.
+    assert read(f"{HOST}/?${{value}}").expand(Asked.received("ark:61903/a&b", "61903")).address == f"{HOST}/?a%26b"
 
 
 FLAWED = [

@@ -6,7 +6,6 @@ import pytest
 from werkzeug.test import Client
 
 from ararat.identifiers import registries
-from ararat.identifiers.ark import parser as ark
 from ararat.middleware import ResolverMiddleware
 from ararat.middleware.resolution.forwarding import forwarding
 from ararat.middleware.resolution.settings import Settings
@@ -43,10 +42,20 @@ def client(registry, held, binding):
     ("identifier", "address"),
     [
         ("ark:44444/x", "https://r.museum.org/ark:/44444/x?v=1"),
-        ("ARK:/44-444/x-1.b.a", "https://r.museum.org/ark:/44444/x1.a.b?v=1"),
+        ("ARK:/44-444/x-1.b.a", "https://r.museum.org/ark:/44444/x-1.b.a?v=1"),
+        ("ark:44444/1:1:MW98-MNJ", "https://r.museum.org/ark:/44444/1:1:MW98-MNJ?v=1"),
+        (
+            "ark:/44444/x/full/400,/0/!200,pct:50.jpg",
+            "https://r.museum.org/ark:/44444/x/full/400,/0/!200,pct:50.jpg?v=1",
+        ),
+        ("ark:44444/x/%61%2f/?", "https://r.museum.org/ark:/44444/x/%61%2f/?v=1&"),
+        ("ark:44444/x?b=%61&a", "https://r.museum.org/ark:/44444/x?v=1&b=%61&a"),
+        ("ark:44444/1:a?info", "https://r.museum.org/ark:/44444/1:a?v=1&info"),
+        ("ark:44444/a(1);b'c!", "https://r.museum.org/ark:/44444/a(1);b'c!?v=1"),
+        ("ark:44444/a//b", "https://r.museum.org/ark:/44444/a//b?v=1"),
         ("ark:44444/x?info", "https://r.museum.org/ark:/44444/x?v=1&info"),
         ("ark:88888/x", "https://museum.org/x?path=/../88888/x#/../y"),
-        ("ark:44444/x?other=1&utm_source=y", "https://r.museum.org/ark:/44444/x?v=1&other=1"),
+        ("ark:44444/x?other=1&utm_source=y", "https://r.museum.org/ark:/44444/x?v=1&other=1&utm_source=y"),
     ],
 )
 def test_an_ark_of_another_naan_is_forwarded_with_its_inflection(client, identifier, address):
@@ -80,6 +89,29 @@ def test_an_ark_that_cannot_be_forwarded_is_not_found_with_a_reason(client, iden
     assert said in answer.json["detail"]
 
 
+@pytest.mark.parametrize(
+    ("identifier", "status"),
+    [
+        ("ark:12345/1:1", 400),
+        ("ark:99999/1:1", 400),
+        ("ark:77777/1:1", 400),
+        ("ark:44444/", 400),
+        ("ark:44444//x", 400),
+        ("ark:a4444/1:1", 400),
+        ("ark:44444/../1:1", 400),
+        ("ark:44444/%2e%2E/1:1", 400),
+        (f"ark:44444/1:{'1' * 4000}", 414),
+    ],
+)
+def test_other_texts_are_refused_as_before(client, identifier, status):
+    assert client.get(f"/{identifier}").status_code == status
+
+
+def test_a_text_that_is_not_an_ark_is_not_forwarded_by_default(registry, held):
+    client = Client(ResolverMiddleware(lambda environ, start_response: [], held(), naans=["12345"]))
+    assert client.get("/ark:44444/1:1:MW98-MNJ").status_code == 400
+
+
 def test_forwarding_is_off_by_default(registry, held):
     client = Client(ResolverMiddleware(lambda environ, start_response: [], held(), naans=["12345"]))
     assert client.get("/ark:44444/x").status_code == 404
@@ -87,5 +119,5 @@ def test_forwarding_is_off_by_default(registry, held):
 
 def test_a_resolver_at_the_own_prefix_is_not_forwarded_to(registry):
     settings = Settings(prefix="https://r.museum", naans=["12345"], forward=True)
-    assert forwarding(ark.parse("ark:22222/x"), settings).address is None
-    assert forwarding(ark.parse("ark:44444/x"), settings).address == "https://r.museum.org/ark:/44444/x?v=1"
+    assert forwarding("ark:22222/x", "22222", settings).address is None
+    assert forwarding("ark:44444/x", "44444", settings).address == "https://r.museum.org/ark:/44444/x?v=1"

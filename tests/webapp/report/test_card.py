@@ -128,7 +128,7 @@ def test_the_given_spelling_is_the_first_to_copy_and_ascii():
         ("as given, in ASCII", "ark:/12345/%D0%B1-1"),
         ("classic form", "ark:/12345/%D0%B11"),
         ("normal form", "ark:12345/%D0%B11"),
-        ("at the official resolver", "https://n2t.net/ark:12345/%D0%B11"),
+        ("at the official resolver", "https://n2t.net/ark:/12345/%D0%B1-1"),
         ("at this site", "https://example.org/ark:12345/%D0%B11"),
     ]
 

@@ -20,7 +20,7 @@ def client():
 @pytest.mark.parametrize(
     ("text", "bound", "address"),
     [
-        pytest.param("ark:/12345/x-1", False, "https://n2t.net/ark:12345/x1", id="at the official resolver"),
+        pytest.param("ark:/12345/x-1", False, "https://n2t.net/ark:/12345/x-1", id="at the official resolver"),
         pytest.param("ark:/12345/x-1", True, "https://example.org/ark:12345/x1", id="bound here"),
         pytest.param(
             "https://evil.example/ark:12345/x", False, "https://n2t.net/ark:12345/x", id="never at another host"

@@ -28,6 +28,22 @@ def test_an_identifier_is_sent_as_written(identifier, request_path):
     assert prepare(identifier, normalize=False).request_path == request_path
 
 
+@pytest.mark.parametrize(
+    ("identifier", "request_path"),
+    [
+        pytest.param("ark:/61903/1:1:MW98-MNJ", "ark:/61903/1:1:MW98-MNJ", id="colons"),
+        pytest.param("https://www.familysearch.org/ark:/61-903/1:1:M#p", "ark:/61903/1:1:M", id="in-an-address"),
+        pytest.param("ark:/12148/x/f1.r=d'Arm,(1)!&a;b?q=1,2", "ark:/12148/x/f1.r=d'Arm,(1)!&a;b?q=1,2", id="others"),
+        pytest.param("ark:12345/x/", "ark:12345/x/", id="final-slash"),
+        pytest.param("ark:12345/\u00e9:1", "ark:12345/%C3%A9:1", id="non-ascii"),
+    ],
+)
+def test_a_text_with_a_naan_that_breaks_the_grammar_is_sent_as_written(identifier, request_path):
+    prepared = prepare(identifier, normalize=False)
+    assert prepared.request_path == request_path
+    assert [note.code for note in prepared.notes] == ["not-valid"]
+
+
 def test_the_normal_form_is_sent_on_request():
     assert prepare("ark:/12-345/x-1.b.a?%69nfo#f", normalize=True).request_path == "ark:12345/x1.a.b?info"
     assert prepare("URN:ISBN:0451450523", normalize=True).request_path == "urn:isbn:0451450523"
@@ -49,7 +65,11 @@ def test_changes_have_notes(identifier, codes):
     ("identifier", "code"),
     [
         pytest.param("", "empty", id="nothing"),
-        pytest.param("ark:12345/x/", "trailing-slash", id="no-ark"),
+        pytest.param("ark:12345/", "empty-name", id="no-ark"),
+        pytest.param("ark:/99999/1:1", "naan-reserved-invalid", id="naan-99999-and-a-colon"),
+        pytest.param("ark:12345/1:1/../x", "bad-char", id="dot-segment-and-a-colon"),
+        pytest.param("ark:12345/a b", "bad-char", id="space"),
+        pytest.param("ark:12345/a%2", "bad-percent", id="lone-percent-sign"),
         pytest.param("ark:99999/x", "naan-reserved-invalid", id="naan-99999"),
         pytest.param("ark:99-999/x", "naan-reserved-invalid", id="naan-99999-with-a-hyphen"),
         pytest.param("ark:%39%39999/x", "naan-reserved-invalid", id="naan-99999-encoded"),

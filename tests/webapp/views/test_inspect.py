@@ -286,7 +286,7 @@ def test_a_part_its_row_its_problem_and_its_step_are_linked(client, read_page):
 def test_the_qr_code_is_an_image_with_a_text_and_a_download(client, read_page):
     page = read_page(client.get("/", query_string={"q": "ark:/12345/x-1"}).text)
     picture = page.one("details", "qr").one("img")
-    assert picture.attributes["alt"] == "QR code of https://n2t.net/ark:12345/x1"
+    assert picture.attributes["alt"] == "QR code of https://n2t.net/ark:/12345/x-1"
     assert client.get(picture.attributes["src"]).content_type == "image/svg+xml"
     assert page.one("details", "qr").one("a", download="qr.svg").attributes["href"] == picture.attributes["src"]
     assert read_page(client.get("/?q=urn:foo:a").text).all("details", "qr") == []
