@@ -37,6 +37,7 @@ import pytest
 from _pytest.assertion import rewrite
 from hypothesis import HealthCheck, settings
 
+from ararat.bindings.system.thread_slots import slots
 from tests import case_groups
 
 pytest_plugins = ["tests.ready_tables", "tests.databases", "tests.memory", "tests.logs"]
@@ -241,6 +242,14 @@ def fixture_fx1() -> dict[str, Any]:
 
 # Variables that configure the tests: the browser, and the benchmarks.
 _OF_TESTS = ("ARARAT_BROWSER", "ARARAT_BENCH_")
+
+
+@pytest.fixture(autouse=True)
+def _threads_of_serve() -> Iterator[None]:
+    """Give each test the slots of a process with 96 threads, as `ararat serve` has them."""
+    slots.use(96)
+    yield
+    slots.use(None)
 
 
 @pytest.fixture(scope="session", autouse=True)

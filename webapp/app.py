@@ -18,6 +18,8 @@ from jinja2 import StrictUndefined
 from .. import __version__
 from ..bindings.names import origins
 from ..bindings.names.errors import BindingError
+from ..bindings.system.concurrency import ConcurrencyLimit
+from ..bindings.system.thread_slots import slots
 from ..identifiers import iri_policy
 from ..identifiers.report import OFFICIAL_PREFIX
 from ..identifiers.text import display
@@ -41,7 +43,6 @@ from .trace_results import Results
 from .tracing import uri as web_reference
 from .tracing.client.allowed_addresses import parse_networks
 from .tracing.limits.cache import ResponseCache
-from .tracing.limits.concurrency import ConcurrencyLimit
 from .tracing.limits.rate_limit import HostRateLimiter
 from .views import api, compare, docs, inspect, reference, trace
 from .views import policy as policy_pages
@@ -77,7 +78,8 @@ def create_app(
     trace_elsewhere: bool = True,
     networks: Sequence[str] = (),
     denied_networks: Sequence[str] = (),
-    traces: int = 50,
+    threads: int | None = None,
+    traces: int | None = None,
     traces_each: int = 3,
     host_rate: int = 30,
     host_rate_each: int = 20,
@@ -104,7 +106,10 @@ def create_app(
     - ``trace_elsewhere``: whether a trace sends requests to other hosts.
     - ``networks``: networks in CIDR notation that a trace can reach although their addresses are not public.
     - ``denied_networks``: networks in CIDR notation that a trace never reaches.
-    - ``traces``: the maximum of concurrent traces in this process.
+    - ``threads``: the number of threads of this process that answer requests, for the limits of work that waits
+      (:mod:`~ararat.bindings.system.thread_slots`). None: the number of the server if it is known, else 8.
+    - ``traces``: the maximum of concurrent traces in this process. None: a quarter of the threads, which is also the
+      limit of a larger number.
     - ``traces_each``: the maximum of concurrent traces of one client.
     - ``host_rate``: the maximum of requests to another host per minute.
     - ``host_rate_each``: the same maximum for the requests of one client.
@@ -133,8 +138,8 @@ def create_app(
     proxies. Do this only behind a proxy.
 
     Raises :class:`MissingAssets` if the files of htmx are missing. Raises ValueError for an invalid prefix, policy,
-    resolver, ``remote_user``, ``ezid``, ``statistics`` or ``session_idle``. The same is raised for ``openid`` without a
-    URL of this inspector.
+    resolver, ``remote_user``, ``ezid``, ``statistics``, ``threads`` or ``session_idle``. The same is raised for
+    ``openid`` without a URL of this inspector.
 
     >>> create_app().test_client().get("/?q=ark:12345/x").status
     '200 OK'
@@ -152,6 +157,8 @@ def create_app(
     _require_assets(app)
     if openid is not None and not (inspector or prefix):
         raise ValueError("openid: the URL of this inspector is missing, to which the provider returns; set inspector=…")
+    if threads is not None:
+        slots.use(threads)
     if session_idle < MIN_SESSION_IDLE:
         raise ValueError(f"session_idle: {session_idle} minutes is too short; set at least {MIN_SESSION_IDLE}")
     app.extensions[KEY] = Site(
@@ -162,7 +169,8 @@ def create_app(
         trace_elsewhere=trace_elsewhere,
         networks=parse_networks(networks),
         denied=parse_networks(denied_networks),
-        trace_slots=ConcurrencyLimit(traces, traces_each),
+        traces=traces,
+        traces_each=traces_each,
         large_slots=ConcurrencyLimit(4, 1),
         rate_limiter=HostRateLimiter(host_rate, host_rate_each),
         cache=ResponseCache(),

@@ -22,6 +22,7 @@ from .tracing.events import End, Event
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
 
+    from ..bindings.system.concurrency import ConcurrencyLimit
     from ..identifiers.iri_policy import Profile
     from ..middleware import Bindings
     from ..middleware.statistics.counts import CountStore
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from .trace_results import Results
     from .tracing.client.allowed_addresses import Network
     from .tracing.limits.cache import ResponseCache
-    from .tracing.limits.concurrency import ConcurrencyLimit
     from .tracing.limits.rate_limit import HostRateLimiter
 
 KEY = "ararat"
@@ -94,8 +94,9 @@ class Site:
     - ``bindings``, ``prefix``, ``inspector``, ``local``, ``trace_elsewhere``, ``networks``, ``examples``, ``policies``
       and ``resolvers`` are arguments of :func:`~ararat.webapp.create_app`; ``denied`` is its ``denied_networks``.
     - ``local`` is read when a trace starts, so the caller can fill it after the application was created.
-    - ``trace_slots`` limits concurrent traces, ``large_slots`` concurrent inspections of large texts
-      (:mod:`.large_texts`).
+    - ``traces`` and ``traces_each``: the maximum of concurrent traces, and of those of one client
+      (:mod:`~ararat.bindings.system.thread_slots`).
+    - ``large_slots`` limits concurrent inspections of large texts (:mod:`.large_texts`).
     - ``rate_limiter`` limits the requests to other hosts, and ``cache`` keeps their responses for a minute.
     - ``results``: the rows of bulk traces (:mod:`.trace_results`).
     - ``accounts``: the accounts of users; None without a database.
@@ -113,7 +114,8 @@ class Site:
     trace_elsewhere: bool
     networks: Sequence[Network]
     denied: Sequence[Network]
-    trace_slots: ConcurrencyLimit
+    traces: int | None
+    traces_each: int
     large_slots: ConcurrencyLimit
     rate_limiter: HostRateLimiter
     cache: ResponseCache

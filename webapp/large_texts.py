@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator
 
 from flask import Response, after_this_request, request
 
+from ..bindings.system.concurrency import Busy, Slot
 from .config import site
 from .errors import Refused
-from .tracing.limits.concurrency import Busy, Slot
 
 LARGE_OCTETS = 65536
 """A text of more bytes of UTF-8 is large."""

@@ -12,11 +12,13 @@ import threading
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 from flask import request
 from werkzeug.datastructures import MultiDict
 
+from ..bindings.system.concurrency import Busy, Slot
+from ..bindings.system.thread_slots import slots
 from ..identifiers import examine
 from ..identifiers.text import display
 from ..middleware import BindingsUnavailable
@@ -31,7 +33,6 @@ from .tracing.events import End, Event, Start
 from .tracing.hop import Fetch
 from .tracing.keepalive import KeepAlive, iter_with_keepalive
 from .tracing.limits.cache import cached_fetch
-from .tracing.limits.concurrency import Busy, Slot
 from .tracing.progress import Progress
 
 T = TypeVar("T")
@@ -70,7 +71,7 @@ class TraceRequest:
 
 
 class RunningTrace(Generic[T]):
-    """The events of a running trace, and the slot that the trace occupies (:class:`.ConcurrencyLimit`).
+    """The events of a running trace, and the slot that the trace occupies (:class:`.ThreadSlots`).
 
     Iterate it once: it yields the events, and a :class:`.KeepAlive` while it waits. The end of the trace frees the
     slot. Call :meth:`close` if the iteration may not have begun.
@@ -157,18 +158,19 @@ def start_trace(wanted: TraceRequest) -> RunningTrace[Event]:
         named = display.percent(choice.resolver)
         sentence = f"This inspector sends no requests to {named}. Run `ararat trace` on a command line instead."
         raise Refused(403, "not-asked", sentence)
-    return RunningTrace(known.watched(_resumed(start, events)), acquire_slot(known), stop, progress)
+    return RunningTrace(known.watched(_resumed(start, events)), acquire_slot(known, "traces"), stop, progress)
 
 
-def acquire_slot(known: Site) -> Slot:
-    """Acquire a slot for a trace of the client of the current request.
+def acquire_slot(known: Site, work: Literal["traces", "lists of traces", "previews"]) -> Slot:
+    """Acquire a slot for a trace, a list of traces or a preview, for the client of the current request.
 
     Raises :class:`.Refused` with the status 503 if all slots, or all slots of this client, are in use.
     """
     try:
-        return known.trace_slots.acquire(request.remote_addr)
+        return slots.acquire(work, request.remote_addr, each=known.traces_each, most=known.traces)
     except Busy as busy:
-        sentence = f"{busy.sentence[:1].upper()}{busy.sentence[1:]}."
+        then = "wait until one ends" if busy.code == "busy-client" else "try again in half a minute"
+        sentence = f"{busy.sentence[:1].upper()}{busy.sentence[1:]}; {then}."
         raise Refused(503, busy.code, sentence, retry_after=RETRY_SECONDS) from None
 
 

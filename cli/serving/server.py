@@ -26,6 +26,7 @@ from waitress.server import create_server
 from werkzeug.middleware.dispatcher import DispatcherMiddleware
 from werkzeug.middleware.proxy_fix import ProxyFix
 
+from ...bindings.system.thread_slots import slots
 from ...middleware import ResolverMiddleware
 from ...middleware.resolution.settings import SCHEMES
 from ...webapp import create_app
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
 
 FIRST_PORT = 8000
 THREADS = 96
-"""The number of worker threads. At most 50 traces hold one each, the rest answers other requests."""
+"""The number of worker threads. Work that waits holds a part of them (:mod:`~ararat.bindings.system.thread_slots`)."""
 
 CONNECTIONS = 2000
 """The maximum number of connections. waitress accepts no more until one of them closes."""
@@ -239,6 +240,7 @@ def run(app: WSGIApplication, listener: socket.socket, ready: Callable[[], None]
     log_plainly(FOR_SERVERS)
     # waitress would log a line for each request that waits for a thread.
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)
+    slots.use(THREADS)
     stoppable = Stoppable(app)
     server: Any = create_server(
         stoppable,

@@ -10,9 +10,9 @@ import pytest
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
+from ararat.bindings.system.concurrency import ConcurrencyLimit
 from ararat.webapp import create_app
 from ararat.webapp.large_texts import LARGE_OCTETS
-from ararat.webapp.tracing.limits.concurrency import ConcurrencyLimit
 
 LARGE = "ark:12345/x " * (LARGE_OCTETS // 12 + 1)
 

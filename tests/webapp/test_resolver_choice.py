@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from ararat.bindings.system.thread_slots import slots
 from ararat.webapp import create_app, resolver_choice, trace_requests
 from ararat.webapp.config import Resolver
 from ararat.webapp.tracing.hop import HopResponse
@@ -124,7 +125,7 @@ def test_a_selected_resolver_starts_one_trace(client, others, query):
 def test_an_invalid_resolver_is_refused(client, others, named, status, code):
     answer = client.get("/api/trace", query_string={"q": "ark:bbbbb/x", "resolver": named})
     assert (answer.status_code, answer.json["code"], others) == (status, code, [])
-    assert client.application.extensions["ararat"].trace_slots.in_use == 0
+    assert slots.in_use() == 0
 
 
 def test_a_resolver_name_creates_no_elements(client, read_page):

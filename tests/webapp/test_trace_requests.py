@@ -8,6 +8,7 @@ import time
 
 import pytest
 
+from ararat.bindings.system.thread_slots import slots
 from ararat.webapp import create_app, resolver_choice, trace_requests
 from ararat.webapp.tracing.client.in_process import HOP_KEY
 from ararat.webapp.tracing.hop import HopResponse
@@ -78,7 +79,7 @@ def test_a_trace_without_a_free_slot_gets_503(inspector, messages, slow, read_pa
 
 
 def test_a_client_gets_a_limited_number_of_slots(inspector, slow):
-    client = inspector(slow, traces=50, traces_each=1)
+    client = inspector(slow, traces_each=1)
     running = client.get("/trace", query_string={"q": NAME}, headers=STREAM, buffered=False)
     assert b"event: start" in next(running.iter_encoded())
     assert client.get("/api/trace", query_string={"q": NAME}).status_code == 503
@@ -95,17 +96,16 @@ def test_the_slot_of_a_disconnected_client_is_released_after_the_hop(inspector, 
     running = client.get("/trace", query_string={"q": NAME}, headers=STREAM, buffered=False)
     next(running.iter_encoded())
     running.close()
-    places = client.application.extensions["ararat"].trace_slots
-    assert places.in_use == 1
+    assert slots.in_use("traces") == 1
     slow.answers.set()
-    wait_until_free(places)
+    wait_until_free()
 
 
-def wait_until_free(places):
+def wait_until_free():
     deadline = time.monotonic() + 10
-    while places.in_use and time.monotonic() < deadline:
+    while slots.in_use() and time.monotonic() < deadline:
         time.sleep(0.01)
-    assert places.in_use == 0
+    assert slots.in_use() == 0
 
 
 def test_an_unread_stream_releases_its_slot(inspector):
@@ -114,7 +114,7 @@ def test_an_unread_stream_releases_its_slot(inspector):
         client.get("/trace", query_string={"q": NAME}, headers=STREAM, buffered=False).close()
         client.head("/trace", query_string={"q": NAME}, headers=STREAM).close()
     # The thread of the trace ends after the stream is closed.
-    wait_until_free(client.application.extensions["ararat"].trace_slots)
+    wait_until_free()
 
 
 def test_a_trace_whose_thread_cannot_start_releases_its_slot(inspector, monkeypatch):
@@ -125,7 +125,7 @@ def test_a_trace_whose_thread_cannot_start_releases_its_slot(inspector, monkeypa
     with monkeypatch.context() as patched:
         patched.setattr(threading.Thread, "start", start)
         assert "event: verdict" in client.get("/trace", query_string={"q": NAME}, headers=STREAM).text
-    assert client.application.extensions["ararat"].trace_slots.in_use == 0
+    assert slots.in_use() == 0
 
 
 def test_a_trace_does_not_start_a_trace(inspector, slow):

@@ -20,7 +20,6 @@ from joserfc.jwk import KeySet
 from joserfc.jws import JWSRegistry
 from requests.exceptions import RequestException
 
-from ..tracing.limits.concurrency import ConcurrencyLimit
 from .transport import LimitedAdapter
 
 ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
@@ -60,7 +59,6 @@ class OpenID:
     client_id: str
     client_secret: str | None = field(default=None, repr=False)
     title: str = ""
-    limit: ConcurrencyLimit = field(default_factory=lambda: ConcurrencyLimit(8, 2), repr=False)
     _metadata: tuple[dict[str, Any], float] | None = field(default=None, init=False, repr=False)
     _keys: KeySet | None = field(default=None, init=False, repr=False)
 

@@ -110,7 +110,7 @@ def _sampled(result: BulkResult) -> Sequence[Sampled]:
     targets = [each for each in dict.fromkeys(new) if each is not None and each.startswith("http")][:SAMPLE]
     if not targets or not known.trace_elsewhere:
         return []
-    slot = acquire_slot(known)
+    slot = acquire_slot(known, "previews")
     try:
         fetch = fetcher(known, request.remote_addr, threading.Event(), Progress(), fresh=False)
         with ThreadPoolExecutor(SAMPLE) as pool:

@@ -12,8 +12,8 @@ from flask import current_app, request
 from ..config import origin
 
 if TYPE_CHECKING:
+    from ...bindings.system.concurrency import ConcurrencyLimit
     from ..management import Management
-    from ..tracing.limits.concurrency import ConcurrencyLimit
 
 KEY = "ararat-ezid"
 

@@ -16,10 +16,10 @@ from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
 
 from ...bindings.names import validation
 from ...bindings.names.errors import BindingError, BindingsUnavailable, ReadOnlyBindings, UnreadableBinding
+from ...bindings.system.concurrency import Busy, ConcurrencyLimit
 from ...identifiers.text import display
 from ..errors import drain
 from ..management import Forbidden, Missing
-from ..tracing.limits.concurrency import Busy, ConcurrencyLimit
 from . import anvl_body, downloads, operations, sessions
 from .answers import Answer, Failed, bad_request, response
 from .asked import Asked

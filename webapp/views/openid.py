@@ -13,6 +13,8 @@ from http import HTTPStatus
 from flask import Blueprint, Response, abort, make_response, redirect, render_template, request
 from werkzeug.wrappers import Response as AnyResponse
 
+from ...bindings.system.concurrency import Busy
+from ...bindings.system.thread_slots import slots
 from ...identifiers.text import display
 from ..accounts import cookies, identify
 from ..accounts.csrf import derived
@@ -21,13 +23,15 @@ from ..accounts.redirection import safe_path
 from ..config import site, url
 from ..errors import Refused
 from ..responses import forbid_caches
-from ..tracing.limits.concurrency import Busy
 from . import sign_in
 
 blueprint = Blueprint("openid", __name__, url_prefix="/sign-in/openid")
 
 _MAX_CODE = 4000
 """The maximum length of the code that the provider sends."""
+
+_EACH = 2
+"""The number of sign-ins of one client that wait for the provider at the same time."""
 
 _log = logging.getLogger(__name__)
 
@@ -41,7 +45,7 @@ def start() -> AnyResponse:
     provider, cookie = _provider(), cookies.form_id()
     destination = safe_path(request.args.get("next")) or ""
     try:
-        with provider.limit.acquire(request.remote_addr):
+        with slots.acquire("sign-ins", request.remote_addr, each=_EACH):
             address = provider.authorization_url(
                 redirect_uri=redirect_uri(),
                 state=_state(cookie, destination),
@@ -69,7 +73,7 @@ def finish() -> AnyResponse:
     if not code or len(code) > _MAX_CODE or request.args.get("iss", provider.issuer) != provider.issuer:
         raise _not_confirmed(f"error {display.escape(request.args.get('error', '')[:200])}")
     try:
-        with provider.limit.acquire(request.remote_addr):
+        with slots.acquire("sign-ins", request.remote_addr, each=_EACH):
             subject = provider.subject(
                 redirect_uri=redirect_uri(),
                 code=code,

@@ -1,7 +1,7 @@
 """The page ``/traces``: trace a list of identifiers. The page grows row by row; the result is also CSV or JSON.
 
 The process keeps the rows of a list for an hour (:mod:`~ararat.webapp.trace_results`). The form contains the secret id
-of these rows. With it a user can resume a list and save its result. A list occupies one slot, like a single trace.
+of these rows. With it a user can resume a list and save its result. A list occupies one slot.
 Requests to the same host are sent one at a time, with a pause after each.
 """
 
@@ -187,7 +187,7 @@ def _begin(order: Order, choices: Mapping[str, ResolverChoice]) -> RunningTrace[
     known, stop, stages = site(), threading.Event(), Progress()
     run = _runner(choices, known, request.remote_addr, stop)
     rows = _within(MAX_SECONDS, stop, trace_all(order.left, run, at_once=_AT_ONCE, stop=stop))
-    return RunningTrace(rows, trace_requests.acquire_slot(known), stop, stages)
+    return RunningTrace(rows, trace_requests.acquire_slot(known, "lists of traces"), stop, stages)
 
 
 def _within(seconds: float, stop: threading.Event, rows: Iterator[BulkTraceRow]) -> Iterator[BulkTraceRow]:

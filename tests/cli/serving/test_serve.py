@@ -19,11 +19,12 @@ import pytest
 from click.testing import CliRunner, Result
 from werkzeug.test import Client
 
+from ararat.bindings.system.concurrency import Busy
+from ararat.bindings.system.thread_slots import ThreadSlots
 from ararat.cli import main as command
 from ararat.cli.serving import server as serve
 from ararat.middleware import open_bindings
 from ararat.webapp.accounts.store import Accounts
-from ararat.webapp.tracing.limits.concurrency import Busy, ConcurrencyLimit
 
 from ...waiting import until
 
@@ -324,11 +325,11 @@ def test_clients_behind_trusted_proxies_are_distinguished(
 ) -> None:
     seen: list[str | None] = []
 
-    def acquire(places: ConcurrencyLimit, address: str | None) -> None:
+    def acquire(places: ThreadSlots, work: str, address: str | None, **limits: Any) -> None:
         seen.append(address)
         raise Busy("busy", "no place is free")
 
-    monkeypatch.setattr(ConcurrencyLimit, "acquire", acquire)
+    monkeypatch.setattr(ThreadSlots, "acquire", acquire)
 
     def ask(asking: Client) -> None:
         peer = {"REMOTE_ADDR": "10.0.0.2"}

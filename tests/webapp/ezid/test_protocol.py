@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from ararat.bindings.collection import Bindings
+from ararat.bindings.system.concurrency import ConcurrencyLimit
 from ararat.middleware import BindingsUnavailable, open_bindings
 from ararat.webapp import create_app
 from ararat.webapp.accounts.store import Accounts
 from ararat.webapp.ezid import configuration
-from ararat.webapp.tracing.limits.concurrency import ConcurrencyLimit
 
 PREFIX = "https://names.example"
 NAME = "ark:12345/x5a"

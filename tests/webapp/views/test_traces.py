@@ -10,6 +10,7 @@ import time
 
 import pytest
 
+from ararat.bindings.system.thread_slots import slots
 from ararat.webapp import create_app, trace_requests
 from ararat.webapp.config import MAX_URL_LENGTH
 from ararat.webapp.tracing import uri
@@ -57,10 +58,6 @@ def rows_of(page):
     return found, page.one("input", name="run").attributes["value"]
 
 
-def places_of(client):
-    return client.application.extensions["ararat"].trace_slots
-
-
 def test_the_form_has_its_own_url(client, read_page):
     page = read_page(client.get("/traces").text)
     assert page.one("form", "round").attributes["action"] == "/traces"
@@ -74,7 +71,7 @@ def test_each_identifier_has_a_row_with_its_verdict(client, read_page):
     found, _ = rows_of(page)
     assert sorted(found) == [("ark:12345/gone", "dead"), ("ark:12345/x", "resolves"), ("nonsense", "unreadable")]
     assert "3 traced: 1 resolves, 1 dead, 1 unreadable." in page.one("div", "ended").text
-    assert places_of(client).in_use == 0
+    assert slots.in_use() == 0
 
 
 def test_finished_rows_are_not_traced_again_unless_requested(client, read_page, site):
@@ -188,7 +185,7 @@ def test_the_page_reports_why_a_list_cannot_start(client, site, text, query, fie
     problem = client.post("/api/traces", data=text, query_string=query, headers=fields)
     assert (problem.status_code, problem.json["code"]) == (status, code)
     assert client.post("/traces", data={"q": text, **query}, headers=fields).status_code == status
-    assert (site.asked, places_of(client).in_use) == ([], 0)
+    assert (site.asked, slots.in_use()) == ([], 0)
 
 
 def test_a_trace_does_not_start_a_list(client, site):
@@ -212,9 +209,9 @@ def test_a_list_uses_one_slot_and_releases_it_on_disconnect(client, site):
     running.close()
     site.answers.set()
     deadline = time.monotonic() + 10
-    while places_of(client).in_use and time.monotonic() < deadline:
+    while slots.in_use() and time.monotonic() < deadline:
         time.sleep(0.01)
-    assert places_of(client).in_use == 0
+    assert slots.in_use() == 0
 
 
 def test_a_list_can_be_resumed_after_the_time_limit(client, site, read_page, monkeypatch):

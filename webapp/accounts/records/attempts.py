@@ -17,7 +17,7 @@ from sqlalchemy import ColumnElement, Connection, bindparam, delete, insert, or_
 
 from ....bindings.names.binding import rfc3339
 from ....bindings.storage.tables.account_tables import sign_ins
-from ...tracing.limits.concurrency import client_key
+from ....bindings.system.concurrency import client_key
 
 if TYPE_CHECKING:
     from ..store import Accounts

@@ -12,13 +12,13 @@ from sqlalchemy import Connection
 from werkzeug.wrappers import Response as AnyResponse
 
 from ....bindings.names.errors import TableError
+from ....bindings.system.concurrency import Busy
 from ...config import site, url
 from ...errors import Refused
 from ...jobs.imports import current_imports
 from ...jobs.model import Job
 from ...jobs.queue import MAX_UNFINISHED
 from ...management.permissions import require_curator
-from ...tracing.limits.concurrency import Busy
 from ...uploads import sheet
 from ...uploads.limits import MAX_BYTES, MAX_COLUMNS, MAX_ROWS, MAX_UPLOADS
 from ...uploads.model import Upload

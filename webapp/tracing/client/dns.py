@@ -14,9 +14,9 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
 
+from ....bindings.system.concurrency import client_key
 from ....bindings.system.fork_safety import AtFork, ForkSafeLock
 from ..hop import HopFailed
-from ..limits.concurrency import client_key
 from .deadline import Deadline
 
 log = logging.getLogger(__name__)

@@ -19,10 +19,10 @@ import time
 from collections import OrderedDict, deque
 from collections.abc import Callable, Hashable, Iterable
 
+from ....bindings.system.concurrency import client_key
 from ....bindings.system.fork_safety import ForkSafeLock
 from ..client.allowed_addresses import Address
 from ..hop import HopFailed
-from .concurrency import client_key
 
 WINDOW_SECONDS = 60.0
 

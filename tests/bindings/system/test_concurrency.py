@@ -6,12 +6,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from ararat.webapp.tracing.limits.concurrency import Busy, ConcurrencyLimit, client_key
+from ararat.bindings.system.concurrency import Busy, ConcurrencyLimit, client_key
 from tests.forking import exit_code
 
 
 def test_a_client_gets_at_most_three_slots():
-    places = ConcurrencyLimit()
+    places = ConcurrencyLimit(50, 3)
     held = [places.acquire("192.0.2.7") for _ in range(3)]
     with pytest.raises(Busy) as busy:
         places.acquire("192.0.2.7")
@@ -22,7 +22,7 @@ def test_a_client_gets_at_most_three_slots():
 
 
 def test_there_are_at_most_fifty_slots():
-    places = ConcurrencyLimit()
+    places = ConcurrencyLimit(50, 3)
     held = [places.acquire(f"192.0.2.{number}") for number in range(50)]
     with pytest.raises(Busy) as busy:
         places.acquire("192.0.2.99")
@@ -34,7 +34,7 @@ def test_there_are_at_most_fifty_slots():
 
 
 def test_a_slot_is_released_once():
-    places = ConcurrencyLimit(total=2)
+    places = ConcurrencyLimit(2, 3)
     first, _second = places.acquire("192.0.2.7"), places.acquire("192.0.2.7")
     first.release()
     first.release()
@@ -44,14 +44,14 @@ def test_a_slot_is_released_once():
 
 
 def test_a_slot_is_released_after_an_exception():
-    places = ConcurrencyLimit()
+    places = ConcurrencyLimit(50, 3)
     with pytest.raises(RuntimeError), places.acquire("192.0.2.7"):
         raise RuntimeError
     assert places.in_use == 0
 
 
 def test_a_client_without_slots_is_forgotten():
-    places = ConcurrencyLimit()
+    places = ConcurrencyLimit(50, 3)
     for number in range(1000):
         places.acquire(f"2001:db9:{number:x}::1").release()
     assert not places._taken
@@ -59,7 +59,7 @@ def test_a_client_without_slots_is_forgotten():
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
 def test_a_forked_process_has_all_slots():
-    places = ConcurrencyLimit(total=1)
+    places = ConcurrencyLimit(1, 3)
 
     def work() -> None:
         with places.acquire("192.0.2.8"):

@@ -1,16 +1,17 @@
-"""Limit the number of traces that run at the same time: in this process, and for one client.
+"""Limit the work that runs at the same time: in this process, and for one client.
 
-A trace holds a thread and a connection for up to half a minute. The limits apply to one process; a server with several
-workers multiplies them.
+The limits apply to one process. A server with several workers multiplies them.
 """
 
 from __future__ import annotations
 
+import os
 from collections import Counter
+from collections.abc import Callable
 from ipaddress import IPv6Address, ip_address
 from types import TracebackType
 
-from ....bindings.system.fork_safety import AtFork, ForkSafeLock
+from .fork_safety import AtFork, ForkSafeLock
 
 
 class Busy(Exception):
@@ -29,7 +30,7 @@ class Busy(Exception):
 
 
 class ConcurrencyLimit:
-    """A limit on traces at the same time: a trace occupies one of ``total`` slots, and a client at most ``per_client``.
+    """A limit on work at the same time: it occupies one of ``total`` slots, and a client at most ``per_client``.
 
     All threads of a process share one object.
 
@@ -41,7 +42,7 @@ class ConcurrencyLimit:
     0
     """
 
-    def __init__(self, total: int = 50, per_client: int = 3) -> None:
+    def __init__(self, total: int, per_client: int) -> None:
         self.total = total
         self.per_client = per_client
         self._taken: Counter[str] = Counter()
@@ -62,24 +63,20 @@ class ConcurrencyLimit:
         key = client_key(client)
         with self._lock:
             if self._taken[key] >= self.per_client:
-                raise Busy(
-                    "busy-client",
-                    f"you already have {self.per_client} running traces, which is the limit; wait until one ends",
-                )
+                raise Busy("busy-client", f"at most {self.per_client} requests of a client can run at the same time")
             if self._taken.total() >= self.total:
-                raise Busy("busy", f"all {self.total} slots for traces are in use; try again in half a minute")
+                raise Busy("busy", f"at most {self.total} such requests can run at the same time")
             self._taken[key] += 1
-        return Slot(self, key)
+        return Slot(lambda: self._give_back(key))
 
     def _give_back(self, key: str) -> None:
         with self._lock:
             self._taken[key] -= 1
-            # Below 0 in a process that was forked during the trace.
-            if self._taken[key] <= 0:
+            if not self._taken[key]:
                 del self._taken[key]
 
     def forget(self) -> None:
-        """Free the slots that a forked process inherited from its parent, because their traces do not run here."""
+        """Free the slots that a forked process inherited from its parent, because their work does not run here."""
         self._taken.clear()
 
 
@@ -87,11 +84,14 @@ _at_fork = AtFork(after_in_child=ConcurrencyLimit.forget)
 
 
 class Slot:
-    """An occupied slot of a :class:`ConcurrencyLimit`. :meth:`release` or the end of a ``with`` block frees it."""
+    """An occupied slot. :meth:`release` or the end of a ``with`` block frees it by a call of ``give_back``.
 
-    def __init__(self, limit: ConcurrencyLimit, key: str) -> None:
-        self._limit = limit
-        self._key = key
+    In a process that was forked in the meantime, it has no effect: all slots are free there.
+    """
+
+    def __init__(self, give_back: Callable[[], object]) -> None:
+        self._give_back = give_back
+        self._pid = os.getpid()
         self._lock = ForkSafeLock()
         self._held = True
 
@@ -99,8 +99,8 @@ class Slot:
         """Free the slot. A second call has no effect."""
         with self._lock:
             held, self._held = self._held, False
-        if held:
-            self._limit._give_back(self._key)
+        if held and self._pid == os.getpid():
+            self._give_back()
 
     def __enter__(self) -> Slot:
         return self

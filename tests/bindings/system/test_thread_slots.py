@@ -1,0 +1,195 @@
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import types
+
+import pytest
+
+from ararat.bindings.system import thread_slots
+from ararat.bindings.system.concurrency import Busy
+from ararat.bindings.system.thread_slots import DEFAULT, WORK, ThreadSlots
+from tests.forking import exit_code
+
+
+@pytest.fixture
+def threads() -> ThreadSlots:
+    threads = ThreadSlots()
+    threads.use(8)
+    return threads
+
+
+def taken(threads: ThreadSlots) -> int:
+    """Occupy all slots of all kinds, and return their number."""
+    held = 0
+    for work in WORK:
+        try:
+            while True:
+                threads.acquire(work, f"192.0.2.{held}")
+                held += 1
+        except Busy:
+            pass
+    return held
+
+
+@pytest.mark.parametrize("number", [1, 2, 3, 4, 8, 9, 32, 96, 1000])
+def test_all_kinds_together_leave_two_threads(number):
+    threads = ThreadSlots()
+    threads.use(number)
+    assert taken(threads) == max(1, number - 2) == threads.together
+
+
+@pytest.mark.parametrize("work", WORK)
+@pytest.mark.parametrize("number", [1, 2, 8, 96])
+def test_each_kind_has_a_limit_of_its_own(number, work):
+    threads = ThreadSlots()
+    threads.use(number)
+    possible = min(threads.limit(work), threads.together)
+    assert 1 <= possible <= max(1, number // 2)
+    for _ in range(possible):
+        threads.acquire(work)
+    with pytest.raises(Busy, match=work) as busy:
+        threads.acquire(work)
+    assert busy.value.code == "busy"
+
+
+@pytest.mark.parametrize(("number", "traces", "sign_ins"), [(1, 1, 1), (7, 1, 1), (8, 2, 2), (96, 24, 8)])
+def test_traces_have_a_quarter_of_the_threads_and_sign_ins_at_most_eight(number, traces, sign_ins):
+    threads = ThreadSlots()
+    threads.use(number)
+    assert (threads.limit("traces"), threads.limit("sign-ins")) == (traces, sign_ins)
+
+
+def test_a_client_has_a_maximum(threads):
+    held = threads.acquire("traces", "2001:db8::1", each=1)
+    with pytest.raises(Busy) as busy:
+        threads.acquire("traces", "2001:db8:0:1::2", each=1)
+    assert busy.value.code == "busy-client"
+    threads.acquire("sign-ins", "2001:db8::1", each=1).release()
+    threads.acquire("traces", "192.0.2.1", each=1).release()
+    held.release()
+    threads.acquire("traces", "2001:db8::1", each=1).release()
+    assert threads.in_use() == 0
+    assert not threads._taken
+
+
+def test_an_application_can_lower_a_limit_and_not_raise_it(threads):
+    first = threads.acquire("traces", most=1)
+    with pytest.raises(Busy):
+        threads.acquire("traces", most=1)
+    second = threads.acquire("traces", most=50)
+    with pytest.raises(Busy):
+        threads.acquire("traces", most=50)
+    first.release()
+    second.release()
+
+
+def test_a_short_wait_gets_the_slot_that_becomes_free(threads):
+    held = [threads.acquire("uploads") for _ in range(threads.limit("uploads"))]
+    timer = threading.Timer(0.05, held[0].release)
+    timer.start()
+    threads.acquire("uploads", seconds=30).release()
+    timer.join()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
+def test_a_forked_process_has_all_slots():
+    threads = ThreadSlots()
+    threads.use(1)
+
+    def work() -> None:
+        with threads.acquire("traces"):
+            held.release()
+            assert threads.in_use() == 1
+
+    with threads.acquire("traces") as held:
+        assert exit_code(work) == 0
+        assert threads.in_use("traces") == 1
+
+
+@pytest.mark.parametrize("number", [0, -1])
+def test_a_process_has_at_least_one_thread(threads, number):
+    with pytest.raises(ValueError, match="at least 1"):
+        threads.use(number)
+
+
+# The number of threads ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def without_servers(monkeypatch):
+    for name in ("uwsgi", "mod_wsgi", "gunicorn.workers.base", "waitress.adjustments"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+
+
+@pytest.mark.usefixtures("without_servers")
+def test_the_number_is_eight_if_the_server_is_unknown():
+    assert ThreadSlots().number == DEFAULT == 8
+
+
+@pytest.mark.usefixtures("without_servers")
+@pytest.mark.parametrize(
+    ("name", "attributes", "number"),
+    [
+        pytest.param("uwsgi", {"opt": {"threads": b"6"}}, 6, id="uwsgi"),
+        pytest.param("uwsgi", {"opt": {}}, 1, id="uwsgi-without-threads"),
+        pytest.param("uwsgi", {"opt": {"threads": b"many"}}, 8, id="uwsgi-not-a-number"),
+        pytest.param("mod_wsgi", {"threads_per_process": 15}, 15, id="mod_wsgi"),
+        pytest.param("mod_wsgi", {}, 8, id="mod_wsgi-of-another-version"),
+    ],
+)
+def test_the_module_of_a_server_states_its_threads(monkeypatch, name, attributes, number):
+    module = types.ModuleType(name)
+    vars(module).update(attributes)
+    monkeypatch.setitem(sys.modules, name, module)
+    assert ThreadSlots().number == number
+
+
+class Worker:
+    def __init__(self, pid: object, threads: int = 1, worker_connections: int = 1000) -> None:
+        self.pid = pid
+        self.cfg = types.SimpleNamespace(threads=threads, worker_connections=worker_connections)
+
+
+class SyncWorker(Worker):
+    pass
+
+
+class ThreadWorker(Worker):
+    pass
+
+
+class GeventWorker(Worker):
+    pass
+
+
+@pytest.mark.usefixtures("without_servers")
+@pytest.mark.parametrize(
+    ("worker", "number"),
+    [(ThreadWorker, 5), (SyncWorker, 1), (GeventWorker, 1000)],
+)
+def test_the_worker_of_gunicorn_in_this_process_states_its_threads(monkeypatch, worker, number):
+    module = types.ModuleType("gunicorn.workers.base")
+    module.Worker = Worker  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "gunicorn.workers.base", module)
+    kept = [ThreadWorker("[booting]", 3), worker(os.getpid(), 5), ThreadWorker(os.getpid() + 1, 4)]
+    assert ThreadSlots().number == number
+    del kept
+
+
+def test_waitress_states_its_threads():
+    waitress_adjustments = pytest.importorskip("waitress.adjustments")
+    kept = waitress_adjustments.Adjustments(threads=5000)
+    assert ThreadSlots().number == 5000
+    del kept
+
+
+def test_a_setting_has_priority_over_the_server(monkeypatch):
+    monkeypatch.setattr(thread_slots, "_threads_of_server", lambda: 4)
+    threads = ThreadSlots()
+    assert threads.number == 4
+    threads.use(12)
+    assert threads.number == 12
+    threads.use(None)
+    assert threads.number == 4
