@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
@@ -44,6 +43,7 @@ from .tracing import uri as web_reference
 from .tracing.client.allowed_addresses import parse_networks
 from .tracing.limits.cache import ResponseCache
 from .tracing.limits.rate_limit import HostRateLimiter
+from .trusted_proxy import SECRET_FIELD, ProxySecret, RemoteUser
 from .views import api, compare, docs, inspect, reference, trace
 from .views import policy as policy_pages
 from .views import traces as trace_lists
@@ -60,9 +60,6 @@ if TYPE_CHECKING:
 
 VENDORED = ("vendor/htmx-2.min.js", "vendor/hx-sse-2.min.js")
 """Files below static/ that the build copies there (setup.py)."""
-
-
-_FIELD = re.compile(r"[A-Za-z][A-Za-z0-9-]*")
 
 
 class MissingAssets(RuntimeError):
@@ -88,6 +85,8 @@ def create_app(
     policies: Sequence[str | Profile] = (),
     resolvers: Sequence[str | Resolver] = (),
     remote_user: str | None = None,
+    remote_user_secret: str | None = None,
+    remote_user_secret_field: str = SECRET_FIELD,
     openid: OpenID | None = None,
     session_idle: int = SESSION_IDLE,
     ezid: str | None = None,
@@ -121,6 +120,8 @@ def create_app(
       :class:`~ararat.webapp.config.Resolver` with a title.
     - ``remote_user``: the source of the user that the web server has signed in: "REMOTE_USER" for the variable of WSGI,
       or the name of a header field that a proxy sets. None: no user is trusted.
+    - ``remote_user_secret``: the secret, 32 characters or more, that the proxy adds to each request in the field
+      ``remote_user_secret_field``. A header field of the user needs it, and counts only together with it.
     - ``openid``: the OpenID provider whose users can sign in (:class:`~ararat.webapp.accounts.openid.OpenID`). It needs
       ``inspector`` or ``prefix``.
     - ``session_idle``: the time in minutes, at least 5, after which a session of a browser that is not used ends. Every
@@ -134,8 +135,8 @@ def create_app(
 
     A client is the address in REMOTE_ADDR; an IPv6 client is its /56 network. Behind a proxy all clients have the
     address of the proxy and share one limit. In this case, wrap the application in
-    ``ProxyFix(app, x_for=1, x_proto=1)`` of :mod:`werkzeug.middleware.proxy_fix` and replace 1 by the number of
-    proxies. Do this only behind a proxy.
+    ``ForwardedFields(app, 1)`` of :mod:`ararat.webapp.trusted_proxy` and replace 1 by the number of proxies. Do this
+    only behind a proxy. With a :class:`~ararat.webapp.trusted_proxy.ProxySecret`, only requests of the proxy count.
 
     Raises :class:`MissingAssets` if the files of htmx are missing. Raises ValueError for an invalid prefix, policy,
     resolver, ``remote_user``, ``ezid``, ``statistics``, ``threads`` or ``session_idle``. The same is raised for
@@ -179,7 +180,7 @@ def create_app(
         policies=tuple(iri_policy.known(each) if isinstance(each, str) else each for each in policies),
         resolvers=tuple(map(_resolver, resolvers)),
         accounts=_accounts(bindings),
-        remote_user=None if remote_user is None else _variable(remote_user),
+        remote_user=_remote_user(remote_user, remote_user_secret, remote_user_secret_field),
         openid=openid,
         session_idle=timedelta(minutes=session_idle),
         on_trace=on_trace,
@@ -285,14 +286,10 @@ def _answer_ezid(app: Flask, path: str) -> None:
     dispatch.init_app(app, path, prefix=known.prefix, management=management)
 
 
-def _variable(remote_user: str) -> str:
-    """Return the key of WSGI for a header field, or REMOTE_USER. Raises ValueError."""
-    if remote_user == "REMOTE_USER":
-        return remote_user
-    if not _FIELD.fullmatch(remote_user):
-        shown = display.escape(remote_user)
-        raise ValueError(f"remote_user: {shown!r} is not a header field; set REMOTE_USER or the name of a field")
-    return f"HTTP_{remote_user.upper().replace('-', '_')}"
+def _remote_user(name: str | None, secret: str | None, field: str) -> RemoteUser | None:
+    """Return the source of the user that the web server has signed in, or None. Raises ValueError."""
+    known = None if secret is None else ProxySecret(secret, field)
+    return None if name is None else RemoteUser.of_setting(name, known)
 
 
 def _require_assets(app: Flask) -> None:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from .tracing.client.allowed_addresses import Network
     from .tracing.limits.cache import ResponseCache
     from .tracing.limits.rate_limit import HostRateLimiter
+    from .trusted_proxy import RemoteUser
 
 KEY = "ararat"
 
@@ -100,7 +101,7 @@ class Site:
     - ``rate_limiter`` limits the requests to other hosts, and ``cache`` keeps their responses for a minute.
     - ``results``: the rows of bulk traces (:mod:`.trace_results`).
     - ``accounts``: the accounts of users; None without a database.
-    - ``remote_user``: the key of the WSGI environ with the user that the web server reports, or None.
+    - ``remote_user``: the source of the user that the web server reports, or None.
     - ``openid``: the OpenID provider whose users can sign in, or None.
     - ``session_idle``: the time after which a session that is not used ends.
     - ``on_trace``: called with the end of each trace, or None.
@@ -124,7 +125,7 @@ class Site:
     policies: Sequence[Profile] = ()
     resolvers: Sequence[Resolver] = ()
     accounts: Accounts | None = None
-    remote_user: str | None = None
+    remote_user: RemoteUser | None = None
     openid: OpenID | None = None
     session_idle: timedelta = timedelta(minutes=SESSION_IDLE)
     on_trace: Callable[[End], object] | None = None

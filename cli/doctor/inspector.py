@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ...identifiers.text import display
+from ...webapp import trusted_proxy
 from ...webapp.tracing.client.url import WebURL
 from ...webapp.tracing.hop import HopFailed
 from ..output import counted
@@ -18,6 +19,8 @@ from .requests import Ask, RawResponse
 _SHOWN = 100
 # RFC 5737: an address for documentation. No client has it.
 _FORGED = {"X-Forwarded-For": "192.0.2.1"}
+# The number of values shows that this field was read, also if it replaced the one of a proxy.
+_UNDERSCORES = {"X_Forwarded_For": ", ".join(["192.0.2.1"] * 9)}
 
 
 def examine(url: WebURL, link: str | None, proxy: ReverseProxy | None, asked: Ask) -> Iterator[Finding]:
@@ -32,7 +35,10 @@ def examine(url: WebURL, link: str | None, proxy: ReverseProxy | None, asked: As
     yield from _contents(health)
     if isinstance(health.get("forwarded"), dict):
         forged = health_of(_answer(asked, f"{mount}/healthz?forwarded", _FORGED)).get("forwarded")
-        yield _client_address(url, health["forwarded"], forged if isinstance(forged, dict) else {}, proxy)
+        plain, forged = health["forwarded"], forged if isinstance(forged, dict) else {}
+        yield _client_address(url, plain, forged, proxy)
+        other = health_of(_answer(asked, f"{mount}/healthz?forwarded", _UNDERSCORES)).get("forwarded")
+        yield from _underscores(plain, other if isinstance(other, dict) else {})
 
 
 def health_of(response: RawResponse | None) -> dict[str, Any]:
@@ -111,7 +117,7 @@ def _client_address(url: WebURL, plain: dict[str, Any], forged: dict[str, Any], 
     code, shown = "client-address", "client address"
     if _number(forged, "position") > proxies:
         message = "A client can set its own address: the value that it sends in X-Forwarded-For is trusted."
-        change = f"Set --trusted-proxies {proxies} (ARARAT_TRUSTED_PROXIES, or x_for of ProxyFix)."
+        change = f"Set --trusted-proxies {proxies} (ARARAT_TRUSTED_PROXIES, or ForwardedFields)."
         if not proxies:
             change = f"{remedy('client-address', proxy)} Without a reverse proxy, set --trusted-proxies 0."
         return Finding("url", code, "error", shown, message, change)
@@ -120,7 +126,7 @@ def _client_address(url: WebURL, plain: dict[str, Any], forged: dict[str, Any], 
             f"X-Forwarded-For has {proxies} {'value' if proxies == 1 else 'values'}, of which {position} are trusted."
         )
         change = (
-            f"Set --trusted-proxies {proxies} (ARARAT_TRUSTED_PROXIES, or x_for of ProxyFix). Otherwise all clients "
+            f"Set --trusted-proxies {proxies} (ARARAT_TRUSTED_PROXIES, or ForwardedFields). Otherwise all clients "
             "share one limit of the inspector, and it does not know whether the client used https."
         )
         return Finding("url", code, "warning", shown, message, change)
@@ -134,6 +140,18 @@ def _client_address(url: WebURL, plain: dict[str, Any], forged: dict[str, Any], 
         "No reverse proxy sets X-Forwarded-For." if not proxies else "The value of the last reverse proxies is used."
     )
     return Finding("url", code, "ok", shown, trusted)
+
+
+def _underscores(plain: dict[str, Any], other: dict[str, Any]) -> Iterator[Finding]:
+    """Compare a request as sent, and one with X_Forwarded_For, which some servers read as X-Forwarded-For."""
+    if _number(other, "values") != _number(plain, "values") and _number(other, "position"):
+        message = "A client can set its own address: the server reads X_Forwarded_For as X-Forwarded-For."
+        lines = trusted_proxy.removal(*trusted_proxy.FORWARDED)
+        change = (
+            f"Remove the other spellings in the proxy. Apache: {lines}. nginx: keep underscores_in_headers off. "
+            "Caddy: header_up -X_* and header_up -X-Forwarded_*, in reverse_proxy."
+        )
+        yield Finding("url", "underscores", "warning", "X_Forwarded_For", message, change)
 
 
 def _number(document: dict[str, Any], name: str) -> int:

@@ -63,7 +63,7 @@ def wsgi_application_of(
         policies=options["profiles"],
         on_resolve=on_resolve,
         resolvers=options["resolvers"],
-        remote_user=sign_in.require_proxy(options["trusted_proxies"]),
+        **sign_in.of_proxy(options["trusted_proxies"]),
         openid=sign_in.openid(),
         session_idle=options["session_idle"],
         ezid=options["ezid"],

@@ -16,6 +16,7 @@ from ..errors import Refused
 from .application import resolver_settings, wsgi_application_of
 from .logs import FOR_SERVERS, log_plainly
 from .mount import MountedASGI, Mounts
+from .sign_in import warn_of_underscores
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
@@ -35,9 +36,10 @@ def wsgi_application() -> WSGIApplication:
 
     Raises :class:`InvalidEnvironment`. A database that cannot be opened is logged, and names answer 503.
     """
+    options = _options()
+    warn_of_underscores(options)
     from . import server
 
-    options = _options()
     prefix = options["prefix"]
     inspector = None if options["inspector"] == "none" else options["inspector"]
     announced = [each for each in (prefix, inspector, *options["also"]) if each]
@@ -54,7 +56,9 @@ def wsgi_application() -> WSGIApplication:
             on_resolve=on_resolve,
             resume=False,
         )
-    except (ValueError, NotImplementedError, click.UsageError, Refused) as error:
+    except Refused as error:
+        raise InvalidEnvironment("\n".join([error.what, *map(": ".join, error.details)])) from error
+    except (ValueError, NotImplementedError, click.UsageError) as error:
         raise InvalidEnvironment(str(error)) from error
 
 

@@ -266,6 +266,8 @@ def serve_command(
     from . import banner, server
 
     options = click.get_current_context().params
+    if options["remote_user"] == "REMOTE_USER":
+        raise click.UsageError("--remote-user needs the name of a header field, because this server sets no users")
     with (
         _listener(host, port) as listener,
         _store(database, table) as store,

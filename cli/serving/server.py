@@ -24,7 +24,6 @@ from waitress.channel import HTTPChannel
 from waitress.parser import HTTPRequestParser, ParsingError
 from waitress.server import create_server
 from werkzeug.middleware.dispatcher import DispatcherMiddleware
-from werkzeug.middleware.proxy_fix import ProxyFix
 
 from ...bindings.system.thread_slots import slots
 from ...middleware import ResolverMiddleware
@@ -32,6 +31,7 @@ from ...middleware.resolution.settings import SCHEMES
 from ...webapp import create_app
 from ...webapp.app import resume_jobs
 from ...webapp.tracing.client.in_process import NamesOnly
+from ...webapp.trusted_proxy import SECRET_FIELD, ForwardedFields, ProxySecret
 from .demo import MOUNT, create_demo
 from .logs import FOR_SERVERS, log_plainly
 from .mount import MountedWSGI, Mounts
@@ -97,6 +97,8 @@ def compose(
     policies: Sequence[Profile] = (),
     resolvers: Sequence[str] = (),
     remote_user: str | None = None,
+    remote_user_secret: str | None = None,
+    remote_user_secret_field: str = SECRET_FIELD,
     openid: OpenID | None = None,
     session_idle: int = 60,
     ezid: str | None = None,
@@ -115,7 +117,9 @@ def compose(
       those that it may and must not reach. Users can select ``resolvers`` for a trace.
     - ``trusted_hosts``: the host names of the inspector; None for any.
     - ``policies``: the IRI policies by which the inspector checks IRIs.
-    - ``remote_user``: the header field of the user that a proxy has signed in. ``openid``: an OpenID provider.
+    - ``remote_user``: the header field of the user that a proxy has signed in. ``remote_user_secret``: the secret that
+      the proxy adds in the field ``remote_user_secret_field``. With a secret, the fields of the proxies count only
+      together with it. ``openid``: an OpenID provider.
     - ``session_idle``: the time in minutes after which a session that is not used ends.
     - ``ezid``: the path below which the EZID API answers, or None.
     - ``resume``: whether to carry out unfinished jobs now, in threads, or after the first request to the desk or API.
@@ -140,6 +144,8 @@ def compose(
         policies=policies,
         resolvers=resolvers,
         remote_user=remote_user,
+        remote_user_secret=remote_user_secret,
+        remote_user_secret_field=remote_user_secret_field,
         openid=openid,
         session_idle=session_idle,
         ezid=ezid,
@@ -166,8 +172,8 @@ def compose(
     mounted = MountedWSGI(whole, mounts) if mounts else whole
     if not trusted_proxies:
         return mounted
-    # Header fields never set the host, port or path.
-    return ProxyFix(mounted, x_for=trusted_proxies, x_proto=trusted_proxies, x_host=0, x_port=0, x_prefix=0)
+    secret = None if remote_user_secret is None else ProxySecret(remote_user_secret, remote_user_secret_field)
+    return ForwardedFields(mounted, trusted_proxies, secret)
 
 
 def hosts_of(listener: socket.socket, *addresses: str) -> list[str]:

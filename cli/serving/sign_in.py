@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import logging
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from ..errors import NO_INPUT, Refused
+from ...bindings.system.file_access import open_to_others
+from ...webapp import trusted_proxy
+from ..errors import NO_INPUT, USAGE, Refused
 from ..numbers import WholeNumber
 
 if TYPE_CHECKING:
@@ -16,11 +20,15 @@ if TYPE_CHECKING:
 
 _MAX_SECRET = 1000
 
+log = logging.getLogger(__name__)
+
 
 class SignIn(NamedTuple):
     """The values of the options. None means that an option is not given."""
 
     remote_user: str | None
+    proxy_secret_file: str | None
+    proxy_secret_field: str
     issuer: str | None
     client: str | None
     secret_file: str | None
@@ -31,15 +39,42 @@ class SignIn(NamedTuple):
         """Return the values in the options of the command."""
         return cls(*(options[parameter] for _, parameter, _, _ in _OPTIONS))
 
-    def require_proxy(self, trusted_proxies: int) -> str | None:
-        """Return the header field of the user. Raises UsageError if no proxy can have set it."""
-        if self.remote_user is None:
-            return None
-        if self.remote_user == "REMOTE_USER":
-            raise click.UsageError("--remote-user needs the name of a header field, because this server sets no users")
+    def of_proxy(self, trusted_proxies: int) -> dict[str, str | None]:
+        """Return the settings of the application for the user of a proxy.
+
+        Raises UsageError if no proxy can have set the fields, and Refused without a secret or with a wrong file.
+        """
+        user, file = self.remote_user, self.proxy_secret_file
+        if user == "REMOTE_USER" and not file:
+            return {"remote_user": user}
+        if user is None and file is None:
+            return {}
         if not trusted_proxies:
-            raise click.UsageError("--remote-user needs --trusted-proxies, because only a proxy can set the field")
-        return self.remote_user
+            option = "--remote-user-secret-file" if user in (None, "REMOTE_USER") else "--remote-user"
+            raise click.UsageError(f"{option} needs --trusted-proxies, because only a proxy can set the field")
+        if user is not None and user != "REMOTE_USER":
+            # A wrong name is refused before its lines are shown.
+            trusted_proxy.environ_key(user, "remote_user")
+            trusted_proxy.environ_key(self.proxy_secret_field, "remote_user_secret_field")
+            if file is None:
+                raise Refused(
+                    f"--remote-user {user} needs --remote-user-secret-file, because clients can send a field that "
+                    "servers read as this one",
+                    ("Fix", _NEW_SECRET),
+                    *proxy_lines(user, self.proxy_secret_field),
+                    exit_code=USAGE,
+                )
+        secret = None if file is None else _secret(file, private=True)
+        if secret is not None:
+            try:
+                trusted_proxy.ProxySecret(secret, self.proxy_secret_field)
+            except ValueError as error:
+                raise Refused(f"{file}: {str(error).partition(': ')[2]}", exit_code=NO_INPUT) from None
+        return {
+            "remote_user": user,
+            "remote_user_secret": secret,
+            "remote_user_secret_field": self.proxy_secret_field,
+        }
 
     def openid(self) -> OpenID | None:
         """Return the OpenID provider, or None. Raises UsageError, ValueError and Refused."""
@@ -68,17 +103,66 @@ def sign_in_options(command: Any) -> Any:
         help="End the session of a browser that sends no request for this time.",
     )(command)  # fmt: skip
     for name, parameter, metavar, text in reversed(_OPTIONS):
+        default = _DEFAULTS.get(parameter)
         variable = f"ARARAT_{name[2:].upper().replace('-', '_')}"
-        command = click.option(name, parameter, metavar=metavar, envvar=variable, show_envvar=True, help=text)(command)
+        command = click.option(
+            name, parameter, metavar=metavar, envvar=variable, show_envvar=True, help=text, default=default,
+            show_default=default is not None,
+        )(command)  # fmt: skip
     return command
 
 
+def proxy_lines(user: str, secret: str) -> list[tuple[str, str]]:
+    """Return the lines of Apache and nginx that send the user in one field, and the secret in another.
+
+    >>> for proxy, lines in proxy_lines("X-User", "X-Proof"):
+    ...     print(f"{proxy}: {lines}")
+    Apache: RequestHeader unset X_User; RequestHeader set X-User expr=%{REMOTE_USER}; RequestHeader set X-Proof "SECRET"
+    nginx: proxy_set_header X-User $remote_user; proxy_set_header X-Proof "SECRET";
+    """
+    removed = trusted_proxy.removal(user)
+    apache = f'RequestHeader set {user} expr=%{{REMOTE_USER}}; RequestHeader set {secret} "SECRET"'
+    nginx = f'proxy_set_header {user} $remote_user; proxy_set_header {secret} "SECRET";'
+    return [("Apache", f"{removed}; {apache}" if removed else apache), ("nginx", nginx)]
+
+
+def warn_of_underscores(options: Mapping[str, Any]) -> None:
+    """Log a warning if the server that runs this process lets clients send the fields of the proxies.
+
+    It passes on fields with an underscore, and the environ has one key for both spellings.
+    """
+    server = trusted_proxy.server_that_keeps_underscores()
+    user = options["remote_user"]
+    fields = list(trusted_proxy.FORWARDED) if not options["remote_user_secret_file"] else []
+    fields += [user] if user and "-" in user else []
+    if server is None or not options["trusted_proxies"] or not fields:
+        return
+    own = "; or use a name without a hyphen for --remote-user" if fields == [user] else ""
+    log.warning(
+        "%s passes on %s as %s, so a client can send it; remove it in the proxy (Apache: %s. nginx: keep "
+        "underscores_in_headers off)%s",
+        server, fields[0].replace("-", "_"), fields[0], trusted_proxy.removal(*fields), own,
+    )  # fmt: skip
+
+
 _REMOTE_USER = (
-    "Trust this header field for the user that a proxy has signed in. The proxy must set or remove it in each request. "
-    "Needs --trusted-proxies."
+    "Trust this header field for the user that a proxy has signed in, or REMOTE_USER of a server that sets it itself. "
+    "The proxy must set or remove the field in each request. A field needs --trusted-proxies and "
+    "--remote-user-secret-file."
 )
+_NEW_SECRET = (
+    f"write a random secret of {trusted_proxy.MIN_SECRET} or more characters to a file that other users cannot read, "
+    "and let the proxy add it to each request"
+)
+_PROXY_FILE = (
+    "The file with a secret of 32 or more characters, in one line. Other users must not be able to read it. The user "
+    "and the forwarded fields of a request count only if it has the secret in --remote-user-secret-field."
+)
+_DEFAULTS = {"remote_user_secret_field": trusted_proxy.SECRET_FIELD}
 _OPTIONS = (
     ("--remote-user", "remote_user", "FIELD", _REMOTE_USER),
+    ("--remote-user-secret-file", "remote_user_secret_file", "FILE", _PROXY_FILE),
+    ("--remote-user-secret-field", "remote_user_secret_field", "FIELD", "The header field with that secret."),
     ("--openid-issuer", "openid_issuer", "URL", "Let users of this OpenID provider sign in. Needs --openid-client."),
     ("--openid-client", "openid_client", "ID", "The client ID of this site at the OpenID provider."),
     ("--openid-secret-file", "openid_secret_file", "FILE", "The file with the secret of the client, in one line."),
@@ -86,9 +170,15 @@ _OPTIONS = (
 )
 
 
-def _secret(file: str) -> str:
+def _secret(file: str, *, private: bool = False) -> str:
     try:
         with Path(file).open("rb") as stream:
+            if private and (rights := open_to_others(os.fstat(stream.fileno()))):
+                raise Refused(
+                    f"other users can read or change {file} ({rights})",
+                    ("Fix", f"run: chmod o= {file}"),
+                    exit_code=NO_INPUT,
+                )
             text = stream.read(_MAX_SECRET + 1).decode("utf-8").strip()
     except UnicodeDecodeError:
         raise Refused(f"cannot read {file}: it is not UTF-8", exit_code=NO_INPUT) from None

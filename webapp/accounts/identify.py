@@ -136,9 +136,11 @@ def _identify(known: Accounts) -> Caller | None:
 
 
 def remote_user() -> str | None:
-    """Return the user that the web server reports, or None. None if the operator does not trust it."""
-    variable = site().remote_user
-    return (request.environ.get(variable) or None) if variable else None
+    """Return the user that the web server reports, or None. None if the operator does not trust it, or if a proxy did
+    not prove that it sent the request.
+    """
+    source = site().remote_user
+    return None if source is None else source.of(request.environ)
 
 
 def _of_user(known: Accounts, user: str) -> Account:

@@ -20,11 +20,11 @@ from ...identifiers.text import display
 from .. import errors, large_texts
 from ..config import FORM_OVERHEAD, MAX_BYTES, MAX_URL_LENGTH, site, url
 from ..errors import Refused
-from ..forwarded import forwarded
 from ..report import card, inspection, qr, summary
 from ..report import table as listing
 from ..report.inspection import Inspection
 from ..responses import as_json, as_json_pieces, wants_json
+from ..trusted_proxy import forwarded
 from . import trace
 
 blueprint = Blueprint("inspect", __name__)

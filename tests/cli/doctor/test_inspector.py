@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from werkzeug.middleware.proxy_fix import ProxyFix
 from werkzeug.test import Client
 
 from ararat.cli.doctor import inspector, probes, served
@@ -18,6 +17,7 @@ from ararat.middleware import ResolverMiddleware, open_bindings
 from ararat.webapp import create_app
 from ararat.webapp.tracing.client import url as weburl
 from ararat.webapp.tracing.hop import HopFailed
+from ararat.webapp.trusted_proxy import ForwardedFields
 
 PREFIX = "https://r.example"
 VISITOR = "203.0.113.5"
@@ -81,7 +81,7 @@ def test_the_number_of_trusted_proxies_is_compared(
 ) -> None:
     app: Any = ResolverMiddleware(create_app(bindings), bindings, prefix=PREFIX, inspector="/")
     if trusted:
-        app = ProxyFix(app, x_for=trusted, x_proto=trusted, x_host=0)
+        app = ForwardedFields(app, trusted)
     asked = Chain(app, *modes, server="nginx/1.22.1" if modes else None)
     url = PREFIX if modes and trusted else "http://r.example"
     found = examined(asked, url)["client-address"]
@@ -92,10 +92,31 @@ def test_the_number_of_trusted_proxies_is_compared(
 
 
 def test_a_proxy_that_hides_https_is_found(bindings: Any) -> None:
-    app = ProxyFix(ResolverMiddleware(create_app(bindings), bindings, prefix=PREFIX), x_for=1, x_proto=1)
+    app = ForwardedFields(ResolverMiddleware(create_app(bindings), bindings, prefix=PREFIX), 1)
     found = examined(Chain(app, "append", server="Caddy", scheme=None))["client-address"]
     assert (found.state, found.message) == ("warning", "The inspector takes requests over https as requests over http.")
     assert "Caddy: remove header_up -X-Forwarded-For" in (found.remedy or "")
+
+
+@pytest.mark.parametrize("keeps", [False, True], ids=["dropped", "kept"])
+@pytest.mark.parametrize("trusted", [0, 1])
+def test_a_server_that_reads_fields_with_underscores_is_found(bindings: Any, keeps: bool, trusted: int) -> None:
+    app: Any = ResolverMiddleware(create_app(bindings), bindings, prefix=PREFIX, inspector="/")
+    app = ForwardedFields(app, trusted) if trusted else app
+
+    def asked(method: str, target: str, fields: Mapping[str, str] | None = None) -> RawResponse:
+        # Client of werkzeug sends both spellings under one key; the last field wins, as under granian.
+        kept = {name: value for name, value in (fields or {}).items() if keeps or "_" not in name}
+        sent = {"X-Forwarded-For": VISITOR, "X-Forwarded-Proto": "https", "Accept": "application/problem+json"}
+        environ = {f"HTTP_{name.upper().replace('-', '_')}": value for name, value in (sent | kept).items()}
+        answer = Client(app).open(target, method=method, environ_overrides=environ)
+        return RawResponse(answer.status_code, (*answer.headers.items(), ("Server", "Apache")), answer.data)
+
+    found = examined(asked).get("underscores")
+    assert bool(found) is (keeps and trusted == 1)
+    if found:
+        assert found.state == "warning"
+        assert "RequestHeader unset X_Forwarded_For" in (found.remedy or "")
 
 
 @pytest.mark.parametrize("document", [{"forwarded": 7}, {"forwarded": {"values": "2", "position": None}}])

@@ -19,6 +19,7 @@ from tests.databases import database
 __all__ = ["database"]
 
 PASSWORD = "correct horse battery"
+SECRET = "0123456789abcdef0123456789abcdef"
 
 
 def account(database, *arguments, given=""):
@@ -33,6 +34,15 @@ def prepared(database, open_store):
     open_store(database)
     account(database, "add", "jane", "--role", "curator", "--password-stdin", given=PASSWORD)
     return database
+
+
+@pytest.fixture
+def secret(tmp_path):
+    """The file with the secret of a proxy."""
+    file = tmp_path / "proxy-secret"
+    file.write_text(f"{SECRET}\n")
+    file.chmod(0o600)
+    return file
 
 
 class Browser:
@@ -96,12 +106,15 @@ def test_the_first_account_enables_sign_in_while_the_server_runs(serve_ararat, d
 
 
 @pytest.mark.parametrize("database", ["sqlite"], indirect=True)
-def test_only_the_field_of_the_option_is_trusted(serve_ararat, prepared):
-    server = serve_ararat("--database", prepared, "--trusted-proxies", "1", "--remote-user", "X-Remote-User")
-    assert is_jane(Browser(server).page(headers={"X-Remote-User": "jane"}))
+def test_only_the_field_of_the_option_is_trusted(serve_ararat, prepared, secret):
+    options = ("--trusted-proxies", "1", "--remote-user", "X-Remote-User", "--remote-user-secret-file", str(secret))
+    server = serve_ararat("--database", prepared, *options)
+    proved = {"X-Ararat-Secret": SECRET}
+    assert is_jane(Browser(server).page(headers=proved | {"X-Remote-User": "jane"}))
+    assert not is_jane(Browser(server).page(headers={"X-Remote-User": "jane"}))
     # The WSGI name of a field with underscores is the same. The server drops such a field.
     for field in ("X_Remote_User", "Remote-User", "REMOTE_USER"):
-        assert not is_jane(Browser(server).page(headers={field: "jane"}))
+        assert not is_jane(Browser(server).page(headers=proved | {field: "jane"}))
 
 
 @pytest.mark.parametrize(
@@ -110,6 +123,9 @@ def test_only_the_field_of_the_option_is_trusted(serve_ararat, prepared):
         (("--remote-user", "X-Remote-User"), "needs --trusted-proxies"),
         (("--remote-user", "REMOTE_USER", "--trusted-proxies", "1"), "needs the name of a header field"),
         (("--remote-user", "X User", "--trusted-proxies", "1"), "--remote-user: 'X User' is not a header field"),
+        (("--remote-user", "X-U", "--trusted-proxies", "1"), "needs --remote-user-secret-file"),
+        (("--remote-user-secret-file", "x"), "--remote-user-secret-file needs --trusted-proxies"),
+        (("--remote-user", "REMOTE_USER", "--remote-user-secret-file", "x"), "needs the name of a header field"),
         (("--openid-issuer", "https://idp.example"), "need each other"),
         (("--openid-client", "x"), "need each other"),
         (("--openid-secret-file", "x"), "need each other"),
@@ -120,6 +136,37 @@ def test_wrong_options_are_usage_errors(options, words):
     ran = CliRunner().invoke(main.main, ["serve", "--port", "0", *options])
     assert ran.exit_code == 64
     assert words in " ".join(ran.stderr.split())
+
+
+def test_the_refusal_without_a_secret_has_the_lines_of_the_proxies():
+    ran = CliRunner().invoke(main.main, ["serve", "--port", "0", "--trusted-proxies", "1", "--remote-user", "X-User"])
+    assert ran.exit_code == 64
+    shown = " ".join(ran.stderr.split())
+    assert "Apache RequestHeader unset X_User; RequestHeader set X-User expr=%{REMOTE_USER};" in shown
+    assert 'nginx proxy_set_header X-User $remote_user; proxy_set_header X-Ararat-Secret "SECRET";' in shown
+
+
+@pytest.mark.parametrize(
+    ("content", "mode", "words"),
+    [
+        pytest.param(None, 0o600, "No such file", id="missing"),
+        pytest.param(SECRET[:31], 0o600, "too short", id="short"),
+        pytest.param(f"{SECRET}\n{SECRET}\n", 0o600, "one line with a secret", id="two lines"),
+        pytest.param(f"{SECRET}\xe9", 0o600, "other characters", id="not ASCII"),
+        pytest.param(SECRET, 0o644, "other users can read or change", id="read by others"),
+        pytest.param(SECRET, 0o602, "other users can read or change", id="written by others"),
+    ],
+)
+def test_a_wrong_secret_of_the_proxy_is_refused(secret, content, mode, words):
+    secret.unlink()
+    if content is not None:
+        secret.write_text(content, "utf-8")
+        secret.chmod(mode)
+    options = ("--trusted-proxies", "1", "--remote-user", "X-User", "--remote-user-secret-file", str(secret))
+    ran = CliRunner().invoke(main.main, ["serve", "--port", "0", *options])
+    assert ran.exit_code in (2, 66)
+    assert words in " ".join(ran.stderr.split())
+    assert SECRET[:31] not in ran.stderr
 
 
 @pytest.mark.parametrize(

@@ -115,7 +115,8 @@ class ServerRow(NamedTuple):
     The command can contain ``{folder}``, ``{port}`` and ``{program}``. A server that selects its own port prints it,
     and the pattern ``port`` finds it. ``tested`` is the name of the distribution, or of the program of a proxy in front
     of gunicorn, which has a ``configuration``. A server with ``ranges`` can answer Range requests. A server with
-    ``capitals`` changes the request method to capital letters. ``speed`` is its number of redirects per second, as a
+    ``capitals`` changes the request method to capital letters. One with ``underscores`` passes on a header field with
+    an underscore, under the key of the field with a hyphen. ``speed`` is its number of redirects per second, as a
     ratio to that of the fastest server, in runs of tests/bench/bench_servers.py.
     """
 
@@ -128,6 +129,7 @@ class ServerRow(NamedTuple):
     configuration: str | None = None
     ranges: bool = False
     capitals: bool = False
+    underscores: bool = False
     speed: str = ""
 
 
@@ -231,6 +233,7 @@ SERVERS = {
         {"// in front": "refused", "a byte that is not ASCII": "refused", "#": "refused", "http://": "refused"},
         "`cheroot site:application`",
         port=PORT,
+        underscores=True,
         speed="0.13",
     ),
     "uWSGI": ServerRow(
@@ -242,6 +245,7 @@ SERVERS = {
         {},
         "`uwsgi --http-socket :8000 --buffer-size 16384 --module site`",
         port=r"bound to TCP address 127\.0\.0\.1:(\d+)",
+        underscores=True,
         speed="0.66",
     ),
     "granian": ServerRow(
@@ -252,6 +256,7 @@ SERVERS = {
         "granian",
         _NO_RAW_TARGET,
         "`granian --interface wsgi --blocking-threads 1 site:application`",
+        underscores=True,
         speed="1.00",
     ),
     "uvicorn, ASGI": ServerRow(
@@ -296,6 +301,7 @@ SERVERS = {
         {**_NO_RAW_TARGET, "// in front": "becomes /", "#": "in the name"},
         "Django's `runserver`",
         port=PORT,
+        underscores=True,
     ),
     "nginx before gunicorn": ServerRow(
         RUN_NGINX,
@@ -503,6 +509,9 @@ ADVICE = """\
 - If the bare `?` is lost, use links with `?info` or `??`. They are not lost.
 - Under ASGI, a bare `?` is lost on every server. ASGI has the same empty query with and without it.
 - If `%2F` becomes `/`, do not bind names with an encoded slash, dot or comma. They cannot be found.
+- UNDERSCORES read `X_Remote_User` as `X-Remote-User`. If a request has
+  both, the last one counts, or wsgiref joins them. So a proxy must remove fields with underscores
+  ([proxies](proxies.md#fields-with-underscores)). The other servers drop them. ASGI tells both names apart.
 - If dot-segments are resolved, the resolver cannot refuse them.
 - With SQLite, several threads in one process wait for one another. granian starts several without
   `--blocking-threads 1`, and then has 0.82. Use more threads if the pages of the site are slow.
@@ -549,7 +558,8 @@ def page() -> str:
     for key, question in QUESTIONS.items():
         target = question.target.encode("latin-1").decode()
         lines.append(f"| {coded(key)} | {question.says} | `{re.sub('(y/){9,}y', 'y/y/y…', target)}` |")
-    return "\n".join([*lines, "", ADVICE])
+    *first, last = (name.partition(",")[0] for name, row in SERVERS.items() if row.underscores)
+    return "\n".join([*lines, "", ADVICE.replace("UNDERSCORES", f"{', '.join(first)} and {last}")])
 
 
 def coded(words: str) -> str:

@@ -12,7 +12,10 @@ from contextvars import ContextVar
 
 from ararat.middleware import ResolverASGIMiddleware, ResolverMiddleware, open_bindings
 
-_SHOWN = ("REQUEST_METHOD", "SCRIPT_NAME", "PATH_INFO", "QUERY_STRING", "REQUEST_URI", "RAW_URI", "ararat.ark")
+_SHOWN = (
+    *("REQUEST_METHOD", "SCRIPT_NAME", "PATH_INFO", "QUERY_STRING", "REQUEST_URI", "RAW_URI"),
+    *("ararat.ark", "HTTP_X_PROBE"),
+)
 _came = threading.local()
 
 
@@ -52,6 +55,7 @@ async def asgi_site(scope, receive, send):
     came, copy = _scope.get()
     told = {"REQUEST_METHOD": scope["method"], "SCRIPT_NAME": scope.get("root_path"), "PATH_INFO": scope["path"]}
     told |= {"QUERY_STRING": query, "REQUEST_URI": f"{raw}?{query}" if query else raw, "RAW_URI": raw}
+    told["HTTP_X_PROBE"] = dict(scope["headers"]).get(b"x-probe")
     told |= {"ararat.ark": scope.get("ararat.ark"), "as it came": scope is came and scope == copy, "body": ""}
     more = True
     while more:

@@ -136,6 +136,11 @@ def test_forged_fields_do_not_change_an_answer(server, servers, name, forgeries,
             assert without_date(sent) == plain, f"{forged}: {value}"
 
 
+def test_the_table_knows_which_servers_pass_on_fields_with_underscores(server, servers, name):
+    told = server.ask(b"GET / HTTP/1.1\r\nHost: site.test\r\nX_Probe: 1\r\nConnection: close\r\n\r\n").json()
+    assert told["HTTP_X_PROBE"] == ("1" if servers.rows[name].underscores else None)
+
+
 @pytest.mark.parametrize("field", ["ar, de;q=0.5", "fr", "*", ""])
 def test_a_page_is_in_the_language_that_the_visitor_prefers(server, field):
     page = server.get("/ark:12345/doc?info", accept_language=field)

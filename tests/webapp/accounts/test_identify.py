@@ -13,6 +13,7 @@ from ararat.webapp.accounts import csrf, identify
 from .conftest import PASSWORD
 
 SITE = "https://ids.example.org"
+SECRET = "0123456789abcdef0123456789abcdef"
 
 
 @pytest.fixture
@@ -207,17 +208,23 @@ def test_the_user_of_the_web_server_is_not_trusted_by_default(client, jane):
 
 
 @pytest.mark.parametrize(
-    ("setting", "variable"), [("REMOTE_USER", "REMOTE_USER"), ("X-Remote-User", "HTTP_X_REMOTE_USER")]
+    ("setting", "variable", "proved"),
+    [
+        ("REMOTE_USER", "REMOTE_USER", {}),
+        ("X-Remote-User", "HTTP_X_REMOTE_USER", {"HTTP_X_ARARAT_SECRET": SECRET}),
+    ],
 )
-def test_the_user_of_the_web_server_identifies_the_caller_if_trusted(make_client, jane, accounts, setting, variable):
-    client = make_client(remote_user=setting)
-    assert who(client, environ_overrides={variable: "Jane"}) == "jane"
-    assert who(client, environ_overrides={variable: ""}) is None
-    assert who(client) is None
+def test_the_user_of_the_web_server_identifies_the_caller_if_trusted(
+    make_client, jane, accounts, setting, variable, proved
+):
+    client = make_client(remote_user=setting, remote_user_secret=SECRET)
+    assert who(client, environ_overrides=proved | {variable: "Jane"}) == "jane"
+    assert who(client, environ_overrides=proved | {variable: ""}) is None
+    assert who(client, environ_overrides=proved) is None
     for user in ("joan", "\u212aane", "\xe9", "ja ne", "\0"):
-        assert who(client, headers=JSON, environ_overrides={variable: user}) == (403, "account-unknown")
+        assert who(client, headers=JSON, environ_overrides=proved | {variable: user}) == (403, "account-unknown")
     accounts.disable("jane")
-    assert who(client, headers=JSON, environ_overrides={variable: "jane"}) == (403, "account-unknown")
+    assert who(client, headers=JSON, environ_overrides=proved | {variable: "jane"}) == (403, "account-unknown")
 
 
 def test_a_header_field_is_not_trusted_in_place_of_remote_user(make_client, jane):
@@ -241,6 +248,63 @@ def test_a_token_is_stronger_than_the_user_of_the_web_server(make_client, accoun
     assert who(client, headers=bearer(secret), environ_overrides=environ) == "robot"
     # A web server that checks Basic credentials itself passes them on.
     assert who(client, headers=basic("jane", "of the web server"), environ_overrides=environ) == "jane"
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+@pytest.mark.parametrize(
+    "given",
+    [
+        pytest.param(None, id="none"),
+        pytest.param("", id="empty"),
+        pytest.param(SECRET[:-1], id="shorter"),
+        pytest.param(SECRET + "0", id="longer"),
+        pytest.param(SECRET.upper(), id="upper case"),
+        pytest.param(f"{SECRET},{SECRET}", id="two fields, joined"),
+        pytest.param("\xe9", id="not ASCII"),
+        pytest.param("\ud800", id="a surrogate"),
+        pytest.param(b"0", id="not a text"),
+    ],
+)
+def test_a_header_field_of_the_user_does_not_count_without_the_secret(make_client, jane, given):
+    client = make_client(remote_user="X-Remote-User", remote_user_secret=SECRET)
+    environ = {"HTTP_X_REMOTE_USER": "jane"} | ({} if given is None else {"HTTP_X_ARARAT_SECRET": given})
+    assert who(client, environ_overrides=environ) is None
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+def test_two_users_are_no_user(make_client, accounts, jane):
+    accounts.add("joan", "administrator")
+    client = make_client(remote_user="X-Remote-User", remote_user_secret=SECRET)
+    for both in ("jane,joan", "jane, joan", "jane,", ",jane", "jane,jane"):
+        environ = {"HTTP_X_REMOTE_USER": both, "HTTP_X_ARARAT_SECRET": SECRET}
+        assert who(client, environ_overrides=environ) is None
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+def test_the_field_of_the_secret_can_have_another_name(make_client, jane):
+    client = make_client(remote_user="RemoteUser", remote_user_secret=SECRET, remote_user_secret_field="Proof")
+    environ = {"HTTP_REMOTEUSER": "jane"}
+    assert who(client, environ_overrides=environ | {"HTTP_X_ARARAT_SECRET": SECRET}) is None
+    assert who(client, environ_overrides=environ | {"HTTP_PROOF": SECRET}) == "jane"
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({}, "needs a secret"),
+        ({"remote_user_secret": SECRET[:31]}, "too short"),
+        ({"remote_user_secret": ""}, "too short"),
+        ({"remote_user_secret": f"{SECRET}\n"}, "other characters"),
+        ({"remote_user_secret": f"{SECRET}\xe9"}, "other characters"),
+        ({"remote_user_secret": SECRET, "remote_user_secret_field": "X_Secret"}, "remote_user_secret_field"),
+        ({"remote_user_secret": SECRET, "remote_user_secret_field": "X-remote-user"}, "different fields"),
+    ],
+)
+def test_a_header_field_without_a_good_secret_is_refused(accounts, options, words):
+    with pytest.raises(ValueError, match=words) as caught:
+        create_app(accounts.bindings, remote_user="X-Remote-User", **options)
+    assert SECRET[:31] not in str(caught.value)
 
 
 @pytest.mark.parametrize("database", ["sqlite"], indirect=True)
