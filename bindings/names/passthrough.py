@@ -1,14 +1,18 @@
 """Append the rest of an identifier to the path of its container's target (passthrough).
 
 Only the path of the target changes; its scheme, authority, query and fragment stay. A target without a path cannot be
-extended, because ``https://example.org`` and ``.evil.example`` would make another host. The rest is a part of the
-normal form, so that all spellings get the same answer. It begins with "/" or ".".
+extended, because ``https://example.org`` and ``.evil.example`` would make another host. The rest begins with "/" or
+".", so ``ark:12345/x_extra`` is not below ``ark:12345/x``.
+
+With the value "normal", the rest is a part of the normal form, so that all spellings get the same answer. With "given",
+it is the rest of the request, with its query: the path of a file or of an image at the target (decision X-08).
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import replace
+from urllib.parse import quote
 
 from ...identifiers.ark.normalization import split_variants
 from ...identifiers.text import iri
@@ -16,6 +20,16 @@ from .binding import NOTHING, Binding
 
 # RFC 3986, section 3:  hier-part = "//" authority path-abempty      (the path ends at "?" or "#")
 _PARTS = re.compile(r"((?:https?://[^/?#]+)?)(/[^?#]*)(.*)", re.DOTALL)
+
+
+# RFC 3986, section 3.3:  the characters of a path, also existing percent-encoding
+_IN_PATH = "%/:@!$&'()*+,;=~"
+_LONE_PERCENT = re.compile("%(?![0-9A-Fa-f]{2})")
+
+
+def is_given(binding: Binding) -> bool:
+    """Return whether the rest of a request below a name is appended to its target as received."""
+    return binding.passthrough == "given"
 
 
 def can_append(target: str) -> bool:
@@ -72,15 +86,31 @@ def append_path(target: str, suffix: str) -> str | None:
     return origin + path + end
 
 
-def inherit(container: Binding, key: str) -> Binding | None:
+def as_received(suffix: str) -> str:
+    """Percent-encode the characters of a received path that no URL has. All others stay.
+
+    >>> as_received("/full/400,/0/a%2fb-c.tar.gz/"), as_received('/a|b"%')
+    ('/full/400,/0/a%2fb-c.tar.gz/', '/a%7Cb%22%25')
+    """
+    return _LONE_PERCENT.sub("%25", quote(suffix, safe=_IN_PATH))
+
+
+def inherit(container: Binding, key: str, core: str = "") -> Binding | None:
     """Return the binding that a container with passthrough creates for the ARK ``key`` below it.
+
+    ``core`` is the ARK as received, without its query; with passthrough "given" also a text that is not an ARK. The
+    default is ``key``.
 
     Return None if the container has no passthrough, or if its target cannot be extended. Metadata, resource and
     alternates of the container are not inherited: they describe the container only.
     """
-    if not container.passthrough or container.target is None:
+    if container.passthrough in (False, "no") or container.target is None:
         return None
-    target = append_path(container.target, suffix_below(key, container.identifier))
+    if is_given(container):
+        suffix = as_received(suffix_below(core or key, container.identifier))
+    else:
+        suffix = suffix_below(key, container.identifier)
+    target = append_path(container.target, suffix)
     if target is None:
         return None
     return replace(

@@ -30,13 +30,14 @@ class Found(NamedTuple):
     """The binding that answers a request, and its origin.
 
     If the identifier itself is not bound, ``container`` or ``rule`` made the binding: the key of a container, or the
-    prefix of a rule.
+    prefix of a rule. ``given`` is whether the target gets the rest of the request as received.
     """
 
     request: ResolutionRequest
     binding: Binding
     container: str | None = None
     rule: str | None = None
+    given: bool = False
 
 
 def find_exact(request: ResolutionRequest, fetch: Fetch) -> Binding | None:

@@ -31,19 +31,19 @@ from ...bindings.names import targets
 from ...bindings.names.binding import Binding
 from ...bindings.names.error_codes import HTTP_STATUS
 from ...bindings.names.errors import BindingError
-from ...bindings.names.passthrough import append_path, inherit, suffix_below
+from ...bindings.names.passthrough import append_path, as_received, inherit, is_given, suffix_below
 from ...bindings.names.prefixes.prefixes import NO_RECORDS, Inherited, PrefixRecord, PrefixRecords
 from ...bindings.names.prefixes.rules import RuleMatch
 from ...identifiers import Ark, Problem
 from . import refusals
 from .formats import BY_INFLECTION
 from .forwarding import forward_text, forwarding
-from .lookup import Fetch, Found, find_above, find_exact
+from .lookup import Fetch, Found, find_above, find_exact, withdrawing_keys
 from .negotiation import ANYTHING, Accepted, choose
 from .request import ResolutionRequest, parse_request
 from .result import Identifier, Outcome, Resolution
 from .settings import Settings
-from .subtree import find_below, find_below_text
+from .subtree import find_below, find_below_text, nearest_ark
 
 Rules = Callable[[Identifier], RuleMatch | None]
 """Returns the binding that a rule makes for an identifier that is not bound, or None."""
@@ -96,7 +96,7 @@ def _find(
     """Return the binding that answers a request, or the answer if there is none."""
     binding = find_exact(request, fetch)
     if binding is not None and not binding.is_reserved:
-        return Found(request, binding)
+        return Found(request, binding, given=is_given(binding))
     containers, withdrawn = find_above(request.identifier, fetch)
     if withdrawn is not None:
         # The withdrawal of a name includes all names below it.
@@ -113,8 +113,8 @@ def _find(
             if below := find_below(request, container, settings):
                 return below
             break
-        if binding := inherit(container, request.key):
-            return Found(request, binding, container.identifier)
+        if binding := inherit(container, request.key, request.core):
+            return Found(request, binding, container.identifier, given=is_given(container))
     if ruled := rules(request.identifier):
         return Found(request, ruled.binding, rule=ruled.prefix)
     return _unbound(request, nearest, settings, prefixes)
@@ -184,7 +184,7 @@ def _answer(found: Found, settings: Settings, prefixes: Prefixes) -> Resolution:
     if not binding.is_live:
         inherited = prefixes().inherited_statement(binding)
         return _refuse(request, "withdrawn", binding, successor=binding.successor, inherited=inherited)
-    if request.inflection and not _accepts_inflection(binding, request.inflection, settings):
+    if request.inflection and not (found.given or _accepts_inflection(binding, request.inflection, settings)):
         return _refuse(request, "unknown-inflection", binding)
     if binding.kind == "described":
         # 303, because the description is not the resource itself.
@@ -193,10 +193,11 @@ def _answer(found: Found, settings: Settings, prefixes: Prefixes) -> Resolution:
     target = _usable_target(found, alternate or binding.target, settings)
     if target is None:
         return _refuse(request, "target-unusable", binding, vary=vary)
+    if binding.scope == "subtree" or (found.given and found.container is None):
+        # A-13: the name is found without a slash at the end, but the target gets the path as requested.
+        suffix = suffix_below(request.core, binding.identifier)
+        target = append_path(target, as_received(suffix) if found.given else suffix) or target
     if binding.kind == "served":
-        if binding.scope == "subtree":
-            # A-13: the name is found without a slash at the end, but the site gets the path as requested.
-            target = append_path(target, suffix_below(request.core, binding.identifier)) or target
         return _answered(found, 200, "served", target, request.query, vary)
     target = targets.with_query(target, request.query)
     if binding.kind == "related":
@@ -215,7 +216,7 @@ def _answered(
     vary: tuple[str, ...] = (),
     inherited: Inherited | None = None,
 ) -> Resolution:
-    request, binding, container, rule = found
+    request, binding, container, rule, _ = found
     return Resolution(
         given=request.given,
         status=status,
@@ -288,9 +289,12 @@ def _leads_to_itself(found: Found, target: str, settings: Settings) -> bool:
     given = settings.own_identifier(target)
     if given is None:
         return False
-    request = parse_request(given.partition("#")[0], settings)
-    if isinstance(request, Problem) or request.inflection:
-        return False
     above = found.container
+    request = parse_request(given.partition("#")[0], settings)
+    if isinstance(request, Problem):
+        nearest = nearest_ark(given.partition("?")[0], request.start) if found.given else None
+        return nearest is not None and above in withdrawing_keys(nearest)
+    if request.inflection and not found.given:
+        return False
     below = above is not None and request.key.startswith((f"{above}/", f"{above}."))
     return below or request.key == found.request.key

@@ -1,7 +1,7 @@
-"""Resolve paths below a name whose subtree the site serves. Such a path need not be an ARK.
+"""Resolve paths that need not be ARKs: below a name whose subtree the site serves, or with passthrough "given".
 
 A region of an IIIF image contains ``,`` and ``!``. A viewer requests it below the ARK of the image. The path below the
-name is passed to the site as received, without parsing and normalization.
+name is passed to the site or the target as received, without parsing and normalization.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ...bindings.names import targets
 from ...bindings.names.binding import NOTHING, Binding
 from ...bindings.names.error_codes import HTTP_STATUS
 from ...bindings.names.errors import BindingError
-from ...bindings.names.passthrough import append_path, suffix_below
+from ...bindings.names.passthrough import append_path, inherit, is_given, suffix_below
 from ...identifiers import Ark, IdentifierError, Problem
 from ...identifiers.ark import parser as ark
 from ...identifiers.ark.grammar import LABEL
@@ -92,21 +92,45 @@ def find_below(request: ResolutionRequest, container: Binding, settings: Setting
 
 
 def find_below_text(given: str, problem: Problem, fetch: Fetch, settings: Settings) -> Found | None:
-    """Return the binding for a text that is not an ARK, below an ARK whose subtree the site serves.
+    """Return the binding for a text that is not an ARK, below an ARK that accepts any path: one whose subtree the site
+    serves, or one with passthrough "given".
 
     Return None if there is no such ARK. ``problem`` is the reason why ``given`` is not an ARK.
     """
     if HTTP_STATUS.get(problem.code, 400) != 400 or problem.code == "dot-segment":
         return None
     core, mark, rest = given.partition("?")
-    nearest = nearest_ark(core, problem.start)
+    variant_of = _before_variants(core, problem.start)
+    nearest = variant_of or nearest_ark(core, problem.start)
     query = settings.without_ignored(rest) if mark else None
     inflected = inflection(query)
     # These inflections are never passed to the site, and a text that is not an ARK has no description.
     if nearest is None or inflected in BY_INFLECTION:
         return None
     bound, withdrawn = find_bound(islice(containers(nearest), MAX_CONTAINERS), withdrawing_keys(nearest), fetch)
-    container = next((binding for binding in bound if binding.scope == "subtree"), None)
-    if withdrawn is not None or container is None or container.kind != "served":
+    # A variant of a name is not in its subtree.
+    outside = variant_of and variant_of.basic
+    container = next(
+        (each for each in bound if is_given(each) or (each.scope == "subtree" and each.identifier != outside)), None
+    )
+    if withdrawn is not None or container is None:
         return None
-    return find_below(ResolutionRequest(given, nearest, nearest.basic, query, inflected), container, settings)
+    request = ResolutionRequest(given, nearest, nearest.basic, query, inflected)
+    if container.kind == "served" and container.scope == "subtree":
+        return find_below(request, container, settings)
+    # The text has no name of its own, so its redirect is that of the container.
+    key = container.identifier
+    made = inherit(container, key, core) if is_given(container) else None
+    return made and Found(request._replace(identifier=ark.parse(key), key=key), made, key, given=True)
+
+
+def _before_variants(core: str, place: int) -> Ark | None:
+    """Return the ARK before the variants in which the character ``place`` is not allowed, or None."""
+    segment = core.rfind("/", 0, place) + 1
+    dot = core.find(".", segment + 1, place)
+    if dot < 0 or not LABEL.match(core):
+        return None
+    try:
+        return ark.parse(core[:dot])
+    except IdentifierError:
+        return None

@@ -28,6 +28,7 @@ def store(held, binding):
         binding("ark:12345/page", "/page", kind="served"),
         binding("ark:12345/tree", "/iiif", kind="served", scope="subtree"),
         binding("ark:12345/box", "https://example.org/box", passthrough=True),
+        binding("ark:12345/files", "https://example.org/files", passthrough="given"),
         binding("urn:example:idea"),
         binding("urn:example:gone", "/gone", status="withdrawn"),
     )
@@ -47,6 +48,8 @@ def client(store):
         ("N2L?urn:example:maps?+r", 302, "https://example.org/maps"),
         ("N2L?ark:/12345/d-oc", 302, "https://example.org/doc"),
         ("N2L?ark:12345/box/1.en", 302, "https://example.org/box/1.en"),
+        ("N2L?ark:/12345/fil-es/a-b.tar.gz/?c=1", 302, "https://example.org/files/a-b.tar.gz/?c=1"),
+        ("N2L?ark:12345/files/full/400,/0/!1.jpg", 302, "https://example.org/files/full/400,/0/!1.jpg"),
         ("N2L?ark:12345/cat", 303, "https://example.org/about"),
         ("N2L?ark:12345/page", 302, f"{PREFIX}/ark:12345/page"),
         ("N2L?ark:12345/page?page=2", 302, f"{PREFIX}/ark:12345/page?page=2"),

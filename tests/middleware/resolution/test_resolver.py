@@ -256,6 +256,12 @@ def below(held, binding):
         binding("ark:12345/round", "/ark:12345/round/a", passthrough=True),
         binding("ark:12345/far", "https://r.example/ark:12345/far.b", passthrough=True),
         binding("ark:12345/folder", "https://example.org/f/", passthrough=True),
+        binding("ark:12345/p1", "https://example.org/p", passthrough="given"),
+        binding("ark:12345/q", "https://example.org/q?v=1#top", passthrough="given", kind="related"),
+        binding("ark:12345/q/hidden", "https://example.org/h", passthrough="no"),
+        binding("ark:12345/loop", "/ark:12345/loop/a", passthrough="given"),
+        binding("ark:12345/here", "/files", kind="served", passthrough="given"),
+        binding("ark:12345/past", "https://example.org/past", passthrough="given", status="withdrawn"),
     )
 
     def ask(identifier, rules=no_rules, **settings):
@@ -307,6 +313,66 @@ def test_the_description_of_a_passthrough_name_names_only_the_container(below):
     resolution = below("ark:12345/book/1?info")
     assert (resolution.outcome, resolution.container) == ("metadata", "ark:12345/book")
     assert resolution.binding.metadata == {}
+
+
+@pytest.mark.parametrize(
+    ("rest", "target"),
+    [
+        pytest.param("/my-photo.tar.gz", "/my-photo.tar.gz", id="hyphen and two extensions"),
+        pytest.param("/my%2Dphoto.tar.gz", "/my%2Dphoto.tar.gz", id="encoded hyphen"),
+        pytest.param("/page.html.en", "/page.html.en", id="order of extensions"),
+        pytest.param(".tar.gz", ".tar.gz", id="variants"),
+        pytest.param(".tar,gz", ".tar,gz", id="variant with a comma"),
+        pytest.param("/uc3/ezid/", "/uc3/ezid/", id="slash at the end"),
+        pytest.param("/", "/", id="slash alone"),
+        pytest.param("/full/400,/0/default.jpg", "/full/400,/0/default.jpg", id="IIIF width"),
+        pytest.param("/full/!200,200/0/default.jpg", "/full/!200,200/0/default.jpg", id="IIIF best fit"),
+        pytest.param("/full/pct:50/0/default.jpg", "/full/pct:50/0/default.jpg", id="IIIF percentage"),
+        pytest.param("/0,0,100,100/^max/!90/gray.tif", "/0,0,100,100/%5Emax/!90/gray.tif", id="IIIF 3"),
+        pytest.param("/a//b", "/a//b", id="empty component"),
+        pytest.param("/a'b(1);c&d=[e]", "/a'b(1);c&d=%5Be%5D", id="other characters"),
+        pytest.param("/caf%c3%a9%2F", "/caf%c3%a9%2F", id="percent-encoding"),
+        pytest.param("?x=%61&y", "?x=%61&y", id="query"),
+        pytest.param("/a,b?x=1", "/a,b?x=1", id="path and query"),
+        pytest.param("/a.b-c?x=1&utm_source=y", "/a.b-c?x=1", id="tracking parameter"),
+        pytest.param("", "", id="nothing"),
+    ],
+)
+def test_passthrough_as_given_changes_nothing_of_the_rest(below, rest, target):
+    for name in ("ark:12345/p1", "ark:/12345/p-1", "ARK:12345/%70-1"):
+        resolution = below(name + rest)
+        assert (resolution.status, resolution.target) == (302, f"https://example.org/p{target}")
+    path, mark, query = target.partition("?")
+    assert below(f"ark:12345/q{rest}").target == f"https://example.org/q{path}?v=1{'&' if mark else ''}{query}#top"
+    assert below(f"ark:12345/q{rest}").status == 303
+
+
+@pytest.mark.parametrize(
+    ("identifier", "status"),
+    [
+        pytest.param("ark:12345/p1_extra", 404, id="no boundary"),
+        pytest.param("ark:12345/p1,extra", 400, id="no boundary, not an ARK"),
+        pytest.param("ark:12345/p1/../x", 400, id="dot-segments"),
+        pytest.param("ark:12345/p1/,/%2e%2E/x", 400, id="encoded dot-segments"),
+        pytest.param("ark:12345/book/1,2", 400, id="normal passthrough"),
+        pytest.param("ark:12345/q/hidden/1,2", 303, id="a nearer name without passthrough"),
+        pytest.param("ark:12345/past/1,2", 400, id="below a withdrawn name"),
+        pytest.param("ark:12345/past/12", 410, id="an ARK below a withdrawn name"),
+        pytest.param("ark:12345/loop/b,c", 404, id="a circle that grows"),
+        pytest.param("ark:12345/p1/a,b?info", 400, id="a description of no name"),
+        pytest.param("ark:12345/p1?info", 200, id="the description of the name"),
+        pytest.param("ark:12345/p1/a-b?", 200, id="the description of a name below it"),
+        pytest.param("ark:12345/here/a-b,c.tar.gz/?x", 200, id="served"),
+    ],
+)
+def test_passthrough_as_given_has_limits(below, identifier, status):
+    assert below(identifier).status == status
+
+
+def test_a_served_page_gets_the_rest_as_given(below):
+    found = below("ark:12345/here/a-b,c.tar.gz/?x")
+    assert (found.outcome, found.target, found.query) == ("served", "/files/a-b,c.tar.gz/", "x")
+    assert below("ark:12345/here/").target == "/files/"
 
 
 def test_forward_query_works_with_passthrough(below):
