@@ -33,7 +33,7 @@ Decide = Callable[["Binding | None", datetime], Sequence[Change]]
 class NameChange(NamedTuple):
     """A wanted change of one name.
 
-    - ``key``: the key of the name; ``older_key``: its key in a database of an older Ararat, or None.
+    - ``key``: the key of the name.
     - ``decide``: returns one or more changes, or raises :class:`BindingError`. It is called again if another writer
       changed the name first. A new name has only one change.
     - ``revision``: the revision that the name must have, 0 for a name that must not be recorded, None for any.
@@ -42,7 +42,6 @@ class NameChange(NamedTuple):
     key: str
     decide: Decide
     revision: int | None = None
-    older_key: str | None = None
 
 
 class Made(NamedTuple):
@@ -65,15 +64,14 @@ def change_recorded(
     ``decide`` receives the recorded binding and the current time. If the name is not recorded, the change raises
     :class:`BindingError` with the code ``not-bound``.
     """
-    name = names.read(identifier)
-    key = names.key(name)
+    key = names.key(names.read(identifier))
 
     def decide_recorded(existing: Binding | None, now: datetime) -> Sequence[Change]:
         if existing is None:
             raise BindingError("not-bound", identifier=key)
         return decide(existing, now)
 
-    return NameChange(key, decide_recorded, revision, names.older_key(name))
+    return NameChange(key, decide_recorded, revision)
 
 
 def require_few(count: int) -> None:
@@ -102,17 +100,13 @@ def make(
     ``now`` is the time of the changes. Raises :class:`Stale` if a name has another revision than expected, and the
     errors of ``decide``.
     """
-    keys = [each.key for each in wanted]
-    older = {each.older_key for each in wanted if each.older_key not in (None, each.key)}
-    if older and transaction.has_older_keys():
-        keys += [key for key in older if key]
-    found = transaction.get(keys)
+    found = transaction.get([each.key for each in wanted])
     records: PrefixRecords | None = None
     made: dict[str, Made] = {}
     changes: list[Change] = []
     # Two transactions with the same names write them in the same order, so that neither waits for the other.
     for each in sorted(wanted, key=attrgetter("key")):
-        before = found.get(each.older_key or each.key) or found.get(each.key)
+        before = found.get(each.key)
         _require_revision(each, before)
         steps: list[Change] = []
         current = before

@@ -348,10 +348,8 @@ class Bindings:
 
         Raises :class:`BindingError` for a text that is not an identifier.
         """
-        name = names.read(identifier)
-        key, older = names.key(name), names.older_key(name)
-        found = self.store.fetch((key,) if older == key else (key, older))
-        return found.get(key) or found.get(older)
+        key = names.key(names.read(identifier))
+        return self.store.fetch((key,)).get(key)
 
     def fetch(self, keys: Iterable[str]) -> dict[str, Binding]:
         """Return the bindings of several names, by key, with one query. Names that are not recorded are omitted.
@@ -466,8 +464,7 @@ class Bindings:
 
     def history(self, identifier: Name) -> list[Event]:
         """Return the changes of a name, the oldest first. The list is empty for a name that was never recorded."""
-        name = names.read(identifier)
-        return self.store.history(names.key(name)) or self.store.history(names.older_key(name))
+        return self.store.history(names.key(names.read(identifier)))
 
     def log_entries(self, key: str) -> list[int]:
         """Return the numbers of the entries of the name with this key in the log, in their order.

@@ -36,7 +36,7 @@ TABLES = (
 )
 """The tables that are copied."""
 
-_OF_NEW_DATABASE = "('schema', 'keys', 'rules')"
+_OF_NEW_DATABASE = "('schema', 'rules')"
 _BLOCK = 1000
 _BYTES = 7  # of each hash: a bigint of PostgreSQL has 8, with a sign
 

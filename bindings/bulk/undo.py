@@ -82,16 +82,14 @@ def undo_change(
     If ``revision`` is not the revision of the last change, the name is refused. Raises :class:`BindingError` with the
     code ``not-bound`` for a name without a history, and like :func:`~ararat.bindings.bulk.plan.carry_out`.
     """
-    name = names.read(identifier)
-    key = names.key(name)
+    key = names.key(names.read(identifier))
 
     def find(transaction: Transaction) -> Iterator[str]:
         from ..storage.tables.keys import index_key
 
-        for each in dict.fromkeys((key, names.older_key(name))):
-            if transaction.operations.recorded([index_key(each)], None):
-                return iter([index_key(each)])
-        raise BindingError("not-bound", identifier=key)
+        if not transaction.operations.recorded([index_key(key)], None):
+            raise BindingError("not-bound", identifier=key)
+        return iter([index_key(key)])
 
     parameters = {"name": key, "revision": revision}
     plan = Plan("undo", parameters, find, _decide(None, revision, skip_changed=False))

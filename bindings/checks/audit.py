@@ -38,7 +38,7 @@ from ..names.prefixes.prefixes import PrefixRecords
 CHECKS = {
     "row-unreadable": "Rows cannot be read and were not checked; ararat verify lists them.",
     "unreadable": "A bound name is not a valid identifier by the current rules.",
-    "urn-key": "A URN has a key of an older version, so that an equivalent URN can be bound too.",
+    "urn-key": "A URN is recorded under another key than equivalent URNs, so that no request finds it.",
     "generic-missing": "A name is bound, but a name that contains it is not (ARK-035).",
     "dot-segment": "A segment is only . or ..: clients remove it from the request.",
     "encoded-dot": "Two names differ only in . and %2E: some software treats them as equal.",
@@ -150,8 +150,8 @@ def _name_findings(
     if iri.has_dot_segment(key):
         yield found("dot-segment", "the name has a segment . or .., which clients remove from the request")
     if isinstance(identifier, Urn) and binding.is_live and (shared := names.key(identifier)) != key:
-        remedy = f"{shared} is bound too: withdraw one of them, then run" if shared in bound else "run"
-        yield found("urn-key", f"this URN is equivalent to {shared}; {remedy} ararat migrate")
+        remedy = "which is bound too" if shared in bound else "export the names, and import them into a new database"
+        yield found("urn-key", f"no request finds this URN: it is equivalent to {shared}; {remedy}")
     if isinstance(identifier, Ark):
         yield from _ark_findings(key, identifier, bound, known, found)
     if _NON_ASCII.search(key):

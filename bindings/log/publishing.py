@@ -49,16 +49,12 @@ class Publication:
 def initialize(store: DatabaseStore, folder: LogFolder, key_path: Path, origin: str) -> VerifierKey:
     """Create an empty log: its key file, its folder with a checkpoint of 0 entries, and its rows in the database.
 
-    Return its public key. Raises :class:`BindingError` with the code ``log-exists``, ``log-origin`` or ``log-key``, and
-    ``keys-older`` for a database with keys of an older Ararat.
+    Return its public key. Raises :class:`BindingError` with the code ``log-exists``, ``log-origin`` or ``log-key``.
     """
     if read_published(folder) is not None:
         raise BindingError("log-exists", f"the folder {display.escape(str(folder))} has a log already")
     with store.transaction() as transaction:
         state.require_none(transaction.connection)
-        if transaction.has_older_keys():
-            # `ararat migrate` renames them, and entries of a log cannot be renamed.
-            raise BindingError("keys-older")
     key = create_key(key_path, origin)
     sign_head(folder, key, Head(size=0, root=tree.EMPTY_ROOT))
     with store.transaction() as transaction:

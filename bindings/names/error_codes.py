@@ -177,8 +177,6 @@ ERROR_CODES: dict[str, ErrorCode] = _catalogue(
     ("database-encoding", "the encoding of the database is not UTF-8", "a database with the encoding UTF8"),
     ("schema-version", "another version of Ararat created the database", "ararat migrate; for the database of a newer version, that version of Ararat"),
     ("binding-unreadable", "the row of this name in the database cannot be read", "a row that Ararat wrote; restore it from a backup or from the history (table events)"),
-    ("keys-older", "an older version of Ararat wrote the keys of URNs, so equivalent URNs could be bound twice", "ararat migrate"),
-    ("equivalent-urns", "several bindings have URNs that are equivalent by the rule of their namespace", "all but one of them withdrawn with ararat withdraw, then ararat migrate"),
     ("store-not-empty", "the database has names or other records already, and a copy must be exact", "an empty database, which ararat init or ararat copy creates"),
     ("history-partial", "the file is not a complete history", "a file of ararat export --history without --since"),
     ("copy-differs", "the copy has other content than the original, so nothing was written", "a database in which no trigger or other program changes the rows"),

@@ -53,15 +53,6 @@ def key(name: Ark | Urn) -> str:
     return name.basic if isinstance(name, Ark) else name.canonical_name
 
 
-def older_key(name: Ark | Urn) -> str:
-    """Return the key of a name in a database of an older version, which ignored the rules of URN namespaces.
-
-    >>> older_key(read("urn:isbn:0-451-45052-3"))
-    'urn:isbn:0-451-45052-3'
-    """
-    return name.basic if isinstance(name, Ark) else name.assigned_name
-
-
 def assignable(identifier: Name) -> str:
     """Check that a name can be bound, and return its key.
 
@@ -103,7 +94,7 @@ def spelling_of(identifier: Name) -> str:
 
 def _never_bound(name: Ark | Urn, key: str) -> str | None:
     # "The <query> part MUST NOT be present in any *assigned* URN." The name of an ARK has no fragment (A-12).
-    if name.normal_form != older_key(name):
+    if name.normal_form != (name.basic if isinstance(name, Ark) else name.assigned_name):
         return "inflected-ark" if isinstance(name, Ark) else "urn-not-assigned"
     if length.code_points(name.text) > length.ALWAYS_ACCEPTED:
         return "name-too-long"
@@ -205,6 +196,6 @@ def why_same(*spellings: str) -> str:
         for step in name.steps:
             if step.rule not in _OBVIOUS:
                 reasons[_WHY[step.rule]] = None
-        if key(name) != older_key(name):
+        if isinstance(name, Urn) and name.canonical_name != name.assigned_name:
             reasons["these URNs are equivalent by the rules of their namespace"] = None
     return "; ".join(reasons)

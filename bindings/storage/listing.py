@@ -71,10 +71,6 @@ class Lists:
                 page.unreadable.append(str(row[0]))
         return page._replace(next=cursor(*found[limit - 1][width:]) if len(found) > limit else None)
 
-    def explained(self, selection: Selection, after: str | None, limit: int) -> Iterator[tuple[str, list[object]]]:
-        """Yield the statements of :meth:`page` with their parameters. Tests check that the database uses an index."""
-        return (self._select(query, limit + 1) for query in self._queries(selection, after))
-
     def count(self, read: Read, selection: Selection, by: Group | None) -> dict[str, int]:
         """Return the number of names in each group. If ``by`` is None, the number of all names has the key ""."""
         if by == "shoulder":

@@ -1,7 +1,8 @@
-"""The versions of the tables and of their keys, and the messages about a database that Ararat cannot use."""
+"""The versions of the tables, and the messages about a database that Ararat cannot use."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from ..names.errors import BindingsUnavailable
@@ -12,8 +13,8 @@ if TYPE_CHECKING:
 VERSION = 3
 """The version of the schema. A server opens only a database of this version (:mod:`.migration.migrations`)."""
 
-KEYS = 2
-"""The version of the keys. A database with older keys is served, and :mod:`.migration.migrations` rewrites them."""
+OLDEST = 3
+"""The oldest version that the command ``ararat migrate`` upgrades. No release of Ararat wrote an older one."""
 
 VERSION_SQL = "SELECT value FROM ararat WHERE name = 'schema'"
 """The query for the version of the schema."""
@@ -21,7 +22,16 @@ VERSION_SQL = "SELECT value FROM ararat WHERE name = 'schema'"
 
 def first_settings() -> dict[str, str]:
     """Return the rows, by name, with which the table ``ararat`` of a new database begins."""
-    return {"schema": str(VERSION), "keys": str(KEYS), "rules": "0"}
+    return {"schema": str(VERSION), "rules": "0"}
+
+
+def number_of(version: str | None) -> int | None:
+    """Return the number of a version in a database. Return None for a text that is not a version.
+
+    >>> number_of("3"), number_of("x"), number_of(None)
+    (3, None, None)
+    """
+    return int(version) if version and re.fullmatch("[1-9][0-9]{0,8}", version) else None
 
 
 def no_database(database: Database) -> str:
@@ -36,8 +46,15 @@ def wrong_version(database: Database, version: str | None) -> str | None:
     """
     if version == str(VERSION):
         return None
-    newer = version is not None and version.isdecimal() and int(version) > VERSION
-    remedy = "update Ararat" if newer else f"run: ararat migrate --database {database}"
+    number = number_of(version)
+    if number is None:
+        remedy = "restore a backup"
+    elif number > VERSION:
+        remedy = "update Ararat"
+    elif number < OLDEST:
+        remedy = "export its names with the Ararat that wrote it, and import them into a new database"
+    else:
+        remedy = f"run: ararat migrate --database {database}"
     return f"{database} has version {version or 'none'} of the schema and this Ararat needs {VERSION}; {remedy}"
 
 

@@ -37,7 +37,5 @@ def migrate_command(database: str) -> int:
             result = f"Added {done.triggers} triggers that protect the tables. {result}"
         if done.constraints:
             result = f"Replaced {counted(done.constraints, 'list')} of permitted values. {result}"
-    if done.keys:
-        result += f" Rewrote the keys of {done.keys} URNs by the rules of their namespaces."
     write(Sheet.of(sys.stdout).prose(result))
     return DONE

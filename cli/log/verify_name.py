@@ -59,8 +59,7 @@ def verify_name_command(
     from ...bindings.log.verification.name_proof import verify_name
     from ...bindings.names import naming as names
 
-    name = read_name(identifier)
-    key = names.key(name)
+    key = names.key(read_name(identifier))
     policy = trusted(policy_file, vkey)
     if policy is None:
         raise click.UsageError("give the trusted log with --policy or --vkey")
@@ -75,7 +74,7 @@ def verify_name_command(
                 content = client.get(source)
         else:
             content = read_file(source, MAX_BYTES)
-        found = verify_name(key, content, policy, names.older_key(name))
+        found = verify_name(key, content, policy)
     except LogError as error:
         if as_json:
             streams.dump({"identifier": key, "proved": False, "error": str(error)})

@@ -91,7 +91,7 @@ class EdgeRedirects:
             return {key: binding} if key in keys else {}
 
         resolution = resolve(key, fetch, no_rules, self._settings)
-        # A name under an older key is looked up under two keys, so its answer depends on another row.
+        # Another program can have written a URN under a key that no request looks up.
         if resolution.outcome not in ("located", "related") or resolution.key != key or resolution.vary:
             return None
         answer = self._answer(resolution, key)

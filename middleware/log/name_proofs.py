@@ -17,7 +17,6 @@ from ...bindings.log.tree.proofs import MEDIA_TYPE, Proof
 from ...bindings.log.tree.tiles import ENTRIES, WIDTH, entries_of, hash_reader, tile_at
 from ...bindings.log.tree.tree import inclusion_proof
 from ...bindings.names.errors import BindingsUnavailable
-from ...bindings.names.naming import older_key
 from ..http.answer import Answer, Headers
 from ..http.conditional import validators
 from ..http.responses import RETRY_AFTER, Answers
@@ -75,7 +74,7 @@ class NameProofs:
         if not isinstance(parsed, tuple) or parsed.inflection != INFLECTION:
             return None
         try:
-            proof = prove(self._folder, self._numbers(parsed))
+            proof = prove(self._folder, self._entries(parsed.key))
         except (BindingsUnavailable, LogError) as error:
             _logger.error("The proof of %s cannot be created: %s", parsed.key, error)
             message = "The proof cannot be created now. Try again later.\n"
@@ -88,11 +87,6 @@ class NameProofs:
         content = bytes(proof)
         fields = [("Cache-Control", "max-age=60"), *validators(content, None)]
         return self._text(200, content, fields, request).under(request.conditions)
-
-    def _numbers(self, parsed: ResolutionRequest) -> Sequence[int]:
-        """Return the numbers of the entries of a name. An older Ararat recorded some URNs under another key."""
-        keys = dict.fromkeys((parsed.key, older_key(parsed.identifier)))
-        return next(filter(None, map(self._entries, keys)), ())
 
     def _text(self, status: int, content: bytes, fields: Headers, request: Request) -> Answer:
         headers = [("Content-Type", MEDIA_TYPE), ("Content-Length", str(len(content))), *fields]

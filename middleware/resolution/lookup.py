@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, islice
 from typing import NamedTuple
 
-from ...bindings.names import naming as names
 from ...bindings.names.binding import Binding
 from ...identifiers import Ark, Urn
 from ...identifiers.ark import length
@@ -45,10 +44,7 @@ def find_exact(request: ResolutionRequest, fetch: Fetch) -> Binding | None:
     key = request.key
     if not _can_be_bound(key):
         return None
-    identifier = request.identifier
-    older = key if isinstance(identifier, Ark) else names.older_key(identifier)
-    found = fetch((key,) if older == key else (key, older))
-    return found.get(key) or found.get(older)
+    return fetch((key,)).get(key)
 
 
 def _can_be_bound(key: str) -> bool:

@@ -22,6 +22,7 @@ from ararat.bindings.names import assignment
 from ararat.bindings.names.errors import BindingError, BindingsUnavailable
 from ararat.bindings.open import open_bindings
 from ararat.bindings.storage.store import DatabaseStore
+from ararat.bindings.storage.versions import OLDEST, VERSION
 from ararat.middleware import import_table, mint
 
 NAME = "ark:12345/doc"
@@ -140,7 +141,11 @@ def test_a_database_with_tables_of_another_program_is_not_changed(database: str)
 
 
 @pytest.mark.parametrize(
-    ("version", "remedy"), [("0", "ararat migrate --database"), ("4", "update Ararat"), ("x", "ararat migrate")]
+    ("version", "remedy"),
+    [
+        *[(str(VERSION + 1), "update Ararat"), (str(OLDEST - 1), "export its names with the Ararat that wrote it")],
+        *[("0", "restore a backup"), ("x", "restore a backup")],
+    ],
 )
 def test_a_database_of_another_version_is_not_served(
     database: str, open_store: Callable[..., Bindings], version: str, remedy: str

@@ -225,10 +225,9 @@ class NameOperations(Recorder):
     ) -> Saved:
         """Make a change of one name. The permission is checked before the name is read."""
         with self.recording(caller, operation, name) as (bindings, known):
-            read = names.read(name)
-            key = names.key(read)
+            key = names.key(names.read(name))
             require_granted(known, key)
-            wanted = NameChange(key, decide, revision, names.older_key(read))
+            wanted = NameChange(key, decide, revision)
             [made] = bindings.change([wanted], actor=known.actor)
         return Saved(made.after, made.outcome, made.before is None)
 

@@ -30,12 +30,11 @@ class ProvedEntry:
     cosignatures: tuple[Verified, ...]
 
 
-def verify_name(key: str, content: bytes, policy: Policy, older: str | None = None) -> ProvedEntry:
+def verify_name(key: str, content: bytes, policy: Policy) -> ProvedEntry:
     """Verify a proof in the format ``c2sp.org/tlog-proof@v1`` whose extra data are the entry.
 
     - ``key``: the name in normal form, which the entry must be about.
     - ``policy``: the logs to trust, and the required witnesses.
-    - ``older``: the key of the same name in a database of an older Ararat, or None.
 
     Raises :class:`LogError` if anything is not proved.
     """
@@ -48,6 +47,6 @@ def verify_name(key: str, content: bytes, policy: Policy, older: str | None = No
     if root_of_inclusion(leaf_hash(proof.extra), proof.index, size, proof.hashes) != accepted.checkpoint.root:
         raise LogError(f"the entry is not entry {proof.index:,} of the log {display.escape(accepted.log.name)}")
     policy.require_quorum(accepted.cosignatures)
-    if entry.key not in (key, older):
+    if entry.key != key:
         raise LogError(f"the proof is for {display.escape(entry.key[:300])}, not for {display.escape(key[:300])}")
     return ProvedEntry(entry=entry, index=proof.index, size=size, log=accepted.log, cosignatures=accepted.cosignatures)

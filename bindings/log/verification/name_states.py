@@ -105,8 +105,7 @@ def _name_of(key: str) -> tuple[str, str | None]:
     except BindingError:
         return key, "is not an identifier"
     current = names.key(name)
-    # An older Ararat recorded some URNs under another key.
-    if key in (current, names.older_key(name)):
+    if key == current:
         return current, None
     return current, f"is not in normal form, which is {display.escape(current[:300])}"
 

@@ -43,11 +43,8 @@ def _state() -> list[Column[Any]]:
     ]
 
 
-def state_since_3() -> list[Column[Any]]:
-    """Create the columns of a binding that version 3 of the schema added.
-
-    They are the last columns, because ALTER TABLE adds them there.
-    """
+def _later_state() -> list[Column[Any]]:
+    """Create the columns of a binding that are the last ones in the tables."""
     return [
         Column("successor", Text),
         Column("spelling", Text),  # the text under which the name was first bound, if it differs from the identifier
@@ -60,7 +57,7 @@ bindings = Table(
     metadata,
     Column("key", BYTES, primary_key=True),
     *_state(),
-    *state_since_3(),
+    *_later_state(),
     one_of("kind", KINDS),
     one_of("status", STATUSES),
     one_of("redirect", REDIRECTS),
@@ -79,7 +76,7 @@ events = Table(
     Column("action", Text, nullable=False),
     Column("actor", Text),
     Column("source", Text),  # the file and line of an imported table
-    *state_since_3(),
+    *_later_state(),
     Column("operation", NUMBER),  # the row in operations, or null for a change of one name
     UniqueConstraint("key", "revision"),
     one_of("action", ACTIONS),
@@ -153,8 +150,8 @@ prefix_events = Table(
 
 meta = Table("ararat", metadata, Column("name", Text, primary_key=True), Column("value", Text, nullable=False))
 
-TABLES_SINCE_3 = (
-    *(operations, prefixes, prefix_events, *account_tables.TABLES, *link_tables.TABLES, *log_tables.TABLES),
-    *upload_tables.TABLES,
+OTHER_TABLES = (
+    *(rules, rule_events, operations, prefixes, prefix_events),
+    *(*account_tables.TABLES, *link_tables.TABLES, *log_tables.TABLES, *upload_tables.TABLES),
 )
-"""The tables that version 3 added."""
+"""The tables besides those of the names. ``ararat migrate`` creates them if they are missing."""

@@ -13,11 +13,10 @@ from sqlalchemy import Connection as CoreConnection
 from sqlalchemy import Dialect, delete, func, insert, select, update
 from sqlalchemy.exc import DBAPIError
 
-from ...migration import urn_keys
 from ...names.assignment import Change
 from ...names.binding import Binding, rfc3339
 from ...names.branding.stored import NAME, Version, version_of
-from ...names.errors import BindingError, BindingsUnavailable, Collision, ReadOnlyBindings
+from ...names.errors import BindingsUnavailable, Collision, ReadOnlyBindings
 from ...names.prefixes import prefixes
 from ...names.prefixes.prefixes import PrefixRecord
 from ...names.prefixes.rules import Rule
@@ -221,8 +220,6 @@ class Transaction:
             else:
                 changed.append(row[1:] + row[:1])
             events.append((*row, change.action, actor, source, operation))
-        if any(urn_keys.may_be_older(row[0]) for row in new) and self.has_older_keys():
-            raise BindingError("keys-older", identifier=f"{self._database}")
         if len(new) >= _MANY_ROWS:
             self.drop_replacement_triggers()
         self._insert(new, [] if changed or deleted else events)
@@ -236,13 +233,6 @@ class Transaction:
         if operation is None and not any(sources):
             self.written += written
         return written
-
-    def has_older_keys(self) -> bool:
-        """Return whether URNs have keys of an older Ararat.
-
-        Then no URN can be added: an equivalent one can be bound.
-        """
-        return urn_keys.are_older(self.connection)
 
     def get_rule(self, prefix: str) -> Rule | None:
         """Return the rule of exactly this prefix, or None. Other writers of rules wait until the transaction ends."""

@@ -200,10 +200,8 @@ NBN = Namespace(
     delimiter=None,
     # RFC 8458, section 4.2.2: "The URN:NBN namespace does not impose any restrictions of its own on f-component usage."
     fragments=(
-        GeneralFragments(
-            re.compile(iri.run(f"{iri.PCHAR}/?", least=0)),
-            "The whole resource is retrieved, without a position in it.",
-        ),
+        # Without a meaning for a resource, the whole resource is retrieved.
+        GeneralFragments(re.compile(iri.run(f"{iri.PCHAR}/?", least=0))),
     ),
     equivalence="The case of the prefix, up to the first hyphen, does not matter; that of the rest does.",
     functional="A resource may have several numbers, and each of its manifestations its own number. The library "

@@ -63,15 +63,13 @@ class GeneralFragments:
     """Rules for the fragments of a namespace in which all names allow the same fragments.
 
     This is the second option of the URN draft, section 2. ``allowed`` is a finite set or a pattern that must match the
-    whole fragment (URN-022). ``meaningless`` describes the effect of an allowed fragment that has no meaning for a
-    name; "the default is to ignore" it (URN-023).
+    whole fragment (URN-022). An allowed fragment that has no meaning for a name is ignored (URN-023).
 
     >>> GeneralFragments(frozenset({"toc", "index"})).allows("cover")
     False
     """
 
     allowed: frozenset[str] | re.Pattern[str] | None = None
-    meaningless: str = "It is ignored."
 
     def allows(self, fragment: str) -> bool:
         """Return whether the fragment is in the set ``allowed``, or matches the pattern ``allowed`` as a whole.

@@ -69,6 +69,7 @@ def test_questionable_targets_are_reported(
         pytest.param("ark:12345/x/../y", "dot-segment", id="two dots"),
         pytest.param("ark:12345/x/%2E%2E", "dot-segment", id="encoded ones"),
         pytest.param("nonsense", "unreadable", id="no identifier"),
+        pytest.param("urn:isbn:0451450523", "urn-key", id="key of no equivalent URN"),
     ],
 )
 def test_rows_of_other_programs_are_reported(bindings: Bindings, key: str, code: str) -> None:

@@ -14,12 +14,14 @@ from sqlalchemy.pool import NullPool
 from ararat.bindings.checks.verification import verify
 from ararat.bindings.collection import Bindings
 from ararat.bindings.log.redaction import redact
+from ararat.bindings.migration import migrations
 from ararat.bindings.migration.migrations import migrate
-from ararat.bindings.names.binding import ACTIONS, rfc3339
+from ararat.bindings.names.binding import ACTIONS
 from ararat.bindings.names.errors import BindingError, BindingsUnavailable
 from ararat.bindings.names.selection import select
 from ararat.bindings.open import open_bindings
-from ararat.bindings.storage.tables import schema, triggers
+from ararat.bindings.storage import versions
+from ararat.bindings.storage.tables import triggers
 from ararat.bindings.storage.versions import VERSION
 from ararat.middleware import import_table, mint
 from tests.forking import ForkedCode
@@ -34,16 +36,14 @@ def engine(database: str):
 
 
 @pytest.fixture
-def old(database: str, data: Path) -> str:
-    """A database of schema version 1 with one binding."""
-    made = engine(database)
-    statements = (data / "schemas" / f"1-{made.dialect.name}.sql").read_text().split(";;\n")
-    with made.begin() as connection:
-        for statement in statements:
-            connection.execute(text(statement))
-        connection.execute(text("INSERT INTO ararat (name, value) VALUES ('schema', '1'), ('rules', '0')"))
-        connection.execute(text(f"INSERT INTO bindings ({COLUMNS}) VALUES ({ROW})"))  # noqa: S608  ours
-        connection.execute(text(f"INSERT INTO events ({COLUMNS}, action) VALUES ({ROW}, 'bound')"))  # noqa: S608
+def old(database: str, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A database with one binding, of the version before the current one."""
+    with open_bindings(database, create=True) as bindings:
+        bindings.bind(NAME, "/x", resource="R1")
+        with bindings.store.transaction() as transaction:
+            transaction.set_setting("schema", str(VERSION - 1))
+    monkeypatch.setattr(versions, "OLDEST", VERSION - 1)
+    monkeypatch.setitem(migrations._STEPS, VERSION - 1, lambda connection, progress: progress("bindings", 1, 1))
     return database
 
 
@@ -74,7 +74,9 @@ def test_an_old_database_is_not_served(old: str) -> None:
 
 
 def test_migration_keeps_bindings(old: str, open_store: Callable[..., Bindings]) -> None:
-    assert migrate(old)[:2] == (1, VERSION)
+    progress: list[tuple[str, int, int]] = []
+    assert migrate(old, lambda *done: progress.append(done)) == (VERSION - 1, VERSION, 0, 0, 0)
+    assert progress == [("bindings", 1, 1)]
     bindings = open_store(old)
     found = bindings.lookup(NAME)
     assert found is not None
@@ -86,22 +88,10 @@ def test_migration_keeps_bindings(old: str, open_store: Callable[..., Bindings])
         connection.execute(text("DELETE FROM events"))
 
 
-def test_a_migrated_database_has_the_tables_of_a_new_one(
-    old: str, request: pytest.FixtureRequest, tmp_path: Path
-) -> None:
-    migrate(old)
-    if old.startswith("postgresql"):
-        new = request.getfixturevalue("cluster").new_schema()
-    else:
-        new = f"sqlite:///{tmp_path}/new.sqlite"
-    open_bindings(new, create=True).close()
-    assert shape(old) == shape(new)
-
-
 def test_a_current_database_is_not_changed(database: str) -> None:
     open_bindings(database, create=True).close()
     before = shape(database)
-    assert migrate(database) == (VERSION, VERSION, 0, 0, 0, 0)
+    assert migrate(database) == (VERSION, VERSION, 0, 0, 0)
     assert shape(database) == before
 
 
@@ -120,7 +110,7 @@ def test_missing_triggers_are_added(database: str, open_store: Callable[..., Bin
     bindings = open_store(database)
     assert bindings.relocate(NAME, "/y") == "relocated"
     disabled = database.startswith("postgresql")
-    assert migrate(database) == (VERSION, VERSION, len(added) + disabled, 0, 0, 0)
+    assert migrate(database) == (VERSION, VERSION, len(added) + disabled, 0, 0)
     assert shape(database) == before
     assert bindings.relocate(NAME, "/z") == "relocated"
 
@@ -151,7 +141,7 @@ def test_migrate_adds_the_actions_that_an_older_table_does_not_permit(
         redact(bindings, NAME)
     assert [event.action for event in bindings.history(NAME)] == ["bound"]
     # The servers keep their connections, and accept the action at once.
-    assert migrate(database) == (VERSION, VERSION, 0, 0, 0, 1)
+    assert migrate(database) == (VERSION, VERSION, 0, 0, 1)
     assert redact(bindings, NAME).revision == 2
     assert [event.action for event in bindings.history(NAME)] == ["bound", "redacted"]
     assert (shape(database), migrate(database).constraints) == (before, 0)
@@ -173,16 +163,20 @@ def test_an_import_keeps_the_triggers(tmp_path: Path, open_store: Callable[..., 
 
 @pytest.mark.parametrize(
     ("version", "said"),
-    [("99", "update Ararat"), ("0", "unknown version"), ("x", "unknown version"), ("-1", "unknown version")],
+    [
+        *[("99", "update Ararat"), ("1", "export its names with the Ararat that wrote it")],
+        *[(version, "restore a backup") for version in ("0", "x", "-1", "", "\u0663", "9" * 5000)],
+    ],
 )
-def test_a_database_of_an_unknown_version_is_not_changed(old: str, version: str, said: str) -> None:
-    with engine(old).begin() as connection:
+def test_a_database_of_an_unknown_version_is_not_changed(database: str, version: str, said: str) -> None:
+    open_bindings(database, create=True).close()
+    with engine(database).begin() as connection:
         connection.execute(text("UPDATE ararat SET value = :version WHERE name = 'schema'"), {"version": version})
-    before = shape(old)
+    before = shape(database)
     with pytest.raises(BindingError, match=said) as refused:
-        migrate(old)
+        migrate(database)
     assert refused.value.code == "schema-version"
-    assert shape(old) == before
+    assert shape(database) == before
 
 
 def test_a_database_of_another_program_is_not_migrated(database: str) -> None:
@@ -208,28 +202,26 @@ def test_a_text_file_needs_no_migration(tmp_path: Path) -> None:
 
 
 def test_a_failed_migration_changes_nothing(old: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from ararat.bindings.migration import migrations
-
     def half(connection, progress) -> None:
-        schema.rule_events.create(connection)
+        connection.execute(text("CREATE TABLE half (id INTEGER)"))
         connection.execute(text("INSERT INTO no_such_table VALUES (1)"))
 
     before = shape(old)
-    monkeypatch.setitem(migrations._STEPS, 1, half)
+    monkeypatch.setitem(migrations._STEPS, VERSION - 1, half)
     with pytest.raises(BindingsUnavailable):
         migrate(old)
     assert shape(old) == before
-    monkeypatch.undo()
-    assert migrate(old)[:2] == (1, VERSION)
 
 
 MIGRATING = """
 import sys
-from ararat.bindings.migration.migrations import migrate
+from ararat.bindings.migration import migrations
+from ararat.bindings.storage.versions import VERSION
 import ararat.bindings.storage.writing.transaction
+migrations._STEPS[VERSION - 1] = lambda connection, progress: None
 print("ready", flush=True)
 sys.stdin.readline()
-print(*migrate(sys.argv[1])[:2])
+print(*migrations.migrate(sys.argv[1])[:2])
 """
 
 
@@ -243,77 +235,11 @@ def test_the_second_of_two_concurrent_migrations_waits(old: str) -> None:
         process.stdin.write("\n")
         process.stdin.flush()
     said = sorted(process.communicate(timeout=50)[0].strip() for process in processes)
-    assert said == [f"1 {VERSION}", f"{VERSION} {VERSION}"]
+    assert said == [f"{VERSION - 1} {VERSION}", f"{VERSION} {VERSION}"]
 
 
-def row(key: str, metadata: str | None = None, *, changed: str, revision: int = 1, target: str = "'/x'") -> str:
-    """Return the values of a row of version 2 with the columns COLUMNS and metadata."""
-    text = "NULL" if metadata is None else f"'{metadata}'"
-    return f"'{key}', 'located', {target}, 'live', 302, 'R1', 0, 'name', '{changed}', {revision}, {text}"
-
-
-EARLY, LATE = "2020-01-01T00:00:00.000000Z", "2021-01-01T00:00:00.000000Z"
-RECORDED = '{"who":"Say \\",\\"what\\":\\" A","what":"{\\"when\\":1}"}'
-
-
-@pytest.fixture
-def version_2(database: str, data: Path) -> str:
-    """Return a database of version 2 with a bound name, a name without readable metadata, and two minted names."""
-    made = engine(database)
-    statements = (data / "schemas" / f"2-{made.dialect.name}.sql").read_text().split(";;\n")
-    rows = [
-        ("bindings", row(NAME, RECORDED, changed=LATE, revision=2)),
-        ("bindings", row("ark:12345/unreadable", "{who", changed=EARLY)),
-        ("bindings", row("ark:12345/x51", changed=LATE)),
-        ("events", row(NAME, RECORDED, changed=EARLY) + ", 'bound', 'me'"),
-        ("events", row(NAME, RECORDED, changed=LATE, revision=2) + ", 'updated', 'me'"),
-        ("events", row("ark:12345/unreadable", "{who", changed=EARLY) + ", 'bound', 'me'"),
-        ("events", row("ark:12345/x51", changed=LATE) + ", 'bound', 'me'"),
-    ]
-    with made.begin() as connection:
-        for statement in statements:
-            connection.execute(text(statement))
-        versions = "('schema', '2'), ('rules', '0'), ('keys', '2')"
-        connection.exec_driver_sql(f"INSERT INTO ararat (name, value) VALUES {versions}")  # noqa: S608  ours
-        for table, values in rows:
-            columns = f"{COLUMNS}, metadata{', action, actor' if table == 'events' else ''}"
-            connection.exec_driver_sql(f"INSERT INTO {table} ({columns}) VALUES ({values})")  # noqa: S608  ours
-        for key in ("ark:12345/x50", "ark:12345/x51"):
-            connection.exec_driver_sql(f"INSERT INTO minted VALUES ('{key}', '{EARLY}', 'a librarian')")  # noqa: S608
-    return database
-
-
-def test_version_2_is_migrated(version_2: str, open_store: Callable[..., Bindings]) -> None:
-    progress: list[tuple[str, int, int]] = []
-    assert migrate(version_2, lambda *done: progress.append(done))[:2] == (2, VERSION)
-    assert [each[0] for each in progress] == ["bindings", "events"]
-    bindings = open_store(version_2)
-    found = bindings.lookup(NAME)
-    assert found is not None
-    assert dict(found.metadata) == {"erc.who": 'Say ","what":" A', "erc.what": '{"when":1}'}
-    assert (rfc3339(found.created), rfc3339(found.changed), found.spelling) == (EARLY, LATE, NAME)
-    assert [event.after.created for event in bindings.history(NAME)] == [found.created] * 2
-    minted = bindings.lookup("ark:12345/x50")
-    assert minted is not None
-    assert (minted.status, minted.kind, rfc3339(minted.created)) == ("reserved", "described", EARLY)
-    [event] = bindings.history("ark:12345/x50")
-    assert (event.action, event.actor, rfc3339(event.when)) == ("reserved", "a librarian", EARLY)
-    assert [event.action for event in bindings.history("ark:12345/x51")] == ["bound"]
-    assert {finding.code for finding in verify(bindings)} == {"row-unreadable"}
-    assert bindings.delete("ark:12345/x50") == "deleted"
-    assert migrate(version_2) == (VERSION, VERSION, 0, 0, 0, 0)
-
-
-def test_version_2_gets_the_tables_of_a_new_database(
-    version_2: str, request: pytest.FixtureRequest, tmp_path: Path
-) -> None:
-    migrate(version_2)
-    if version_2.startswith("postgresql"):
-        new = request.getfixturevalue("cluster").new_schema()
-    else:
-        new = f"sqlite:///{tmp_path}/new.sqlite"
-    open_bindings(new, create=True).close()
-    assert shape(version_2) == shape(new)
+def test_each_version_from_the_oldest_on_has_a_step() -> None:
+    assert list(migrations._STEPS) == list(range(versions.OLDEST, VERSION))
 
 
 @pytest.mark.parametrize("index", ["bindings_target", "bindings_not_live", "events_single", "links_state"])

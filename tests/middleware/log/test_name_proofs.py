@@ -12,8 +12,6 @@ from ararat.bindings.log.tree.entries import Entry
 from ararat.bindings.log.tree.proofs import Proof
 from ararat.bindings.log.verification.name_proof import verify_name
 from ararat.bindings.log.verification.policy import Party, Policy
-from ararat.bindings.migration import urn_keys
-from ararat.bindings.names import naming as names
 from ararat.middleware import BindingError, ResolverMiddleware
 
 
@@ -84,33 +82,16 @@ def test_other_requests_are_resolved_as_before(larger_log, client_of, target):
     )
 
 
-# An ISBN whose key an older Ararat recorded in another form.
-OLDER, CURRENT = "urn:isbn:0-451-45052-3", "urn:isbn:9780451450524"
-
-
-def test_a_name_with_an_older_key_has_a_proof(log, client_of):
-    log.bindings.bind("ark:12345/x", "/x")
-    with log.store.transaction() as transaction, urn_keys._renaming(transaction.connection):
-        for table in ("bindings", "events"):
-            transaction.connection.exec_driver_sql(f"UPDATE {table} SET key = '{OLDER}'")  # noqa: S608
+def test_equivalent_urns_have_one_proof(log, client_of):
+    log.bindings.bind("urn:isbn:0-451-45052-3", "/x")
     log.publish()
-    answer = client_of(log).get(f"/{OLDER}?proof")
-    assert answer.status_code == 200
     policy = Policy(logs=[Party(key=log.key)])
-    name = names.read(OLDER)
-    assert verify_name(names.key(name), answer.data, policy, names.older_key(name)).entry.key == OLDER
-    for key, older in ((CURRENT, CURRENT), ("urn:isbn:9780198526636", "urn:isbn:0-19-852663-6")):
-        with pytest.raises(LogError, match="the proof is for"):
-            verify_name(key, answer.data, policy, older)
-
-
-def test_a_log_is_not_created_for_keys_that_will_be_renamed(bindings, new_log):
-    bindings.bind("urn:isbn:0451450523", "/x")
-    with bindings.store.transaction() as transaction:
-        transaction.connection.exec_driver_sql("DELETE FROM ararat WHERE name = 'keys'")
-    with pytest.raises(BindingError, match="equivalent URNs") as caught:
-        new_log(bindings)
-    assert caught.value.code == "keys-older"
+    for spelling in ("urn:isbn:0-451-45052-3", "urn:isbn:9780451450524"):
+        answer = client_of(log).get(f"/{spelling}?proof")
+        assert answer.status_code == 200
+        assert verify_name("urn:isbn:9780451450524", answer.data, policy).entry.key == "urn:isbn:9780451450524"
+    with pytest.raises(LogError, match="the proof is for"):
+        verify_name("urn:isbn:9780198526636", answer.data, policy)
 
 
 def test_a_named_pipe_in_the_folder_is_not_waited_for(larger_log, client_of):
