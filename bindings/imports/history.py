@@ -7,7 +7,7 @@ a table, with the columns that are not null. Bindings are not in the file: each 
 >>> from ararat.middleware import open_bindings
 >>> with tempfile.TemporaryDirectory() as folder, open_bindings(f"{folder}/a.sqlite", create=True) as bindings:
 ...     bindings.bind("ark:12345/x", "/x"), export_history(bindings, out := io.BytesIO())
-('bound', {'setting': 2, 'event': 1})
+('bound', {'setting': 1, 'event': 1})
 >>> out.getvalue()[:41]
 b'{"format":"ararat-history","version":1,"e'
 """
