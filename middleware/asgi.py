@@ -187,7 +187,7 @@ class ResolverASGIMiddleware:
         if isinstance(answer, Answer):
             await self._send(answer, send, head=request.method == "HEAD")
         else:
-            await self.app(local_scope(scope, answer), receive, add_fields(send, answer.fields))
+            await self.app(local_scope(scope, answer), receive, add_fields(send, answer))
 
     async def _send(self, answer: Answer, send: Send, *, head: bool = False) -> None:
         await send(

@@ -23,7 +23,7 @@ from ..resolution.result import Resolution
 from ..resolution.settings import Settings
 from ..views.signposting import links_of_name
 
-_OF_NAME = frozenset({"Location", "Link", "Content-Length"})
+_OF_NAME = frozenset({"Location", "Link", "Content-Length", "Content-Type"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,6 +9,39 @@ from .conditional import Conditions
 
 Headers = list[tuple[str, str]]
 
+MAX_HEADER = 3500
+"""The number of bytes of all header fields above which Link fields are omitted. A proxy often has 4 KiB for them."""
+
+_AROUND = 4  # the colon, the space and the line end of a field
+
+
+def size_of(headers: Iterable[tuple[str, str]]) -> int:
+    """Return the size of header fields in bytes, as HTTP/1.1 sends them.
+
+    >>> size_of([("Vary", "Accept")])
+    14
+    """
+    return sum(len(name) + len(value) + _AROUND for name, value in headers)
+
+
+def within_limit(headers: Headers, own: int | None = None) -> Headers:
+    """Return header fields without as many Link fields as necessary for :data:`MAX_HEADER`, the last one first.
+
+    Only the last ``own`` fields are omitted; None: all.
+
+    >>> within_limit([("Location", "/" * 3400), ("Link", "</a?info>"), ("Link", "x" * 500)])[1:]
+    [('Link', '</a?info>')]
+    """
+    size = size_of(headers)
+    if size <= MAX_HEADER:
+        return headers
+    kept = list(headers)
+    first = 0 if own is None else len(headers) - own
+    for place in range(len(headers) - 1, first - 1, -1):
+        if size > MAX_HEADER and kept[place][0] == "Link":
+            size -= size_of([kept.pop(place)])
+    return kept
+
 
 @dataclass(slots=True)
 class Answer:

@@ -17,7 +17,7 @@ from urllib.parse import unquote
 
 from werkzeug.exceptions import RequestEntityTooLarge
 
-from .handover import TEMPORARY, Handover
+from .handover import Handover, adapt
 from .request import FIELDS, MAX_FORM, READING, Request
 from .request_target import PLAIN_PATH, Target, quoted_mount, recover_from
 
@@ -150,15 +150,14 @@ def local_scope(scope: Scope, handover: Handover) -> Scope:
     }
 
 
-def add_fields(send: Send, fields: Iterable[tuple[str, str]]) -> Send:
-    """Wrap ``send`` for a served name: add header fields, and turn 301 and 308 into 302 and 307."""
-    added = encoded(fields)
+def add_fields(send: Send, handover: Handover) -> Send:
+    """Wrap ``send`` for a served name, so that the response is changed by :func:`~.handover.adapt`."""
 
     async def send_with_fields(message: Message) -> None:
         if message["type"] == "http.response.start":
-            status = message["status"]
-            headers = [*message.get("headers", ()), *added]
-            message = {**message, "status": TEMPORARY.get(status, status), "headers": headers}
+            site = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in message.get("headers", ())]
+            status, headers = adapt(message["status"], site, handover.fields, handover.seconds)
+            message = {**message, "status": status, "headers": encoded(headers)}
         await send(message)
 
     return send_with_fields

@@ -1,14 +1,18 @@
 """Pass a request for a served name to the site, so that the browser keeps the address of the identifier.
 
 The site receives a request for one of its paths. Its response is changed in three ways only: the links of the name and
-the Vary fields of the choice of the path are added. A permanent redirect becomes temporary.
+the Vary fields of the choice of the path are added. A permanent redirect becomes temporary, with the freshness of other
+redirects: a cache stores a temporary redirect for as long as its Cache-Control states.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..views.links import links_of_resolution
+from .answer import Headers, within_limit
 
 if TYPE_CHECKING:
     from ..resolution.result import Resolution
@@ -21,26 +25,81 @@ TEMPORARY = {301: 302, 308: 307}
 code 302, 303 or 307)" (POL-035, POL-036)."""
 
 
+# RFC 9111, section 5.2:  cache-directive = token [ "=" ( token / quoted-string ) ]
+_DIRECTIVE = re.compile(r'(?:[^,"]++|"(?:[^"\\]++|\\.)*+"?)++')
+_STATED = frozenset({"max-age", "s-maxage", "immutable", "stale-while-revalidate", "stale-if-error"})
+_NOT_STORED = frozenset({"no-store", "no-cache"})
+
+
 class Handover(NamedTuple):
     """A request that the site must answer.
 
     - ``key``: the normal form of the identifier.
     - ``path``: the path of the site, percent-encoded. ``query``: its query without a question mark, or "".
     - ``fields``: the header fields to add to the response.
+    - ``seconds``: how long a cache can keep a redirect of the site that was permanent.
     """
 
     key: str | None
     path: str
     query: str
     fields: list[tuple[str, str]]
+    seconds: int = 0
 
 
-def hand_over(resolution: Resolution, request: Request) -> Handover:
-    """Convert the resolution of a served name to the request for the path of the site in ``resolution.target``."""
+def hand_over(resolution: Resolution, request: Request, seconds: int = 0) -> Handover:
+    """Convert the resolution of a served name to the request for the path of the site in ``resolution.target``.
+
+    ``seconds`` is the setting ``cache``.
+    """
     links = links_of_resolution(resolution, request.root)
     fields = [*(("Link", link) for link in links), *(("Vary", field) for field in resolution.vary)]
     path, query = local_target(resolution.target or "/", resolution.query)
-    return Handover(resolution.key, path, query, fields)
+    return Handover(resolution.key, path, query, fields, seconds)
+
+
+def adapt(status: int, site: Headers, fields: Headers, seconds: int) -> tuple[int, Headers]:
+    """Return the status and the header fields of a response of the site for a served name.
+
+    - ``status`` and ``site``: those of the response. ``fields``: those to add.
+    - ``seconds``: how long a cache can keep a redirect that was permanent.
+
+    >>> adapt(301, [("Location", "/a"), ("Cache-Control", "public, max-age=31536000")], [], 300)
+    (302, [('Location', '/a'), ('Cache-Control', 'public, max-age=300')])
+    >>> adapt(200, [("Cache-Control", "max-age=31536000")], [], 300)
+    (200, [('Cache-Control', 'max-age=31536000')])
+    """
+    if status in TEMPORARY:
+        status, site = TEMPORARY[status], list(_without_permanence(site, seconds))
+    return status, within_limit([*site, *fields], len(fields))
+
+
+def _without_permanence(site: Headers, seconds: int) -> Iterator[tuple[str, str]]:
+    """Yield the header fields of a redirect with another freshness, if they state one. Others stay."""
+    names = {name.lower() for name, _ in site}
+    for name, value in site:
+        lower = name.lower()
+        if lower == "expires":
+            # RFC 9111, section 5.3: a max-age takes precedence.
+            if "cache-control" not in names:
+                yield "Cache-Control", f"max-age={seconds}"
+        elif lower == "x-accel-expires":
+            # nginx reads it before Cache-Control.
+            yield name, str(seconds)
+        elif lower.endswith("cache-control") or lower == "surrogate-control":
+            # RFC 9213: fields such as CDN-Cache-Control are for some caches.
+            yield name, _temporary(value, seconds, expires="expires" in names)
+        else:
+            yield name, value
+
+
+def _temporary(value: str, seconds: int, *, expires: bool) -> str:
+    directives = [directive.strip() for directive in _DIRECTIVE.findall(value) if directive.strip()]
+    names = [directive.partition("=")[0].strip().lower() for directive in directives]
+    kept = [directive for directive, name in zip(directives, names, strict=True) if name not in _STATED]
+    if (expires or len(kept) < len(directives)) and _NOT_STORED.isdisjoint(names):
+        kept.append(f"max-age={seconds}")
+    return ", ".join(kept)
 
 
 def local_target(target: str, query: str | None) -> tuple[str, str]:

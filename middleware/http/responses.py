@@ -27,7 +27,7 @@ from ..views.presentation import Presentation
 from ..views.redirection import Redirection
 from ..views.signposting import links_of_name
 from . import rfc2169
-from .answer import Answer, Headers
+from .answer import MAX_HEADER, Answer, Headers, size_of, within_limit
 from .conditional import validators
 from .handover import Handover, hand_over
 from .redirects import Redirect, redirect_of
@@ -43,7 +43,7 @@ RETRY_AFTER = "10"
 _EXPOSED = ("Access-Control-Expose-Headers", "Link, Location")
 
 # The fields of a redirect that do not describe the answer that shows it.
-_OF_REDIRECT = frozenset({"Location", "Content-Length", "Cache-Control", "Vary"})
+_OF_REDIRECT = frozenset({"Location", "Content-Length", "Content-Type", "Cache-Control", "Vary"})
 
 # A recorded document can contain a script, which a browser that shows the document must not run.
 _PASSIVE = ("Content-Security-Policy", f"{templates.UNSTYLED}; sandbox")
@@ -110,7 +110,14 @@ class Answers:
         self._by_origin = settings.cors_origins
         # Redirects of different names differ only in their location and their links.
         stale = _STALE if settings.cache else ""
-        self._redirected: Headers = [("Content-Length", "0"), ("Cache-Control", self._found_for + stale)]
+        # PEP 3333 requires no Content-Type, but wsgiref.validate does for each answer that can have a body.
+        self._redirected: Headers = [
+            ("Content-Length", "0"),
+            ("Content-Type", "text/plain; charset=utf-8"),
+            ("Cache-Control", self._found_for + stale),
+        ]
+        # The fields Location, Link and Vary are longer than a hundred bytes only with long values.
+        self._long = MAX_HEADER - size_of([*self._redirected, *self._always[True]]) - 200
 
     @property
     def constant_fields(self) -> Headers:
@@ -130,7 +137,7 @@ class Answers:
         if resolution.outcome == "prefix":
             return self._prefix(resolution, request).under(request.conditions)
         if resolution.outcome == "served":
-            return hand_over(resolution, request)
+            return hand_over(resolution, request, self._settings.cache)
         found = redirect_of(resolution)
         answer = self.redirect(found, request.root, is_secure=request.is_secure, origin=request.origin)
         return self._shown(answer, resolution, request) if request.no_redirect else answer
@@ -161,18 +168,19 @@ class Answers:
         """
         status, target, path, links, container, vary, _ = redirect
         location = f"{root}{path}?info" if target is None else root + target if target[:1] == "/" else target
-        headers = [("Location", location), *self._redirected]
+        headers, is_long = [("Location", location), *self._redirected], False
         # A forwarded identifier is described by the other resolver.
         if path is not None:
             description, others = links_of_name(root + path, links, container and f"{root}/{container}")
             headers += (("Link", description), ("Link", others))
+            is_long = len(location) + len(description) + len(others) > self._long
         # ARK-107: Vary means that the location depends on these request fields, so it is sent only then.
         if vary:
             headers.append(("Vary", ", ".join(vary)))
         headers += self._always[is_secure]
         if self._by_origin:
             headers = self._for_origin(headers, origin)
-        return Answer(status, headers, b"")
+        return Answer(status, within_limit(headers) if is_long else headers, b"")
 
     def _description(self, resolution: Resolution, request: Request) -> Answer:
         """Return 200 with the description of the identifier."""
@@ -325,7 +333,7 @@ class Answers:
         headers += self._always[request.is_secure]
         if self._by_origin:
             headers = self._for_origin(headers, request.origin)
-        return Answer(status, headers, body)
+        return Answer(status, within_limit(headers), body)
 
     def _for_origin(self, headers: Headers, origin: str | None) -> Headers:
         """Return the header fields for a request with this field Origin, if only some origins can read responses."""

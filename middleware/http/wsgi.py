@@ -11,7 +11,7 @@ from urllib.parse import unquote_to_bytes
 from werkzeug.wsgi import get_input_stream
 
 from .answer import Answer
-from .handover import TEMPORARY, Handover
+from .handover import Handover, adapt
 from .request import MAX_FORM, READING, Request
 from .request_target import Target, mount_path, recover
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
 _STATUS_LINES = {status.value: f"{status.value} {status.phrase}" for status in HTTPStatus}
-_TEMPORARY = {str(status): _STATUS_LINES[other] for status, other in TEMPORARY.items()}
 
 
 def plain_path(environ: WSGIEnvironment) -> tuple[str, str] | None:
@@ -78,7 +77,10 @@ def pass_on(
     ``ararat.ark`` in the environ is the normal form of the identifier.
     """
     environ["ararat.ark"] = handover.key
-    return app(local_environ(environ, handover.path, handover.query), add_fields(start_response, handover.fields))
+    return app(
+        local_environ(environ, handover.path, handover.query),
+        add_fields(start_response, handover.fields, handover.seconds),
+    )
 
 
 def local_environ(environ: WSGIEnvironment, path: str, query: str) -> WSGIEnvironment:
@@ -95,10 +97,12 @@ def local_environ(environ: WSGIEnvironment, path: str, query: str) -> WSGIEnviro
     return local
 
 
-def add_fields(start_response: StartResponse, fields: list[tuple[str, str]]) -> StartResponse:
-    """Wrap ``start_response`` for a served name: add header fields, and turn 301 and 308 into 302 and 307."""
+def add_fields(start_response: StartResponse, fields: list[tuple[str, str]], seconds: int = 0) -> StartResponse:
+    """Wrap ``start_response`` for a served name, so that the response is changed by :func:`~.handover.adapt`."""
 
     def start(status: str, headers: list[tuple[str, str]], *exc_info: Any) -> Callable[[bytes], object]:
-        return start_response(_TEMPORARY.get(status[:3], status), [*headers, *fields], *exc_info)
+        code = int(status[:3]) if status[:3].isdecimal() else 0
+        temporary, adapted = adapt(code, headers, fields, seconds)
+        return start_response(status if temporary == code else _STATUS_LINES[temporary], adapted, *exc_info)
 
     return start

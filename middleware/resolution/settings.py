@@ -34,10 +34,10 @@ necessarily an URI scheme) and MUST match the semantics of that scheme" (POL-038
 TRACKING = (
     "utm_*", "fbclid", "gclid", "gclsrc", "dclid", "gbraid", "wbraid", "srsltid", "msclkid", "yclid", "ysclid",
     "twclid", "ttclid", "igsh", "igshid", "li_fat_id", "mc_cid", "mc_eid", "mkt_tok", "_ga", "_gl", "_hsenc", "_hsmi",
-    "vero_id",
+    "vero_id", "mtm_*", "pk_*", "piwik_*", "matomo_*", "at_*", "ref", "ref_src",
 )
-"""Query parameters that platforms append to shared links; they have no meaning for a resolver (I-02). A star at the end
-matches any characters."""
+"""Query parameters that platforms and analytics append to shared links; they have no meaning for a resolver (I-02). A
+star at the end matches any characters."""
 # fmt: on
 
 REFERRER_POLICIES = (

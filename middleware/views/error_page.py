@@ -175,7 +175,7 @@ class Explanation:
         follows.
         """
         lines = [f"{self.status} {self.phrase}", "", str(IdentifierError(self.given, self.problem))]
-        lines += [f"{hint.words}: {hint.href}" for hint in self.hints]
+        lines += [f"{hint.words.removesuffix(':')}: {hint.href}" for hint in self.hints]
         lines += [f"{inflection}: {description}" for inflection, description in self.inflections.items()]
         text = "\n".join([*lines, ""]).encode("ascii", "backslashreplace")
         return text if self.tombstone is None else text + b"\n" + self.tombstone.as_text()
@@ -248,6 +248,10 @@ def _hints(resolution: Resolution, problem: Problem, root: str, inspector: str |
         yield Hint("successor", HINTS["successor"], address, resolution.successor)
     if resolution.correction is not None:
         yield Hint("suggestion", HINTS["suggestion"], f"{root}/{resolution.correction}", resolution.correction)
+    if problem.code == "unknown-inflection":
+        # The query has no meaning here, so most visitors want the item itself.
+        core = given.partition("?")[0]
+        yield Hint("item", HINTS["item"], f"{root}/{quote(core, safe=targets.AS_IT_IS)}", core)
     if resolution.binding is not None:
         yield Hint("description", HINTS["description"], f"{root}/{key}?info", f"{key}?info")
     if (container := resolution.container) is not None:

@@ -121,6 +121,7 @@ ASSOCIATIONS = {
 """The relation between an identifier and its item, by the kind of the binding."""
 
 HINTS = {
+    "item": translatable("The item is at this address:"),
     "description": translatable("Its description"),
     "withdrawn": translatable("The description of the withdrawn item"),
     "container": translatable("The nearest item above it"),

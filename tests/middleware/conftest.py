@@ -80,12 +80,12 @@ def _nothing_moves_for_good() -> Iterator[None]:
         assert answer.status not in (301, 308)
         await send_by_asgi(middleware, answer, *rest, **named)
 
-    def add_fields_(send: Any, fields: Any) -> Any:
+    def add_fields_(send: Any, handover: Handover) -> Any:
         async def watched(message: Any) -> None:
             assert message.get("status") not in (301, 308)
             await send(message)
 
-        return add_fields(watched, fields)
+        return add_fields(watched, handover)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(wsgi, "send", send_)

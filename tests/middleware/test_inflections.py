@@ -45,6 +45,36 @@ def test_the_site_answers_inflections_of_served_names(client):
 
 
 @pytest.mark.parametrize(
+    "parameter",
+    [
+        "mtm_campaign=spring",
+        "pk_campaign=x",
+        "piwik_kwd=x",
+        "matomo_cid=1",
+        "at_medium=x",
+        "ref=twitter",
+        "ref_src=twsrc",
+    ]
+    + ["_hsenc=x", "_hsmi=1", "dclid=x", "utm_source=x", "mtm_source=a&ref=b&fbclid=c"],
+)
+def test_parameters_of_analytics_are_ignored(client, parameter):
+    assert client.get(f"/ark:12345/doc?{parameter}").location == "https://example.org/doc?v=1#top"
+    assert client.get(f"/ark:12345/page?{parameter}").text == ""
+
+
+@pytest.mark.parametrize("name", ["ark:12345/doc", "ark:/12345/d-oc", "ark:12345/idea"])
+def test_the_page_of_an_unknown_query_leads_to_the_item_first(client, name):
+    page = client.get(f"/{name}?source=newsletter", headers={"Accept": "text/html"}).text
+    key = name.replace("/1", "1").replace("-", "")
+    assert 0 < page.find(f'href="/{name}"') < page.find(f'href="/{key}?info"')
+    found = client.get(f"/{name}?source=newsletter", headers={"Accept": "application/json"}).json
+    assert (found["item"], found["description"]) == (f"/{name}", f"/{key}?info")
+    text = client.get(f"/{name}?source=newsletter", headers={"Accept": "text/plain"}).text
+    assert f"The item is at this address: /{name}\n" in text
+    assert "item" not in client.get("/ark:12345/nope?x", headers={"Accept": "application/json"}).json
+
+
+@pytest.mark.parametrize(
     ("identifier", "status"),
     [
         ("ark:12345/doc?CITE", 404),

@@ -7,6 +7,7 @@ import logging
 import subprocess
 import sys
 from types import SimpleNamespace
+from wsgiref.validate import validator
 
 import pytest
 from flask import Flask, Response, redirect, request, stream_with_context
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 from werkzeug.middleware.dispatcher import DispatcherMiddleware
 from werkzeug.test import Client, create_environ, run_wsgi_app
 
-from ararat.middleware import BindingSource, BindingsUnavailable, ResolverMiddleware
+from ararat.middleware import BindingSource, BindingsUnavailable, ResolverMiddleware, open_bindings
 
 
 class Site:
@@ -284,6 +285,50 @@ def test_only_permanent_redirects_of_flask_below_an_ark_become_temporary(flask_c
     served = flask_client.get(f"/ark:12345/{name}")
     assert (served.status_code, served.location) == (status, location)
     assert flask_client.get(f"/{name}").status_code in (301, 308)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [
+        ("GET", "/ark:12345/doc", 302),
+        ("HEAD", "/ark:/12345/doc", 302),
+        ("GET", "/ark:12345/do-c?", 200),
+        ("HEAD", "/ark:12345/doc?info", 200),
+        ("GET", "/ark:12345/twig", 303),
+        ("GET", "/ark:12345/page", 200),
+        ("GET", "/ark:12345/moved", 302),
+        ("GET", "/ark:12345/gone", 410),
+        ("GET", "/ark:12345/x?a=b", 404),
+        ("GET", "/ark:", 400),
+        ("GET", f"/ark:12345/{'x' * 4000}", 414),
+        ("OPTIONS", "/ark:12345/doc", 204),
+        ("POST", "/ark:12345/doc", 405),
+        ("GET", "/uri-res/N2Ls?ark:12345/doc", 200),
+        ("GET", "/oai?verb=Identify", 200),
+        ("GET", "/sitemap-names.xml", 200),
+        ("GET", "/changes.atom", 200),
+    ],
+)
+def test_the_validator_of_pep_3333_accepts_every_answer(tmp_path, method, path, status):
+    def site(environ, start_response):
+        moved = environ["PATH_INFO"] == "/moved"
+        start_response("301 Moved" if moved else "200 OK", [("Content-Type", "text/plain"), ("Location", "/x")])
+        return [b"site"]
+
+    with open_bindings(tmp_path / "n.sqlite", create=True) as bindings:
+        bindings.bind("ark:12345/doc", "https://example.org/doc")
+        bindings.bind("ark:12345/twig", kind="described")
+        bindings.bind("ark:12345/gone", "https://example.org/gone")
+        bindings.withdraw("ark:12345/gone", reason="a hoax")
+        for name in ("page", "moved"):
+            bindings.bind(f"ark:12345/{name}", f"/{name}", kind="served")
+        settings = {"services": "/uri-res", "oai": "/oai", "sitemap": "/sitemap-names.xml", "atom": "/changes.atom"}
+        client = Client(validator(ResolverMiddleware(site, bindings, prefix="https://r.example", **settings)))
+        answer = client.open(path, method=method, buffered=True)
+        assert answer.status_code == status
+        if etag := answer.headers.get("ETag"):
+            again = client.open(path, method=method, headers={"If-None-Match": etag}, buffered=True)
+            assert again.status_code == 304
 
 
 # Mounts ---------------------------------------------------------------------------------------------------------------

@@ -280,7 +280,7 @@ def test_a_redirect_has_a_location_and_no_body(held, binding):
     answer = client.get("/ark:12345/x")
     assert answer.headers["Location"] == "https://example.org/?a='b'&c=d"
     assert answer.headers["Content-Length"] == "0"
-    assert "Content-Type" not in answer.headers
+    assert answer.headers["Content-Type"] == "text/plain; charset=utf-8"
     assert answer.data == b""
 
 
