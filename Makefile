@@ -6,8 +6,8 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Tests start Python hundreds of times. Keep compiled modules to start faster; `make clean` removes them.
 unexport PYTHONDONTWRITEBYTECODE
 
-# The first Python 3.11 or newer, preferably with ensurepip. To select one: make test PYTHON=/usr/bin/python3
-first_python = $(shell for python in python3.13 python3.12 python3.11 python3; do \
+# The first Python 3.11 or newer, preferably with ensurepip. The tests run on 3.11 to 3.13. To select one: make test PYTHON=/usr/bin/python3
+first_python = $(shell for python in python3.13 python3.12 python3.11 python3.14 python3; do \
 	$$python -c 'import sys; $(1) sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$python; break; }; done)
 PYTHON ?= $(or $(call first_python,import ensurepip;),$(call first_python))
 

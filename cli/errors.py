@@ -137,7 +137,8 @@ def store_errors() -> Iterator[None]:
         code = NO if error.code == "not-bound" else UNREADABLE
         raise Refused(what, ("Expected", f"{error.expected} ({error.reference})"), exit_code=code) from None
     except BindingsUnavailable as error:
-        # Most messages state the remedy after a semicolon, such as to restore a backup or to run a command.
+        # Most messages state the remedy after a semicolon, such as to restore a backup or to run a command. Those of
+        # SQLite always do: a file has no address, user and password.
         advice = "check its address, user and password, or start the database, then try again"
         fix = () if "; " in str(error) else (("Fix", advice),)
         raise Refused(str(error), *fix, exit_code=UNAVAILABLE) from None

@@ -186,9 +186,16 @@ def _takes_utf8(stream: TextIO) -> bool:
         encoding = codecs.lookup(stream.encoding or "").name
     except LookupError:
         return False
-    # In the locale C Python writes UTF-8, but the terminal can expect another encoding.
+    # In the UTF-8 mode Python writes UTF-8 with any locale, but the terminal can expect another encoding. Since
+    # Python 3.15 this mode is the default (PEP 686), so the locale is asked.
     assumed = sys.flags.utf8_mode and "PYTHONUTF8" not in os.environ and "PYTHONIOENCODING" not in os.environ
-    return encoding == "utf-8" and not (assumed and os.name == "posix")
+    return encoding == "utf-8" and not (assumed and os.name == "posix" and not _is_utf8_locale())
+
+
+def _is_utf8_locale() -> bool:
+    import locale
+
+    return locale.nl_langinfo(locale.CODESET).replace("-", "").lower() == "utf8"
 
 
 def _wrapped(text: str, width: int, cut: bool) -> list[str]:

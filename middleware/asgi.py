@@ -30,7 +30,7 @@ from ..bindings.system.thread_pool import ThreadPool
 from .asgi_detection import is_wsgi, named
 from .http.answer import Answer
 from .http.asgi import (
-    ASGIApplication,
+    ASGISite,
     Disconnected,
     Message,
     Receive,
@@ -78,7 +78,7 @@ class ResolverASGIMiddleware:
 
     def __init__(
         self,
-        app: ASGIApplication,
+        app: ASGISite,
         bindings: BindingSource,
         *,
         on_resolve: Callable[[Resolution], object] | None = None,

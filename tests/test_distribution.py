@@ -114,11 +114,13 @@ def test_the_wheel_contains_the_package_and_htmx_and_the_translations(dist, pack
     assert len(COMPILED) == 12
 
 
-def test_the_source_distribution_contains_no_third_party_file(dist, package):
+def test_the_source_distribution_contains_the_tests_and_no_third_party_file(dist, package, tree):
     [sdist] = dist.glob("*.tar.gz")
     with tarfile.open(sdist) as archive:
         files = {name.partition("/")[2] for name in archive.getnames()}
     assert {name.removeprefix("ararat/") for name in package} | {"setup.py", "pyproject.toml", "README.md"} <= files
+    # The tests can run: all files of the repository are there, except those of git and of its server.
+    assert {name for name in tree if not name.startswith((".git", ".ci/"))} <= files
     assert not [name for name in files if "vendor" in name or name.endswith((".min.js", ".mo"))]
 
 

@@ -116,11 +116,13 @@ class Page(NamedTuple):
     - ``names``: the bindings of the names in order.
     - ``next``: the argument ``after`` for the next page, or None at the end.
     - ``unreadable``: the names of rows that another program wrote and that cannot be read.
+    - ``note``: a sentence if the search for words did not work as documented, or None.
     """
 
     names: list[Binding]
     next: str | None
     unreadable: list[str]
+    note: str | None = None
 
 
 def select(

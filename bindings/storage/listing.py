@@ -6,6 +6,7 @@ A page of names is a range of an index in the order of that index (:mod:`search_
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -18,7 +19,7 @@ from ..names.operation import Operation
 from ..names.selection import HOST_ENDS, LAST, Group, Page, Selection, cursor, position, shoulder_of
 from .protocols import Row
 from .rows import STATE, binding_of
-from .tables.search_indexes import TARGET, WORDS
+from .tables.search_indexes import HAS_WORDS, TARGET, WORDS, words_of
 
 _KEYS_AT_ONCE = 10_000
 _FEW_NAMES = 20_000
@@ -28,6 +29,12 @@ with some words up to which PostgreSQL sorts them."""
 _FIRST_ROWS = "SELECT count(*) FROM (SELECT 1 FROM bindings{} LIMIT ?) AS first_rows"
 
 _OPERATION = "id, action, actor, started, finished, parameters, names, undoes"
+
+WITHOUT_FULL_TEXT = (
+    "The SQLite library or file of this server has no full-text search (FTS5). The search reads all names, and finds "
+    "the words also inside of other words."
+)
+"""The note on a page of names with words that were found without an index."""
 
 Read = Callable[[str, Sequence[Any]], Sequence[Any]]
 """A function that returns the rows of a query."""
@@ -57,12 +64,13 @@ class Lists:
         ``read`` runs a query. ``after`` is :attr:`Page.next` of the page before, or None.
         """
         found: list[Row] = []
-        for query in self._queries(selection, after, read):
+        has_words = self._has_words(read, selection)
+        for query in self._queries(selection, after, read, has_words=has_words):
             text, parameters = self._select(query, limit + 1 - len(found))
             found += read(text, parameters)
             if len(found) > limit:
                 break
-        page = Page([], None, [])
+        page = Page([], None, [], None if has_words else WITHOUT_FULL_TEXT)
         width = len(STATE)
         for row in found[:limit]:
             try:
@@ -77,7 +85,7 @@ class Lists:
             return self._count_shoulders(read, selection)
         group = {"state": "bindings.status", "month": "substr(bindings.created, 1, 7)", None: "''"}[by]
         counts: Counter[str] = Counter()
-        for query in self._queries(selection, None, is_ordered=False):
+        for query in self._queries(selection, None, has_words=self._has_words(read, selection), is_ordered=False):
             text = f"SELECT {group}, count(*) FROM {query.tables}{_where(query.conditions)} GROUP BY 1"  # noqa: S608
             for name, number in read(self.marked(text), query.parameters):
                 counts[name] += number
@@ -97,7 +105,7 @@ class Lists:
 
     def _count_shoulders(self, read: Read, selection: Selection) -> dict[str, int]:
         counts: Counter[str] = Counter()
-        for query in self._queries(selection, None, is_ordered=False):
+        for query in self._queries(selection, None, has_words=self._has_words(read, selection), is_ordered=False):
             last = ""
             while True:
                 conditions, parameters = [*query.conditions], [*query.parameters]
@@ -135,7 +143,13 @@ class Lists:
         return [f"+{column} IN ({select}{_where(conditions)})", *others], [*parameters, *values]
 
     def _queries(
-        self, selection: Selection, after: str | None, read: Read | None = None, *, is_ordered: bool = True
+        self,
+        selection: Selection,
+        after: str | None,
+        read: Read | None = None,
+        *,
+        has_words: bool = True,
+        is_ordered: bool = True,
     ) -> Iterator[_Query]:
         """Return the queries whose rows, one after the other, are the list.
 
@@ -144,7 +158,7 @@ class Lists:
         order = selection.order
         conditions, parameters = _conditions(selection)
         if order == "words":
-            yield self._by_words(selection, after, conditions, parameters, read)
+            yield self._by_words(selection, after, conditions, parameters, read, has_words)
         elif order == "target":
             yield from self._by_target(selection, after, conditions, parameters, read)
         elif order == "name" or not is_ordered:
@@ -163,6 +177,10 @@ class Lists:
             direction = " DESC" if selection.newest_first else ""
             yield _Query("bindings", conditions, parameters, (column, "bindings.key"), direction)
 
+    def _has_words(self, read: Read, selection: Selection) -> bool:
+        """Return False if the search is for words, and the database has no index of words that can be read."""
+        return not (self._is_sqlite and selection.words) or bool(read(HAS_WORDS, ())[0][0])
+
     def _by_words(
         self,
         selection: Selection,
@@ -170,8 +188,16 @@ class Lists:
         conditions: list[str],
         parameters: list[object],
         read: Read | None,
+        has_words: bool,
     ) -> _Query:
         words = [word for word in selection.words if any(char.isalnum() for char in word)]
+        if not has_words:
+            if after is not None:
+                [key] = position(after, (str,))
+                _begin_at(conditions, parameters, "bindings.key > ?", str(key))
+            contains = f"instr(lower({words_of('bindings')}), ?)"
+            wanted = ["bindings.metadata IS NOT NULL", *conditions, *[contains] * len(words)]
+            return _Query("bindings", wanted, [*parameters, *map(_lower, words)], ("bindings.key",))
         if self._is_sqlite:
             # CROSS JOIN: in the other order, SQLite evaluates the words again for each name.
             tables = (
@@ -232,6 +258,11 @@ class Lists:
     def marked(self, text: str) -> str:
         """Return a statement with "?" replaced by the parameter mark of the driver."""
         return text if self._is_sqlite else text.replace("?", "%s")
+
+
+def _lower(word: str) -> str:
+    """Return a word as the function lower() of SQLite does, which changes ASCII letters only."""
+    return re.sub("[A-Z]+", lambda found: found[0].lower(), word)
 
 
 def _are_few(read: Read | None, selection: Selection) -> bool:

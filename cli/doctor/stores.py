@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...bindings.health import Condition, conditions
+from ...bindings.storage.databases.sqlite import library_fault
 from ...identifiers.text import display
 from ...middleware import BindingError
 from .finding import Finding
@@ -45,6 +46,11 @@ def examine(url_or_path: str) -> Iterator[Finding]:
     for number, condition in enumerate(found, 1):
         shown = "database" if len(found) == 1 else f"server {number}"
         yield _finding(condition, shown, alone=len(found) == 1)
+        if condition.where.startswith("sqlite:") and (lacks := library_fault()):
+            fault, change = lacks
+            yield Finding(
+                "database", "sqlite-library", "warning", "SQLite", sentence(f"SQLite {fault}"), sentence(change)
+            )
     primaries = sum(condition.writable for condition in found)
     if len(found) > 1 and not primaries:
         message = "No server can be written. Names resolve, but no name can be bound or withdrawn."

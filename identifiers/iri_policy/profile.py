@@ -39,6 +39,11 @@ TECHNOLOGY = ("php", "php3", "php4", "php5", "phtml", "asp", "aspx", "jsp", "jsp
 LARGEST = 64 * 1024
 """The maximum length of a profile in characters."""
 
+DEEPEST = 100
+"""The maximum depth of the arrays and objects of a profile in JSON."""
+
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"|[][{}]', re.DOTALL)
+
 _MAX_TEXTS = 200
 """The maximum number of texts in a list of a profile."""
 
@@ -140,11 +145,14 @@ def read(text: str) -> Profile:
     """
     if len(text) > LARGEST:
         raise ProfileError(f"the profile is too long; the maximum is {LARGEST:,} characters")
+    is_json = text.lstrip()[:1] == "{"
+    if is_json and _depth(text) > DEEPEST:
+        raise ProfileError(f"the profile is nested too deeply; the maximum is {DEEPEST} levels")
     # Imported late: tomllib is slow to load, and few processes read a profile.
     import tomllib
 
     try:
-        settings = json.loads(text) if text.lstrip()[:1] == "{" else tomllib.loads(text)
+        settings = json.loads(text) if is_json else tomllib.loads(text)
     except json.JSONDecodeError as error:
         raise ProfileError(f"line {error.lineno}, column {error.colno}: the text is not JSON") from None
     except tomllib.TOMLDecodeError as error:
@@ -152,6 +160,15 @@ def read(text: str) -> Profile:
     except (RecursionError, ValueError):
         raise ProfileError("the profile is nested too deeply, or contains a number that is too long") from None
     return Profile.of(settings)
+
+
+def _depth(text: str) -> int:
+    """Return how deep the arrays and objects of a JSON text are nested. The parser of each Python has another limit."""
+    depth = deepest = 0
+    for found in _TOKEN.finditer(text):
+        depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(found[0], 0)
+        deepest = max(deepest, depth)
+    return deepest
 
 
 @functools.cache

@@ -25,7 +25,11 @@ Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
-ASGIApplication = Callable[[Scope, Receive, Send], Awaitable[None]]
+ASGISite = Callable[[Any, Any, Any], Awaitable[None]]
+"""The type of an application that is passed to the middleware.
+
+Frameworks declare the three arguments differently: Django has ``dict`` for the scope, and Quart has types of hypercorn.
+"""
 
 Field = tuple[str, str]
 EncodedField = tuple[bytes, bytes]

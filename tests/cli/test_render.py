@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ararat.cli import output
 from ararat.cli.output import Sheet, identifier, words
 from ararat.cli.render import reports, traces
 from ararat.identifiers import Match, examine
@@ -287,6 +288,31 @@ def test_wide_characters_count_as_two_columns():
     ]
     first, second = Sheet(width=70, letters=True).table("", [("\u674e", "a"), ("who", "b")])
     assert first.index("a") + 1 == second.index("b")
+
+
+@pytest.mark.parametrize(
+    ("codeset", "variables", "takes"),
+    [
+        pytest.param("UTF-8", {}, True, id="UTF-8"),
+        pytest.param("utf8", {}, True, id="other spelling"),
+        pytest.param("ANSI_X3.4-1968", {}, False, id="locale C"),
+        pytest.param("ANSI_X3.4-1968", {"PYTHONUTF8": "1"}, True, id="mode that the user chose"),
+    ],
+)
+def test_the_locale_decides_in_the_utf8_mode(
+    codeset: str, variables: dict[str, str], takes: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Since Python 3.15 the mode is the default (PEP 686).
+    class Flags:
+        utf8_mode = 1
+
+    monkeypatch.setattr(output.sys, "flags", Flags)
+    monkeypatch.setattr("locale.nl_langinfo", lambda item: codeset)
+    for name in ("PYTHONUTF8", "PYTHONIOENCODING"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    assert output._takes_utf8(io.TextIOWrapper(io.BytesIO(), "utf-8")) is takes
 
 
 @pytest.mark.skipif(os.name != "posix", reason="pseudo-terminals are of POSIX")

@@ -9,6 +9,7 @@ from sqlalchemy import Connection, delete, insert, select, update
 from ...bindings.names import validation
 from ...bindings.names.binding import rfc3339
 from ...bindings.storage.tables import account_tables as tables
+from ...bindings.storage.writing.inserts import new_row_number
 from . import audit, passwords
 from .errors import AccountError
 from .model import Account, Caller, read_name, read_prefix, read_role
@@ -63,7 +64,7 @@ class Accounts(Sessions, Identities):
                 raise AccountError("account-exists", f"there is an account {name} already")
             now = self.bindings.now()
             row = {"name": name, "role": role, "password": hashed, "created": rfc3339(now)}
-            number = connection.execute(insert(tables.accounts).returning(tables.accounts.c.id), row).scalar_one()
+            number = new_row_number(connection, tables.accounts, row)
             if granted:
                 connection.execute(insert(tables.grants), [{"account": number, "prefix": each} for each in granted])
             audit.record(connection, by, "account.add", name, " ".join([role, *granted]), when=now)

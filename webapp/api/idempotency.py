@@ -114,7 +114,7 @@ class OneRequest:
         }
         # PostgreSQL waits here for another transaction with the same key. SQLite has one writer at a time.
         added = _INSERT[connection.dialect.name](table).values(row).on_conflict_do_nothing()
-        if connection.execute(added.returning(table.c.key)).first() is None:
+        if connection.execute(added).rowcount == 0:
             raise KeyUsed
 
     def store_result(self, transaction: Transaction, represent: Callable[[Any], Reply]) -> None:

@@ -17,10 +17,11 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from flask import Response, stream_with_context
-from sqlalchemy import Connection, bindparam, delete, insert, select
+from sqlalchemy import Connection, bindparam, delete, select
 
 from ...bindings.names.binding import rfc3339
 from ...bindings.storage.tables.account_tables import jobs
+from ...bindings.storage.writing.inserts import new_row_number
 from . import download_formats, download_request, elements
 from .answers import Answer, Failed
 from .asked import Asked
@@ -100,7 +101,7 @@ def _add(accounts: Accounts, account: int, parameters: str) -> int:
     def write(connection: Connection) -> int:
         expired = jobs.c.kind == KIND, jobs.c.created < rfc3339(now - LIFETIME)
         connection.execute(delete(jobs).where(*expired))
-        return connection.execute(insert(jobs).returning(jobs.c.id), row).scalar_one()
+        return new_row_number(connection, jobs, row)
 
     return accounts.write(write)
 

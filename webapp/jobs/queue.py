@@ -19,10 +19,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Connection, bindparam, func, insert, literal_column, select, text, update
+from sqlalchemy import Connection, bindparam, func, literal_column, select, text, update
 
 from ...bindings.names.binding import rfc3339
 from ...bindings.storage.tables.account_tables import jobs as table
+from ...bindings.storage.writing.inserts import new_row_number
 from ..accounts.records.database import CLOCK_SKEW
 from .model import FINISHED, Job, State
 
@@ -85,7 +86,7 @@ class Jobs:
             "created": now,
             "changed": now,
         }
-        return _job(connection.execute(insert(table).returning(*_COLUMNS), row).one())
+        return _job(connection.execute(_ONE, {"number": new_row_number(connection, table, row)}).one())
 
     def get(self, number: int) -> Job | None:
         """Return a job, or None."""

@@ -13,6 +13,7 @@ from sqlalchemy import Connection, bindparam, delete, func, insert, select, upda
 
 from ...bindings.names.binding import rfc3339
 from ...bindings.storage.tables.upload_tables import upload_rows, uploads
+from ...bindings.storage.writing.inserts import new_row_number
 from .limits import MAX_UPLOADS
 from .model import Part, Reading, RowOutcome, Stage, Upload
 
@@ -82,7 +83,7 @@ class Uploads:
             "created": rfc3339(now),
             "changed": rfc3339(now),
         }
-        return _upload(connection.execute(insert(uploads).returning(*_COLUMNS), row).one())
+        return _upload(connection.execute(_ONE, {"number": new_row_number(connection, uploads, row)}).one())
 
     def get(self, number: int) -> Upload | None:
         """Return an upload, or None."""

@@ -14,6 +14,7 @@ that SQLite holds on it.
 
 from __future__ import annotations
 
+import errno
 import json
 import logging
 import os
@@ -21,13 +22,14 @@ import sqlite3
 import stat
 import time
 from collections.abc import Hashable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from ...names.errors import BindingsLocked, BindingsUnavailable, ReadOnlyBindings
 from ...system.fork_safety import ForkSafeLock
+from ..tables.search_indexes import HAS_FULL_TEXT
 from ..tables.triggers import ROW_EXISTS
 from . import wal
 from .connections import IDLE_SECONDS
@@ -60,12 +62,22 @@ _MIXED = (
     "move {log} and {shm} to another folder, and start the programs"
 )
 _REMEDY = "give the user of this process write permission on the file and its folder (chown, or chmod u+w)"
+MINIMUM = (3, 34)
+"""The oldest version of the SQLite library with which the tests pass. RHEL 9 has it."""
+
+_FREE_SPACE = "free space on its disk"
 _REMEDIES = {
     sqlite3.SQLITE_NOTADB: "name the file of the database, or restore it from a backup",
     sqlite3.SQLITE_CORRUPT: "restore the file from a backup",
-    sqlite3.SQLITE_FULL: "free space on its disk",
+    sqlite3.SQLITE_FULL: _FREE_SPACE,
+    sqlite3.SQLITE_IOERR: f"{_FREE_SPACE}; if there is space, check the disk",
+    sqlite3.SQLITE_CANTOPEN: f"check the permissions of the file, its folder and its log, or {_FREE_SPACE}",
+    sqlite3.SQLITE_ERROR: f"the SQLite library has version {sqlite3.sqlite_version}; use {MINIMUM[0]}.{MINIMUM[1]} or "
+    "newer with FTS5 and JSON, or update Ararat",
 }
 """The remedies for errors of SQLite that do not pass, by result code."""
+
+_NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
 
 _Pair = tuple[tuple[int, int] | None, tuple[int, int] | None]  # device and inode of the file and of its log
 _TRIES = 5
@@ -326,8 +338,11 @@ class SQLite:
             return self._locked()
         if isinstance(error, FileNotFoundError):
             return BindingsUnavailable(f"{self}: {self._what_is_missing()}")
-        remedy = _REMEDIES.get(error_code(error) & 0xFF)
-        return BindingsUnavailable(f"{self}: {error}; {remedy}" if remedy else f"{self}: {error}")
+        if not isinstance(error, (sqlite3.Error, OSError)):
+            return BindingsUnavailable(f"{self}: {error}")
+        if self.is_missing_table(error):
+            return BindingsUnavailable(f"{self}: {error}; run: ararat migrate --database {self}")
+        return BindingsUnavailable(f"{self}: {error}; {_remedy(error)}")
 
     def _what_is_missing(self) -> str:
         if not self.path.parent.is_dir():
@@ -472,6 +487,27 @@ class SQLite:
             if creating:
                 raise BindingsUnavailable(f"{self}: no permission to create a file in the folder; {_REMEDY}")
             raise ReadOnlyBindings(f"{self} is read-only: no permission to write its log in the folder; {_REMEDY}")
+
+
+def library_fault() -> tuple[str, str] | None:
+    """Return what the SQLite library of this process lacks, and what to do about it. None for one that has all."""
+    version = sqlite3.sqlite_version
+    if sqlite3.sqlite_version_info[:2] < MINIMUM:
+        return f"version {version} is too old", f"use SQLite {MINIMUM[0]}.{MINIMUM[1]} or newer"
+    with closing(sqlite3.connect(":memory:")) as connection:
+        if not connection.execute(HAS_FULL_TEXT).fetchone()[0]:
+            return (
+                f"version {version} has no full-text search (FTS5), so a search for words reads all names",
+                "use an SQLite library with FTS5, then run ararat migrate",
+            )
+    return None
+
+
+def _remedy(error: Exception) -> str:
+    """Return what to do about an error of SQLite or of the file system."""
+    if isinstance(error, OSError):
+        return _FREE_SPACE if error.errno in _NO_SPACE else _REMEDY
+    return _REMEDIES.get(error_code(error) & 0xFF, "check the file and its disk")
 
 
 def error_code(error: Exception) -> int:

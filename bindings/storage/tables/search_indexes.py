@@ -3,7 +3,9 @@
 - Targets: an index of the first :data:`TARGET_CHARACTERS` characters of each target, in byte order. A host or a prefix
   is a range of it.
 - Words: in SQLite the full-text table ``search_words``, whose row numbers are those of ``search_names``. Triggers
-  keep both equal to the metadata in ``bindings``. In PostgreSQL an index of :data:`WORDS`.
+  keep both equal to the metadata in ``bindings``. In PostgreSQL an index of :data:`WORDS`. An SQLite library without
+  FTS5 has no such table: then a search reads all names (:mod:`..listing`), and ``ararat migrate`` with another library
+  adds the table.
 """
 
 # ruff: noqa: S608 - the statements contain names of the schema only
@@ -23,7 +25,16 @@ WORDS = r"to_tsvector('simple', regexp_replace(metadata, '\\[nrt]', ' ', 'g'))"
 """The indexed expression of PostgreSQL. A query must repeat it. A JSON text has ``\n`` for a line feed."""
 
 
-def _words(row: str) -> str:
+HAS_FULL_TEXT = "SELECT count(*) FROM pragma_module_list WHERE name = 'fts5'"
+"""The query for the number of modules of SQLite for the full-text search: 1, or 0 in a library without FTS5."""
+
+HAS_WORDS = f"""
+SELECT ({HAS_FULL_TEXT}) AND EXISTS (SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'search_words')
+"""
+"""The query whether an SQLite file has the table of words, and the library can read it."""
+
+
+def words_of(row: str) -> str:
     """Return the expression of SQLite for the words of a row."""
     metadata = f"CASE WHEN json_valid({row}.metadata) THEN {row}.metadata END"
     return f"(SELECT group_concat(value, ' ') FROM json_each({metadata}))"
@@ -61,24 +72,24 @@ _SQLITE = (
     f"""
 CREATE TRIGGER bindings_search_added AFTER INSERT ON bindings WHEN NEW.metadata IS NOT NULL BEGIN
 INSERT INTO search_names (key) VALUES (NEW.key);
-{_REMEMBER.format(words=_words("NEW"))} WHERE key = NEW.key;
+{_REMEMBER.format(words=words_of("NEW"))} WHERE key = NEW.key;
 END""",
     f"""
 CREATE TRIGGER bindings_search_changed AFTER UPDATE ON bindings WHEN OLD.metadata IS NOT NEW.metadata BEGIN
-{_FORGET.format(words=_words("OLD"))} WHERE key = OLD.key AND OLD.metadata IS NOT NULL;
+{_FORGET.format(words=words_of("OLD"))} WHERE key = OLD.key AND OLD.metadata IS NOT NULL;
 INSERT INTO search_names (key) SELECT NEW.key WHERE NOT EXISTS (SELECT 1 FROM search_names WHERE key = NEW.key);
-{_REMEMBER.format(words=_words("NEW"))} WHERE key = NEW.key AND NEW.metadata IS NOT NULL;
+{_REMEMBER.format(words=words_of("NEW"))} WHERE key = NEW.key AND NEW.metadata IS NOT NULL;
 END""",
     f"""
 CREATE TRIGGER bindings_search_deleted AFTER DELETE ON bindings WHEN OLD.metadata IS NOT NULL BEGIN
-{_FORGET.format(words=_words("OLD"))} WHERE key = OLD.key;
+{_FORGET.format(words=words_of("OLD"))} WHERE key = OLD.key;
 DELETE FROM search_names WHERE key = OLD.key;
 END""",
 )
 _FILL = (
     "INSERT INTO search_names (key) SELECT key FROM bindings WHERE metadata IS NOT NULL ORDER BY key",
     f"""
-INSERT INTO search_words (rowid, words) SELECT search_names.id, {_words("bindings")}
+INSERT INTO search_words (rowid, words) SELECT search_names.id, {words_of("bindings")}
 FROM search_names JOIN bindings USING (key)""",
 )
 
@@ -113,6 +124,8 @@ def create(connection: Connection) -> int:
             search[f"{kind} {name}"] = statement
         elif name not in found:
             indexes.append(statement)
+    if search and not connection.exec_driver_sql(HAS_FULL_TEXT).scalar():
+        search = {}  # a trigger that cannot write the words would refuse each change
     present = [each for each in search if each.partition(" ")[2] in found]
     is_incomplete = len(present) < len(search)
     if is_incomplete:

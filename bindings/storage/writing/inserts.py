@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Column, Dialect
+from sqlalchemy import Column, Connection, Dialect, Table, insert
 
 from ..protocols import Row
 
@@ -16,6 +16,15 @@ if TYPE_CHECKING:
 
 MAX_ROWS = 500
 """The maximum number of rows per INSERT. SQLite is slower with more rows, and allows 32,766 parameters."""
+
+
+def new_row_number(connection: Connection, table: Table, row: Mapping[str, Any]) -> int:
+    """Insert a row into a table whose primary key is a number that the database chooses, and return this number.
+
+    SQLite has RETURNING since version 3.35 only. SQLAlchemy asks the driver of SQLite for the number of the last row,
+    and uses RETURNING with PostgreSQL.
+    """
+    return connection.execute(insert(table), dict(row)).inserted_primary_key[0]  # type: ignore[index]  it is one row
 
 
 class Insert:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 from sqlalchemy import Table
 
@@ -39,3 +42,28 @@ def test_the_database_accepts_each_statement(name: str, bindings: Bindings) -> N
 
 def test_both_dialects_have_the_same_statements() -> None:
     assert vars(Statements("sqlite")).keys() == vars(Statements("postgresql")).keys()
+
+
+# The version of SQLite that has each form. The oldest library, 3.34, has none of them.
+NEWER_FORMS = {
+    "3.35": r"\.returning\(|\bDROP COLUMN\b|\bAS (NOT )?MATERIALIZED\b",
+    "3.37": r"\) STRICT\b|sqlite_strict",
+    "3.38": r"->>|\bunixepoch\(",
+    "3.39": r"\b(RIGHT|FULL) (OUTER )?JOIN\b",
+    "3.43": r"\boctet_length\(|\btimediff\(",
+    "3.44": r"\bconcat(_ws)?\(|\bstring_agg\(",
+}
+
+
+def test_no_statement_needs_a_newer_sqlite() -> None:
+    root = Path(__file__).parents[3]
+    sources = [path for room in ("bindings", "middleware", "webapp", "cli") for path in (root / room).rglob("*.py")]
+    assert len(sources) > 100
+    found = {
+        f"{path.relative_to(root)}: {match[0]} (SQLite {version})"
+        for path in sources
+        for version, form in NEWER_FORMS.items()
+        for match in re.finditer(form, path.read_text("utf-8"))
+    }
+    # A statement for PostgreSQL.
+    assert found == {"bindings/copying.py: concat_ws( (SQLite 3.44)"}

@@ -18,7 +18,7 @@ def test_arguments_of_the_middleware_have_the_names_and_types_of_the_settings():
 
 
 def test_middleware_describes_every_setting():
-    described = re.findall(r"^    :param (\w+):", ResolverMiddleware.__doc__ or "", re.MULTILINE)
+    described = re.findall(r"^ *:param (\w+):", ResolverMiddleware.__doc__ or "", re.MULTILINE)
     assert set(described) == {"app", "bindings", "on_resolve", *SettingsArguments.__annotations__}
 
 

@@ -9,11 +9,12 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from sqlalchemy import Connection, Update, insert, select, update
+from sqlalchemy import Connection, Update, select, update
 
 from ....bindings.names.binding import rfc3339
 from ....bindings.names.errors import BindingError, BindingsUnavailable
 from ....bindings.storage.tables import account_tables as tables
+from ....bindings.storage.writing.inserts import new_row_number
 from .. import audit, passwords
 from ..errors import AccountError
 from ..model import Account, Caller, Token, read_prefix
@@ -68,7 +69,8 @@ class Tokens(AccountDatabase):
                 "created": rfc3339(now),
                 "expires": expires and rfc3339(expires),
             }
-            new = connection.execute(insert(tables.tokens).values(row).returning(*rows.TOKEN)).one()
+            number = new_row_number(connection, tables.tokens, row)
+            new = connection.execute(select(*rows.TOKEN).where(tables.tokens.c.id == number)).one()
             created[:] = [rows.token_of(tuple(new))]
             return f"token {created[0].number}"
 

@@ -40,6 +40,7 @@ class Found(NamedTuple):
     names: list[Binding]
     next: str | None
     unreadable: list[str]
+    note: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -124,6 +125,7 @@ def page(read: Read, chain: Sequence[Selection], after: str | None, limit: int) 
         inner = None
         found.names.extend(some.names)
         found.unreadable.extend(some.unreadable)
+        found = found._replace(note=found.note or some.note)
         if some.next is not None:
             return found._replace(next=f"{place}.{some.next}")
     return found
