@@ -72,7 +72,7 @@ class RuleCache:
         key = identifier.basic
         for rule in self._current():
             if key.startswith(rule.prefix):
-                binding = rule.binding(key)
+                binding = rule.binding(key, identifier.text)
                 return None if binding is None else RuleMatch(binding, rule.prefix)
         return None
 

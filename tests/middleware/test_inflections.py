@@ -47,15 +47,9 @@ def test_the_site_answers_inflections_of_served_names(client):
 @pytest.mark.parametrize(
     "parameter",
     [
-        "mtm_campaign=spring",
-        "pk_campaign=x",
-        "piwik_kwd=x",
-        "matomo_cid=1",
-        "at_medium=x",
-        "ref=twitter",
-        "ref_src=twsrc",
-    ]
-    + ["_hsenc=x", "_hsmi=1", "dclid=x", "utm_source=x", "mtm_source=a&ref=b&fbclid=c"],
+        *("mtm_campaign=spring", "pk_campaign=x", "piwik_kwd=x", "matomo_cid=1", "at_medium=x", "ref=twitter"),
+        *("ref_src=twsrc", "_hsenc=x", "_hsmi=1", "dclid=x", "utm_source=x", "mtm_source=a&ref=b&fbclid=c"),
+    ],
 )
 def test_parameters_of_analytics_are_ignored(client, parameter):
     assert client.get(f"/ark:12345/doc?{parameter}").location == "https://example.org/doc?v=1#top"

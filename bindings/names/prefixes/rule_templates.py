@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from ....identifiers.registries import target_templates
 from ....identifiers.registries.target_templates import Asked, Template
+from ....identifiers.text import iri
 from .. import targets, validation
 from ..errors import BindingError
 
@@ -24,6 +25,8 @@ def check_template(template: str) -> str:
 
     >>> check_template("https://example.org/things/${value}"), check_template("/show?id=${content}")
     ('https://example.org/things/${value}', '/show?id=${content}')
+    >>> check_template("https://example.org/objects/${suffix:given}")
+    'https://example.org/objects/${suffix:given}'
     """
     validation.check(template, "rule-template", "template", MAX_TEMPLATE)
     read = target_templates.read(_HERE + template if template.startswith("/") else template)
@@ -45,15 +48,27 @@ def check_template(template: str) -> str:
     return stored
 
 
-def expand(stored: str, name: str, shoulder: str = "") -> str | None:
+def expand(stored: str, name: str, shoulder: str = "", given: str = "") -> str | None:
     """Create the target of an ARK from the stored form of a template. Return None if it would not be a valid address.
 
-    ``name`` is the normal form of the ARK without its label, and ``shoulder`` the shoulder of the rule.
+    ``name`` is the normal form of the ARK without its label, and ``shoulder`` the shoulder of the rule. ``given`` is
+    the ARK without its label in the spelling of the request.
+
+    A template with its variable in the query has no target for the shoulder alone: the program there would get an
+    empty value.
 
     >>> expand("https://example.org/${suffix}", "12345/x5/a", "x5")
     'https://example.org//a'
+    >>> expand("https://example.org/${suffix:given}", "12345/x5ab", "x5", "12345/x5a-b")
+    'https://example.org/a-b'
+    >>> expand("https://example.org/?id=${suffix}", "12345/x5", "x5") is None
+    True
     """
-    return _read(stored).expand(Asked("ark:", name, ""), shoulder).address
+    path, _, query = stored.partition("#")[0].partition("?")
+    if name.partition("/")[2] == shoulder and "${suffix" in query and "${" not in path:
+        return None
+    asked = Asked("ark:", name, "", given=iri.encode(given.partition("?")[0].partition("#")[0]))
+    return _read(stored).expand(asked, shoulder).address
 
 
 def _read(stored: str) -> Template:

@@ -34,21 +34,22 @@ class Rule:
         row = {name: getattr(self, name) for name in self.__slots__}
         return row | {"changed": rfc3339(self.changed)}
 
-    def binding(self, key: str) -> Binding | None:
+    def binding(self, key: str, given: str = "") -> Binding | None:
         """Return the binding that the rule creates for an ARK. Return None if the target would not be valid.
 
-        ``key`` is the normal form of the ARK, which begins with the prefix.
+        ``key`` is the normal form of the ARK, which begins with the prefix. ``given`` is the ARK in another spelling,
+        for variables with ``:given``; the default is ``key``.
 
         >>> rule = Rule("ark:12345/x5", "https://example.org/${suffix}", 302, datetime(2026, 1, 1), None)
         >>> rule.binding("ark:12345/x5/a").target, rule.binding("ark:12345/x5%2E%2E/a")
         ('https://example.org//a', None)
         """
-        # All spellings of an ARK have the same key, so the spelling of the request makes no difference.
+        # All spellings of an ARK have the same key. Only variables with ":given" depend on the spelling.
         shoulder = self.prefix.partition("/")[2]
         # The module loads the registries, which a command that shows a name does not need.
         from .rule_templates import expand
 
-        address = expand(self.template, key[4:], shoulder)
+        address = expand(self.template, key[4:], shoulder, (given or key)[4:].removeprefix("/"))
         if address is None or iri.has_dot_segment(address.partition("#")[0].partition("?")[0]):
             return None
         return Binding(

@@ -41,6 +41,39 @@ def test_a_prefix_is_a_naan_or_a_shoulder_in_normal_form(given, stored):
 
 
 @pytest.mark.parametrize(
+    ("template", "given", "target"),
+    [
+        pytest.param("/o/${suffix:given}", "ark:/12345/v5699c52e-d00a-4b75", "/o/5699c52e-d00a-4b75", id="UUID"),
+        pytest.param("/o/${suffix}", "ark:/12345/v5699c52e-d00a-4b75", "/o/5699c52ed00a4b75", id="normal form"),
+        pytest.param("/o/${value:given}", "ARK:/1-2345/%76a-b.z.a", "/o/%76a-b.z.a", id="value"),
+        pytest.param("/o/${content:given}", "ark:12345/va-b", "/o/12345/va-b", id="content"),
+        pytest.param("/${suffix}?was=${prefix:given}", "ark:12345/va-b", "/ab?was=12345", id="both"),
+        pytest.param("/o/${suffix:given}", "ark:12345/-v-a", "/o/-a", id="hyphens around the shoulder"),
+        pytest.param("/v?id=${suffix}&fmt=html", "ark:12345/v0156%2B0157", "/v?id=0156%2B0157&fmt=html", id="plus"),
+        pytest.param("/v?id=${suffix:given}", "ark:12345/v1+2-3", "/v?id=1%2B2-3", id="plus as given"),
+        pytest.param("/v/${suffix}", "ark:12345/v1+2", "/v/1+2", id="plus in a path"),
+        pytest.param("/v#${suffix}", "ark:12345/v1+2", "/v#1+2", id="plus in a fragment"),
+        pytest.param("/v?id=${suffix}&fmt=html", "ark:12345/v", None, id="nothing after the shoulder, in a query"),
+        pytest.param("/v/${suffix}", "ark:12345/v", "/v/", id="nothing after the shoulder, in a path"),
+        pytest.param("/v?id=${value}", "ark:12345/v", "/v?id=v", id="the shoulder as a value"),
+    ],
+)
+def test_a_variable_has_the_spelling_and_the_escaping_of_its_place(template, given, target):
+    for origin in ("https://example.org", ""):
+        rule = Rule("ark:12345/v", check_template(origin + template), 302, NOW, None)
+        name = ark.parse(given)
+        binding = rule.binding(name.basic, name.text)
+        assert (binding and binding.target) == (None if target is None else origin + target)
+
+
+@pytest.mark.parametrize("given", ["ark:12345/v1-2", "ark:/12345/v1-2", "ARK:12345/v1%2D2/"])
+def test_a_request_reaches_the_page_of_its_spelling(bindings, given):
+    bindings.set_rule("ark:12345/v", "https://example.org/o/${suffix:given}")
+    answer = Client(ResolverMiddleware(None, bindings)).get(f"/{given}")  # type: ignore[arg-type]
+    assert answer.location == f"https://example.org/o/{given.rpartition('v')[2].removesuffix('/')}"
+
+
+@pytest.mark.parametrize(
     "prefix",
     [
         "",
