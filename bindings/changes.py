@@ -55,6 +55,11 @@ class Made(NamedTuple):
     before: Binding | None
     after: Binding
 
+    @property
+    def is_new(self) -> bool:
+        """Whether the name was not recorded before."""
+        return self.before is None
+
 
 def change_recorded(
     identifier: Name, decide: Callable[[Binding, datetime], Sequence[Change]], revision: int | None = None

@@ -19,10 +19,10 @@ from __future__ import annotations
 
 import copy
 import logging
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Literal, Self, TypeVar, Unpack
 
 from ..identifiers import Ark, Urn
 from . import changes, prefix_changes
@@ -30,13 +30,14 @@ from .changes import Decide, Made, NameChange
 from .names import assignment, validation
 from .names import naming as names
 from .names.assignment import Change, Outcome
-from .names.binding import Binding, Event, Kind, NameCount, StoredRedirect
+from .names.binding import Binding, Event, NameCount, StoredRedirect
 from .names.branding.model import Branding
 from .names.branding.stored import Version, history_of
 from .names.corrections.check_characters import is_mistyped
 from .names.corrections.corrections import corrections
 from .names.errors import BindingError, BindingsUnavailable, Collision, Stale
 from .names.event_selection import EventPage, EventSelection
+from .names.fields import MAX_ACTOR, Fields, Stated
 from .names.naming import Name
 from .names.operation import Operation
 from .names.policy import ChangeCheck, PolicyCheck, no_policy, promise_persistence
@@ -140,21 +141,15 @@ class Bindings:
     def bind(
         self,
         identifier: Name,
-        target: str | None = None,
+        target: str | Fields | None = None,
         *,
-        kind: str = "located",
-        resource: str | None = None,
-        metadata: Mapping[str, str] | None = None,
-        passthrough: bool | None = None,
-        alternates: Mapping[str, str] | None = None,
-        redirect: int | None = None,
-        scope: str | None = None,
         revision: int | None = None,
         actor: str | None = None,
+        **stated: Unpack[Stated],
     ) -> Outcome:
         """Bind a name to a target, or change the binding of a bound name.
 
-        - ``target``: an http(s) URL or a path of this site (:mod:`targets`).
+        - ``target``: an http(s) URL or a path of this site (:mod:`targets`), or all fields in one value.
         - ``kind``: "located", "related", "described" (without a target) or "served" (the target is a path).
         - ``resource``: any text of 1 to 2,000 characters that identifies the thing itself.
         - ``metadata`` and ``alternates``: see :mod:`metadata` and :mod:`alternates`.
@@ -183,35 +178,23 @@ class Bindings:
 
         Source: ARK-084, ARK-085, ARK-106, ARK-108, POL-023, URN-002.
         """
-        proposal = assignment.propose(
-            identifier,
-            target,
-            kind=kind,
-            redirect=redirect,
-            resource=resource,
-            passthrough=passthrough,
-            scope=scope,
-            alternates=alternates,
-            metadata=metadata,
-        )
-        decide: Decide = lambda existing, now: [assignment.bind(existing, proposal, now)]  # noqa: E731
-        outcome = self._change(NameChange(proposal.key, decide, revision), actor)
+        fields = _fields(target, stated)
+        checked = (fields if fields.kind else fields._replace(kind="located")).for_name(identifier)
+        decide: Decide = lambda existing, now: [assignment.bind(existing, checked, now)]  # noqa: E731
+        outcome = self._change(NameChange(checked.key, decide, revision), actor)
         if outcome == "bound":
             for warning in names.warnings_about(identifier):
-                _log.warning("%s is bound: %s", proposal.key, warning.message)
+                _log.warning("%s is bound: %s", checked.key, warning.message)
         return outcome
 
     def relocate(
         self,
         identifier: Name,
-        target: str | None = None,
+        target: str | Fields | None = None,
         *,
-        kind: Kind | None = None,
-        passthrough: bool | None = None,
-        scope: str | None = None,
-        alternates: Mapping[str, str] | None = None,
         revision: int | None = None,
         actor: str | None = None,
+        **stated: Unpack[Stated],
     ) -> Outcome:
         """Change the place of a live name: its target, kind, passthrough, scope or alternates.
 
@@ -219,29 +202,19 @@ class Bindings:
         instead. The parameters are as for :meth:`bind`. An argument that is None does not change the recorded value.
         Returns "relocated" or "unchanged". Raises :class:`BindingConflict` for a reserved or withdrawn name.
         """
+        fields = _fields(target, stated)
         return self._change_recorded(
-            identifier,
-            lambda existing, now: assignment.relocate(
-                existing, target, kind, now, passthrough=passthrough, scope=scope, alternates=alternates
-            ),
-            revision,
-            actor,
+            identifier, lambda existing, now: assignment.relocate(existing, fields, now), revision, actor
         )
 
     def reserve(
         self,
         identifier: Name,
-        target: str | None = None,
+        target: str | Fields | None = None,
         *,
-        kind: Kind | None = None,
-        resource: str | None = None,
-        metadata: Mapping[str, str] | None = None,
-        passthrough: bool | None = None,
-        alternates: Mapping[str, str] | None = None,
-        redirect: int | None = None,
-        scope: str | None = None,
         revision: int | None = None,
         actor: str | None = None,
+        **stated: Unpack[Stated],
     ) -> Outcome:
         """Reserve a name: every public answer is that of an unknown name until :meth:`bind` makes it live.
 
@@ -259,20 +232,9 @@ class Bindings:
         ('deleted', None)
         >>> b.close(); folder.cleanup()
         """
-        proposal = assignment.propose(
-            identifier,
-            target,
-            kind=kind or ("described" if target is None else "located"),
-            status="reserved",
-            redirect=redirect,
-            resource=resource,
-            passthrough=passthrough,
-            scope=scope,
-            alternates=alternates,
-            metadata=metadata,
-        )
-        decide: Decide = lambda existing, now: [assignment.reserve(existing, proposal, now)]  # noqa: E731
-        return self._change(NameChange(proposal.key, decide, revision), actor)
+        fields = _fields(target, stated)._replace(status="reserved").for_name(identifier)
+        decide: Decide = lambda existing, now: [assignment.reserve(existing, fields, now)]  # noqa: E731
+        return self._change(NameChange(fields.key, decide, revision), actor)
 
     def delete(self, identifier: Name, *, revision: int | None = None, actor: str | None = None) -> Outcome:
         """Delete a reserved name, and return "deleted". Its history stays, and the name is never minted again.
@@ -807,10 +769,14 @@ def _require_limit(limit: int, things: str) -> None:
         raise BindingError("list-limit", f"a page cannot have {limit:,} {things}")
 
 
+def _fields(target: str | Fields | None, stated: Stated) -> Fields:
+    return target if isinstance(target, Fields) else Fields(target=target, **stated)
+
+
 def check_actor(actor: str | None) -> None:
     """Check the person or program that makes a change. None is permitted.
 
     Raises :class:`BindingError` with the code ``actor-text`` for a text that the history cannot record.
     """
     if actor is not None:
-        validation.check(actor, "actor-text", "actor", assignment.MAX_ACTOR)
+        validation.check(actor, "actor-text", "actor", MAX_ACTOR)

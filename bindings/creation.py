@@ -34,9 +34,10 @@ def create(bindings: Bindings, wanted: Sequence[NameChange | MintedChange], *, a
     >>> import tempfile
     >>> from ararat.middleware import open_bindings
     >>> from ararat.bindings.names import assignment
+    >>> from ararat.bindings.names.fields import Fields
     >>> def bind(name):
-    ...     proposal = assignment.propose(name, f"https://example.org/{name[-4:]}")
-    ...     return NameChange(proposal.key, lambda existing, now: [assignment.bind(existing, proposal, now)])
+    ...     fields = Fields(target=f"https://example.org/{name[-4:]}").for_name(name)
+    ...     return NameChange(fields.key, lambda existing, now: [assignment.bind(existing, fields, now)])
     >>> folder = tempfile.TemporaryDirectory()
     >>> b = open_bindings(f"{folder.name}/bindings.sqlite", create=True)
     >>> made = create(b, [bind("ark:12345/map1"), MintedChange("12345/x5", bind), MintedChange("12345/x5", bind)])

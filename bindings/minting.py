@@ -27,6 +27,7 @@ from ..identifiers.ark.grammar import BASE29, BETANUMERIC, LABEL_PATTERN, RESERV
 from .collection import Bindings, check_actor
 from .names import assignment, validation
 from .names.errors import BindingError, BindingsUnavailable, Collision
+from .names.fields import Fields
 from .names.policy import is_registered
 from .names.prefixes import character_sets
 from .names.prefixes.patterns import DEFAULT_LENGTH, Form, Pattern, read_form
@@ -98,9 +99,9 @@ def mint(
                 namespace, records, length=length, check=check, digits=digits, profile=bindings.policy
             )
             names = Drawing(transaction, records, under_rule=under_rule).draw(pattern, count, sequential=sequential)
-            proposals = [assignment.propose(name, kind="described", status="reserved") for name in names]
+            stated = [Fields(kind="described", status="reserved").for_name(name) for name in names]
             now = bindings.now()
-            changes = [assignment.bind(None, proposal, now) for proposal in proposals]
+            changes = [assignment.bind(None, each, now) for each in stated]
             transaction.put(changes, actor, [None] * len(changes))
             return names
     except Collision as collision:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from .names import assignment
 from .names.errors import BindingError
+from .names.fields import redirect_status
 from .names.prefixes import prefixes
 from .names.prefixes.prefixes import Field
 from .names.prefixes.rules import Rule
@@ -47,7 +48,7 @@ def set_rule(transaction: Transaction, key: str, template: str, redirect: int, n
     """Set the rule for a prefix in its stored form, as :meth:`Bindings.set_rule`."""
     from .names.prefixes.rule_templates import check_template  # it loads the registries
 
-    stored, status = check_template(template), assignment.redirect_status(redirect)
+    stored, status = check_template(template), redirect_status(redirect)
     existing = transaction.get_rule(key)
     if existing and (existing.template, existing.redirect) == (stored, status):
         return "unchanged"

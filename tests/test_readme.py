@@ -21,7 +21,7 @@ from click.testing import CliRunner
 from werkzeug.test import Client
 
 from ararat.bindings.names.error_codes import ERROR_CODES, REFUSALS
-from ararat.bindings.tables.columns import COLUMNS, proposal
+from ararat.bindings.tables.columns import COLUMNS, fields
 from ararat.bindings.tables.formats import read_rows
 from ararat.cli.doctor.applications import examine
 from ararat.cli.main import main
@@ -338,7 +338,7 @@ def test_examples_of_all_formats_have_the_same_rows(tmp_path):
     for format in TABLES:
         file = tmp_path / f"names.{format}"
         file.write_text("".join(blocks("files.md", format)), "utf-8")
-        rows.append([proposal(row.cells) for row in read_rows(file)])
+        rows.append([fields(row.cells) for row in read_rows(file)])
     assert rows[0] == rows[1]
     assert len(rows[0]) == 2
 

@@ -11,6 +11,7 @@ from ..names import assignment, validation
 from ..names.assignment import Change
 from ..names.binding import Binding
 from ..names.errors import BindingError
+from ..names.fields import MAX_REASON, check_successor
 from ..names.naming import Name
 from ..names.operation import OperationAction
 from .plan import BulkResult, Decision, NotedName, Plan, carry_out, recorded
@@ -56,10 +57,10 @@ def withdraw_below(
     """
     key = container(identifier)
     if reason is not None:
-        validation.check(reason, "reason-text", "reason", assignment.MAX_REASON)
+        validation.check(reason, "reason-text", "reason", MAX_REASON)
     parameters = {"reason": reason}
     if successor is not None:
-        stored = parameters["successor"] = assignment.check_successor(key, successor)
+        stored = parameters["successor"] = check_successor(key, successor)
         if stored.startswith((f"{key}/", f"{key}.")):
             message = f"the successor {validation.shown(stored)} is one of the withdrawn names"
             raise BindingError("successor-itself", message, identifier=key)

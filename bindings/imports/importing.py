@@ -21,9 +21,10 @@ from typing import TYPE_CHECKING, BinaryIO
 from ..collection import Bindings, check_actor
 from ..names import assignment, validation
 from ..names import naming as names
-from ..names.assignment import Change, Proposal
+from ..names.assignment import Change
 from ..names.binding import NOTHING, Binding, rfc3339
 from ..names.errors import BindingError, BindingsUnavailable, Collision, TableError
+from ..names.fields import Fields
 from ..names.metadata import personal_data
 from ..names.policy import ChangeCheck
 from ..names.prefixes.prefixes import FIELDS, NO_RECORDS, PrefixRecords
@@ -239,13 +240,13 @@ class _Run:
             if isinstance(stated, (RuleRow, PrefixRow, Setting)):
                 self._apply_other(row, stated, transaction)
                 continue
-            proposal = _with_record(row, stated, current)
-            if isinstance(proposal, BindingError):
-                self._refuse(row, proposal.code, proposal.message)
+            fields = _with_record(row, stated, current)
+            if isinstance(fields, BindingError):
+                self._refuse(row, fields.code, fields.message)
                 continue
-            key = proposal.key
+            key = fields.key
             before, earlier = current.get(key), first_lines.get(key)
-            change = self._decide(row, proposal, before, earlier, transaction)
+            change = self._decide(row, fields, before, earlier, transaction)
             if change is None:
                 continue
             self._note(_COUNTERS[change.outcome], row, change.outcome, before, change.after)
@@ -272,10 +273,10 @@ class _Run:
         place = f"{self.file}, line {row.line}"
         return f"{place}, imported by {self.actor}" if row.actor and self.actor else place
 
-    def _read(self, row: Row) -> Proposal | OtherRow | BindingError:
+    def _read(self, row: Row) -> Fields | OtherRow | BindingError:
         try:
-            stated = other_rows.read(row.cells) or rows.proposal(row.cells)
-            if isinstance(stated, Proposal):
+            stated = other_rows.read(row.cells) or rows.fields(row.cells)
+            if isinstance(stated, Fields):
                 for time in (stated.created, stated.changed):
                     if time is not None and time > self.now:
                         raise BindingError("time-future", f"{rfc3339(time)} is in the future")
@@ -284,22 +285,22 @@ class _Run:
         return stated
 
     def _decide(
-        self, row: Row, proposal: Proposal, before: Binding | None, earlier: str | None, transaction: Transaction
+        self, row: Row, fields: Fields, before: Binding | None, earlier: str | None, transaction: Transaction
     ) -> Change | None:
         try:
-            change = assignment.bind(before, proposal, self.now, decided=self.relocate)
+            change = assignment.bind(before, fields, self.now, decided=self.relocate)
             change = self.check_change(before, change, transaction)
             if earlier is None:
                 self.records.require_permitted(before, change)
         except BindingError as error:
             if earlier is None:
-                return self._refuse(row, error.code, error.message + _normal_form(self._given(row), proposal.key))
+                return self._refuse(row, error.code, error.message + _normal_form(self._given(row), fields.key))
             change = None
         if earlier is not None and (change is None or change.action):
             line, _, spelling = earlier.partition(" ")
             written = f" ({validation.shown(spelling, 100)})" if spelling else ""
-            why = names.why_same(self._given(row), spelling or proposal.key)
-            message = f"{self.file}, line {line}{written} has other values for {validation.shown(proposal.key, 100)}"
+            why = names.why_same(self._given(row), spelling or fields.key)
+            message = f"{self.file}, line {line}{written} has other values for {validation.shown(fields.key, 100)}"
             return self._refuse(row, "duplicate-line", f"{message}: {why}" if why else message)
         return change
 
@@ -389,17 +390,17 @@ _OTHERS = {RuleRow: "rules", PrefixRow: "prefixes", Setting: "settings"}
 _COUNTS = (*_COUNTERS.values(), *_OTHERS.values(), "warnings")
 
 
-def _key(stated: Proposal | OtherRow | BindingError) -> str | None:
+def _key(stated: Fields | OtherRow | BindingError) -> str | None:
     """Return the key of the binding that a row needs."""
-    if isinstance(stated, Proposal):
+    if isinstance(stated, Fields):
         return stated.key
     if isinstance(stated, BindingError) and stated.code == "target-missing":
         return stated.identifier
     return None
 
 
-def _with_record(row: Row, stated: Proposal | BindingError, current: Mapping[str, Binding]) -> Proposal | BindingError:
-    """Return the proposal of a row, with the recorded target and kind for empty cells.
+def _with_record(row: Row, stated: Fields | BindingError, current: Mapping[str, Binding]) -> Fields | BindingError:
+    """Return the fields of a row, with the recorded target and kind for empty cells.
 
     The table has no white space around texts. A recorded text that differs only in it stays unchanged.
     """
@@ -416,22 +417,22 @@ def _with_record(row: Row, stated: Proposal | BindingError, current: Mapping[str
         filled["kind"] = before.kind
     if filled:
         try:
-            stated = rows.proposal({**cells, **filled})
+            stated = rows.fields({**cells, **filled})
         except BindingError as error:
             return error
     return stated if isinstance(stated, BindingError) else _keep_white_space(stated, before)
 
 
-def _keep_white_space(proposal: Proposal, before: Binding) -> Proposal:
+def _keep_white_space(fields: Fields, before: Binding) -> Fields:
     def kept(stated: str | None, recorded: str | None) -> str | None:
         return recorded if stated and recorded and stated == recorded.strip() else stated
 
-    metadata = proposal.metadata
+    metadata = fields.metadata
     if metadata:
         metadata = {name: kept(text, before.metadata.get(name)) or text for name, text in metadata.items()}
-    return proposal._replace(
-        resource=kept(proposal.resource, before.resource),
-        reason=kept(proposal.reason, before.reason),
+    return fields._replace(
+        resource=kept(fields.resource, before.resource),
+        reason=kept(fields.reason, before.reason),
         metadata=metadata,
     )
 

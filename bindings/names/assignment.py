@@ -1,15 +1,15 @@
 """The rules for assigning names: which names can be bound, and how a binding can change. Pure: no clock, no store.
 
-:func:`propose` checks a request and returns a :class:`Proposal`. :func:`bind`, :func:`relocate`, :func:`withdraw` and
-:func:`restore` compare it with the recorded binding. They return a :class:`Change`, or raise. All writers use them: the
-API, the command line and imports.
+:meth:`.Fields.for_name` checks a request. :func:`bind`, :func:`relocate`, :func:`withdraw` and :func:`restore` compare
+it with the recorded binding. They return a :class:`Change`, or raise. All writers use them: the API, the command line
+and imports.
 
     "ARKs MUST NOT be re-assigned; that is, once an ARK-to-resource association has been made public, that association
     MUST be considered unique into the indefinite future."              (17beta policy, section 3; ARK-085, POL-023)
 
 - A name keeps its resource.
-- The :data:`PLACE` of a name is its target, kind, alternates, passthrough and scope. A change of the place is a
-  relocation. It requires the recorded resource.
+- The :data:`~.fields.PLACE` of a name is its target, kind, alternates, passthrough and scope. A change of the place is
+  a relocation. It requires the recorded resource.
 - If no resource is recorded, only :func:`relocate` moves the name. A person must decide that the new place has the same
   resource.
 - To record the first resource is a separate change, "claimed". It cannot be combined with a relocation.
@@ -22,77 +22,29 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
-from itertools import islice
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
-from ...identifiers import Ark, EmbeddedArk, IdentifierError, parse
 from . import targets, validation
-from .binding import KINDS, NOTHING, REDIRECTS, SCOPES, Action, Binding, Kind, Scope, Status
+from .binding import Action, Binding, Status
 from .errors import BindingConflict, BindingError
+from .fields import (
+    DEFAULTS,
+    FIELDS,
+    MAX_REASON,
+    PLACE,
+    Fields,
+    check_status,
+    check_successor,
+    check_target,
+    require_scope,
+)
 from .metadata import metadata as elements
-from .naming import Name, assignable, spelling_of
-from .passthrough import can_append
+from .naming import Name
 
 Outcome = Literal[
     "bound", "unchanged", "updated", "claimed", "relocated", "withdrawn", "restored", "redacted", "reserved", "deleted"
 ]
-
-PLACE = ("target", "kind", "passthrough", "scope", "alternates")
-"""The fields of a binding that decide where a client is sent."""
-
-MAX_RESOURCE = MAX_REASON = 2000
-MAX_ACTOR = 200
-
-
-class Proposal(NamedTuple):
-    """A checked request to bind the name ``key``, made by :func:`propose`.
-
-    A field that is None keeps the recorded value, or gets its default for a new name. Alternates and metadata elements
-    that are not mentioned stay as they are recorded; an empty text deletes one. ``spelling`` is the text of the
-    request. ``created`` and ``changed`` are times of another system; only a new name gets them.
-    """
-
-    key: str
-    kind: Kind
-    target: str | None
-    status: Status | None
-    redirect: int | None
-    resource: str | None
-    passthrough: bool | None
-    scope: Scope | None
-    alternates: Mapping[str, str] | None
-    metadata: Mapping[str, str] | None
-    reason: str | None
-    successor: str | None
-    spelling: str
-    created: datetime | None = None
-    changed: datetime | None = None
-
-    def first(self, now: datetime) -> Binding:
-        """Build the binding that this proposal creates for a name without a binding.
-
-        Fields that are None get their defaults. ``now`` is the current time in UTC.
-        """
-        changed = self.changed or now
-        return Binding(
-            identifier=self.key,
-            kind=self.kind,
-            target=self.target,
-            status=self.status or "live",
-            redirect=self.redirect or REDIRECTS[0],
-            resource=self.resource,
-            passthrough=bool(self.passthrough),
-            scope=self.scope or "name",
-            alternates=_without_deleted(self.alternates) if self.alternates else NOTHING,
-            metadata=_without_deleted(self.metadata) if self.metadata else NOTHING,
-            reason=self.reason,
-            successor=self.successor,
-            spelling=self.spelling,
-            created=self.created or changed,
-            changed=changed,
-            revision=1,
-        )
 
 
 class Change(NamedTuple):
@@ -113,191 +65,8 @@ class Change(NamedTuple):
         return self.after.revision == 1
 
 
-def propose(
-    identifier: Name,
-    target: str | None = None,
-    *,
-    kind: str = "located",
-    status: Status | None = None,
-    redirect: int | None = None,
-    resource: str | None = None,
-    passthrough: bool | None = None,
-    scope: str | None = None,
-    alternates: Mapping[str, str] | None = None,
-    metadata: Mapping[str, str] | None = None,
-    reason: str | None = None,
-    successor: str | None = None,
-    spelling: str | None = None,
-    created: datetime | None = None,
-    changed: datetime | None = None,
-) -> Proposal:
-    """Check a request to bind a name. The parameters are those of :meth:`.Bindings.bind`, and these:
-
-    - ``status``: "reserved" or "withdrawn"; None for a live name.
-    - ``reason``, ``successor``: texts for a withdrawal, permitted with the status "withdrawn" only.
-    - ``spelling``: the published spelling of the name; the default is the spelling of ``identifier``.
-    - ``created``, ``changed``: times of another system, for a new name.
-
-    Raises :class:`BindingError` with the identifier if an argument is not valid.
-    """
-    name = assignable(identifier)
-    try:
-        checked_kind = _check_kind(kind)
-        checked_scope = None if scope is None else _check_scope(scope)
-        if passthrough is not None:
-            _check_passthrough(passthrough)
-        return Proposal(
-            name,
-            checked_kind,
-            _check_target(name, target, checked_kind, bool(passthrough)),
-            status,
-            redirect if redirect is None else redirect_status(redirect),
-            resource if resource is None else validation.check(resource, "resource-text", "resource", MAX_RESOURCE),
-            passthrough,
-            checked_scope if checked_scope is None else _check_scope_of(name, checked_scope, checked_kind),
-            alternates if alternates is None else targets.check_alternates(alternates, checked_kind, deletions=True),
-            metadata if metadata is None else elements.check(metadata, deletions=True),
-            reason if reason is None else _check_reason(reason, status),
-            successor if successor is None else _check_successor(name, successor, status),
-            spelling_of(identifier) if spelling is None else _check_spelling(name, spelling),
-            created,
-            changed if changed is None else _check_changed(changed, created),
-        )
-    except BindingError as error:
-        error.identifier = name
-        raise
-
-
-def _check_kind(kind: str) -> Kind:
-    for known in KINDS:
-        if kind == known:
-            return known
-    raise BindingError("kind-unknown", f"the kind {validation.shown(kind)} does not exist")
-
-
-def redirect_status(status: int) -> int:
-    """Return ``status`` if it is 302 or 307, the statuses of a temporary redirect.
-
-    Raises :class:`BindingError` for another number. It has the code ``permanent-redirect-forbidden`` for 301 and 308.
-    """
-    if status in REDIRECTS:
-        return status
-    # "A HTTP ARK resolver MUST use HTTP status code 302 or 307 instead of 301 or 308"
-    if status in (301, 308):
-        raise BindingError(
-            "permanent-redirect-forbidden",
-            f"the redirect status {status} is permanent: clients would replace the name",
-        )
-    raise BindingError("redirect-status", f"the redirect status {validation.shown(status)} is not allowed")
-
-
-def _check_scope(scope: str) -> Scope:
-    for known in SCOPES:
-        if scope == known:
-            return known
-    raise BindingError("scope-unknown", f"the scope {validation.shown(scope)} does not exist")
-
-
-def _check_passthrough(passthrough: bool | None) -> None:
-    if passthrough not in (None, True, False):
-        raise BindingError("passthrough-unknown", f"passthrough has the value {validation.shown(passthrough)}")
-
-
-def _check_reason(reason: str, status: Status | None) -> str:
-    if status != "withdrawn":
-        raise BindingError("reason-unwanted")
-    return validation.check(reason, "reason-text", "reason", MAX_REASON)
-
-
-def _check_changed(changed: datetime | None, created: datetime | None) -> datetime | None:
-    if changed is not None and created is not None and created > changed:
-        raise BindingError("time-order")
-    return changed
-
-
-def _check_successor(key: str, successor: str, status: Status | None) -> str:
-    if status != "withdrawn":
-        raise BindingError("successor-unwanted")
-    return check_successor(key, successor)
-
-
-def check_successor(key: str, successor: str) -> str:
-    """Convert the successor of the withdrawn name ``key`` to its stored form: the normal form of a name, or a URL.
-
-    Raises :class:`BindingError` with the code ``successor-itself``, or with those of names and targets.
-
-    >>> check_successor("ark:12345/x", "ark:/12345/x-2"), check_successor("ark:12345/x", "https://Example.org/x")
-    ('ark:12345/x2', 'https://example.org/x')
-    """
-    if successor[:4].lower() in ("ark:", "urn:"):
-        stored = assignable(successor)
-        if stored == key:
-            raise BindingError("successor-itself")
-        return stored
-    stored = targets.check(successor, "located")
-    if stored is None or not stored.startswith("http"):
-        message = f"the successor {validation.shown(successor)} is neither a name nor a URL"
-        raise BindingError("successor-text", message)
-    return stored
-
-
-def _check_spelling(key: str, spelling: str) -> str:
-    if assignable(spelling) != key:
-        raise BindingError("spelling-other-name", f"the spelling {validation.shown(spelling)} is of another name")
-    return spelling_of(spelling)
-
-
-def _check_scope_of(key: str, scope: Scope | None, kind: Kind) -> Scope | None:
-    """Return the scope if a binding of this kind can have it: only the site knows the names below a served name."""
-    if scope == "subtree":
-        if kind != "served":
-            raise BindingError("scope-not-served", f"a {kind} name cannot have the scope subtree")
-        if key.startswith("urn:"):
-            raise BindingError("nothing-below")
-    return scope
-
-
-def _check_target(key: str, target: str | None, kind: Kind, passthrough: bool) -> str | None:
-    checked = targets.check(target, kind)
-    if passthrough:
-        _require_path(key, checked)
-    if checked is not None and checked.startswith("/") and _leads_to_itself(checked, key, passthrough):
-        raise BindingError("target-itself")
-    return checked
-
-
-def _require_path(key: str, target: str | None) -> None:
-    if target is None:
-        raise BindingError("passthrough-without-target")
-    if not can_append(target):
-        raise BindingError(
-            "passthrough-without-path", f"the target {validation.shown(target)} has no path to append to"
-        )
-    if key.startswith("urn:"):
-        raise BindingError("nothing-below")
-
-
-def _leads_to_itself(target: str, key: str, passthrough: bool) -> bool:
-    """Return whether a target is the path of the name itself, or with ``passthrough`` of a name below it.
-
-    Such a redirect is an endless loop.
-    """
-    if target[:5].lower() not in ("/ark:", "/urn:"):
-        return False
-    try:
-        # The resolver ignores a slash at the end (A-13). An inflection has a different answer.
-        name = parse(target[1:].partition("#")[0].rstrip("/"))
-    except IdentifierError:
-        return False
-    if isinstance(name, EmbeddedArk):
-        return False
-    return name.normal_form == key or (
-        passthrough and isinstance(name, Ark) and key in islice(name.ancestry(), 1, None)
-    )
-
-
-def bind(existing: Binding | None, proposal: Proposal, now: datetime, *, decided: bool = False) -> Change:
-    """Compare a proposal with the recorded binding of its name, and return the change.
+def bind(existing: Binding | None, fields: Fields, now: datetime, *, decided: bool = False) -> Change:
+    """Compare checked fields (:meth:`.Fields.for_name`) with the recorded binding of their name, and return the change.
 
     ``existing`` is None if the name has no binding. With ``decided`` a person decided that a new place leads to the
     same resource, as for :func:`relocate`. The outcome is one of:
@@ -305,7 +74,7 @@ def bind(existing: Binding | None, proposal: Proposal, now: datetime, *, decided
     - "bound": the name has no binding, or it is reserved.
     - "reserved": the request has the status "reserved", and the name has no binding. For a reserved name it is
       "updated" or "unchanged". For a public name it is "unchanged" if the request states nothing else.
-    - "relocated": the :data:`PLACE` is new, and the request repeats the recorded resource.
+    - "relocated": the :data:`~.fields.PLACE` is new, and the request repeats the recorded resource.
     - "claimed": the request has a resource, and none is recorded.
     - "updated": other fields differ (metadata, redirect).
     - "withdrawn": the request has the status "withdrawn", and the name is live or new.
@@ -316,17 +85,17 @@ def bind(existing: Binding | None, proposal: Proposal, now: datetime, *, decided
     Source: ARK-085, POL-023, URN-002.
     """
     if existing is None:
-        first = proposal.first(now)
+        first = fields.first(now)
         action = _FIRST[first.status]
         return Change(action, first, action)
-    if proposal.status == "reserved":
-        return _reserved_again(existing, proposal, now)
+    if fields.status == "reserved":
+        return _reserved_again(existing, fields, now)
     if existing.is_reserved:
-        return _published(existing, proposal, now)
-    stated = _with_statements(existing, proposal)
+        return _published(existing, fields, now)
+    stated = _with_statements(existing, fields)
     after = next_revision(existing, stated, now)
-    require_kept(existing, after, stated=proposal.resource, decided=decided)
-    if not after.is_live and proposal.status != "withdrawn":
+    require_kept(existing, after, stated=fields.resource, decided=decided)
+    if not after.is_live and fields.status != "withdrawn":
         raise BindingConflict("withdrawn", existing, after)
     if existing.is_live and not after.is_live:
         return Change("withdrawn", after, "withdrawn")
@@ -345,9 +114,9 @@ _FIRST: Mapping[Status, Literal["reserved", "bound", "withdrawn"]] = {
 }
 
 
-def _reserved_again(existing: Binding, proposal: Proposal, now: datetime) -> Change:
+def _reserved_again(existing: Binding, fields: Fields, now: datetime) -> Change:
     """Change what is recorded for a reserved name. A public name stays as it is."""
-    stated = _with_statements(existing, proposal)
+    stated = _with_statements(existing, fields)
     if stated == existing:
         return Change("unchanged", existing, None)
     if not existing.is_reserved:
@@ -355,15 +124,15 @@ def _reserved_again(existing: Binding, proposal: Proposal, now: datetime) -> Cha
     return Change("updated", next_revision(existing, stated, now), "updated")
 
 
-def _published(existing: Binding, proposal: Proposal, now: datetime) -> Change:
+def _published(existing: Binding, fields: Fields, now: datetime) -> Change:
     """Make a reserved name live. Nothing about it was public, so everything can change."""
-    if proposal.status == "withdrawn":
+    if fields.status == "withdrawn":
         raise BindingConflict("withdraw-reserved", existing, existing)
-    stated = replace(_with_statements(existing, proposal), status="live", spelling=proposal.spelling)
+    stated = replace(_with_statements(existing, fields), status="live", spelling=fields.spelling)
     return Change("bound", next_revision(existing, stated, now), "bound")
 
 
-def reserve(existing: Binding | None, proposal: Proposal, now: datetime) -> Change:
+def reserve(existing: Binding | None, fields: Fields, now: datetime) -> Change:
     """Reserve a name that has no binding, or change what is recorded for a reserved name.
 
     The result is that of :func:`bind` with the status "reserved". Raises :class:`BindingConflict` for a live or
@@ -371,7 +140,7 @@ def reserve(existing: Binding | None, proposal: Proposal, now: datetime) -> Chan
     """
     if existing is not None and not existing.is_reserved:
         raise BindingConflict("reserve-public", existing, existing)
-    return bind(existing, proposal, now)
+    return bind(existing, fields, now)
 
 
 def delete(existing: Binding, now: datetime) -> Change:
@@ -387,8 +156,8 @@ def delete(existing: Binding, now: datetime) -> Change:
 def require_kept(existing: Binding, after: Binding, *, stated: str | None, decided: bool = False) -> None:
     """Raise :class:`BindingConflict` if the binding ``after`` changes what must stay.
 
-    A recorded resource stays. A new :data:`PLACE` requires that the request repeats the resource (``stated``), unless a
-    person ``decided``. A withdrawn name gets neither a place nor a resource.
+    A recorded resource stays. A new :data:`~.fields.PLACE` requires that the request repeats the resource
+    (``stated``), unless a person ``decided``. A withdrawn name gets neither a place nor a resource.
     """
     if existing.resource not in (None, after.resource):
         raise BindingConflict("other-resource", existing, after)
@@ -402,34 +171,19 @@ def require_kept(existing: Binding, after: Binding, *, stated: str | None, decid
         raise BindingConflict("claim-withdrawn", existing, after)
 
 
-def relocate(
-    existing: Binding,
-    target: str | None,
-    kind: Kind | None,
-    now: datetime,
-    *,
-    passthrough: bool | None = None,
-    scope: str | None = None,
-    alternates: Mapping[str, str] | None = None,
-) -> Change:
+def relocate(existing: Binding, fields: Fields, now: datetime) -> Change:
     """Move a name to a new place for the same resource, on the decision of a person.
 
-    None keeps the recorded value, except for ``target``: a described name has no target. Raises
-    :class:`BindingConflict` for a reserved or withdrawn name.
+    ``fields`` has the new target, and other fields of :data:`~.fields.PLACE` that are to be set. Only a described name
+    has no target. Raises :class:`BindingConflict` for a reserved or withdrawn name, and
+    :class:`BindingError` for a field that is not valid.
     """
     if existing.is_reserved:
         raise BindingConflict("reserved", existing, existing)
-    known = _check_kind(kind or existing.kind)
-    moved = replace(existing, target=target, kind=known)
-    _check_passthrough(passthrough)
-    if passthrough is not None:
-        moved = replace(moved, passthrough=passthrough)
-    if scope is not None:
-        moved = replace(moved, scope=_check_scope(scope))
-    if alternates is not None:
-        stated = targets.check_alternates(alternates, known, deletions=True)
-        moved = replace(moved, alternates=_merged(existing.alternates, stated))
-    return moved_to(existing, moved, now)
+    stated = fields._replace(kind=fields.kind or existing.kind).for_key(existing.identifier)
+    place = {name: value for name in PLACE if (value := getattr(stated, name)) is not None}
+    place |= {"target": stated.target, "alternates": _merged(existing.alternates, stated.alternates)}
+    return moved_to(existing, replace(existing, **place), now)
 
 
 def withdraw(existing: Binding, reason: str | None, now: datetime, successor: str | None = None) -> Change:
@@ -472,7 +226,7 @@ def restore(existing: Binding, resource: str | None, now: datetime) -> Change:
 def leads_elsewhere(before: Binding, after: Binding) -> bool:
     """Return whether two bindings have different places.
 
-    The place is the target, kind, alternates, passthrough and scope (:data:`PLACE`).
+    The place is the target, kind, alternates, passthrough and scope (:data:`~.fields.PLACE`).
     """
     return any(getattr(before, field) != getattr(after, field) for field in PLACE)
 
@@ -503,8 +257,8 @@ def moved_to(existing: Binding, moved: Binding, now: datetime) -> Change:
     Raises :class:`BindingConflict` for a withdrawn name, and :class:`BindingError` for a target that is not valid.
     """
     try:
-        _check_scope_of(moved.identifier, moved.scope, moved.kind)
-        target = _check_target(moved.identifier, moved.target, moved.kind, moved.passthrough)
+        require_scope(moved.identifier, moved.scope, moved.kind)
+        target = check_target(moved.identifier, moved.target, moved.kind, bool(moved.passthrough))
         moved = replace(moved, target=target, alternates=targets.check_alternates(moved.alternates, moved.kind))
     except BindingError as error:
         error.identifier = moved.identifier
@@ -517,27 +271,26 @@ def moved_to(existing: Binding, moved: Binding, now: datetime) -> Change:
     return Change("relocated", next_revision(existing, moved, now), "updated" if existing.is_reserved else "relocated")
 
 
-_STATED = ("redirect", "resource", "passthrough", "scope", "reason", "successor")
+_KEPT = ("kind", "target", "status", "alternates", "metadata", "spelling", "created", "changed")
+# The fields that replace the recorded value if the request states them.
+_STATED = tuple(field.name for field in FIELDS if field.name not in _KEPT)
+# The fields that get their default if a request for a whole name does not state them.
+_REPLACED = frozenset(DEFAULTS) - {"status", "alternates", "metadata"}
 
 
-def _with_statements(existing: Binding, proposal: Proposal) -> Binding:
-    stated: dict[str, Any] = {name: value for name in _STATED if (value := getattr(proposal, name)) is not None}
-    if proposal.status == "withdrawn":
+def _with_statements(existing: Binding, fields: Fields) -> Binding:
+    stated: dict[str, Any] = {name: value for name in _STATED if (value := getattr(fields, name)) is not None}
+    if fields.status == "withdrawn":
         stated["status"] = "withdrawn"
     # A withdrawal or reservation can omit the target: the recorded place then stays.
-    if proposal.status in (None, "live") or proposal.target is not None:
-        stated.update(target=proposal.target, kind=proposal.kind)
+    if fields.status in (None, "live") or fields.target is not None:
+        stated.update(target=fields.target, kind=fields.kind)
     return replace(
         existing,
         **stated,
-        alternates=_merged(existing.alternates, proposal.alternates),
-        metadata=elements.ordered(_merged(existing.metadata, proposal.metadata)),
+        alternates=_merged(existing.alternates, fields.alternates),
+        metadata=elements.ordered(_merged(existing.metadata, fields.metadata)),
     )
-
-
-def _without_deleted(stated: Mapping[str, str]) -> Mapping[str, str]:
-    """Return checked alternates or metadata without the texts that are empty, in the same order."""
-    return stated if all(stated.values()) else MappingProxyType({key: text for key, text in stated.items() if text})
 
 
 def _merged(known: Mapping[str, str], stated: Mapping[str, str] | None) -> Mapping[str, str]:
@@ -545,3 +298,57 @@ def _merged(known: Mapping[str, str], stated: Mapping[str, str] | None) -> Mappi
     if not stated:
         return known
     return MappingProxyType({key: text for key, text in sorted({**known, **stated}.items()) if text})
+
+
+def replacing(existing: Binding, fields: Fields) -> Fields:
+    """Return the fields that replace all values of a recorded name. Its status and resource stay if not stated."""
+    # Elements and alternates have several spellings, so they are compared in their stored form.
+    metadata = elements.check(fields.metadata or {}, deletions=True)
+    alternates = targets.check_alternates(fields.alternates or {}, "located", deletions=True)
+    defaults = {name: default for name, default in DEFAULTS.items() if name in _REPLACED and not getattr(fields, name)}
+    return fields._replace(
+        **defaults,
+        kind=fields.kind or ("described" if fields.target is None else "located"),
+        metadata={**dict.fromkeys(existing.metadata, ""), **metadata},
+        alternates={**dict.fromkeys(existing.alternates, ""), **alternates},
+    )
+
+
+def set_fields(identifier: Name, existing: Binding, fields: Fields, now: datetime, *, relocate: bool) -> list[Change]:
+    """Return the changes that set the stated fields of a recorded name. The status can be any that is permitted.
+
+    With ``relocate``, the caller decides that a new place leads to the same resource. Raises :class:`BindingError`.
+    """
+    status = existing.status if fields.status is None else check_status(fields.status)
+    if status == "reserved" and not existing.is_reserved:
+        return [reserve(existing, Fields(status="reserved").for_name(identifier), now)]  # a conflict
+    stated = with_recorded_place(fields, existing)
+    if existing.is_reserved or status == existing.status == "withdrawn":
+        return _in_status(existing, stated._replace(status=status).for_name(identifier), now)
+    made: list[Change] = []
+    if existing.is_withdrawn:
+        made.append(restore(existing, fields.resource or existing.resource, now))
+        existing = made[0].after
+    if status == "withdrawn":
+        stated = stated._replace(reason=None, successor=None)
+    made.append(bind(existing, stated._replace(status=None).for_name(identifier), now, decided=relocate))
+    if status == "withdrawn":
+        made.append(withdraw(made[-1].after, fields.reason, now, fields.successor))
+    return made
+
+
+def _in_status(existing: Binding, fields: Fields, now: datetime) -> list[Change]:
+    """Return the changes of a reserved name, or of a withdrawn name that stays withdrawn."""
+    change = bind(existing, fields, now)
+    after = change.after
+    if after.is_reserved and fields.kind == "described" and after.target is not None:
+        # A reservation without a target keeps the recorded one. This request removes it.
+        return [change, moved_to(after, replace(after, target=None, kind="described"), now)]
+    return [change]
+
+
+def with_recorded_place(fields: Fields, existing: Binding) -> Fields:
+    """Return the fields with the recorded target and kind, where the request states none."""
+    kind = fields.kind or (existing.kind if fields.target is None or existing.target is not None else "located")
+    target = existing.target if fields.target is None and kind != "described" else fields.target
+    return fields._replace(kind=kind, target=target)

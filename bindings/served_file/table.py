@@ -20,9 +20,9 @@ from datetime import datetime
 from typing import NamedTuple
 
 from ..names import assignment, validation
-from ..names.assignment import Proposal
 from ..names.binding import Binding
 from ..names.errors import BindingConflict, BindingError, TableError
+from ..names.fields import PLACE, Fields
 from ..names.policy import ChangeCheck, TemporarySettings, no_policy
 from ..names.prefixes.prefixes import PrefixRecord, record
 from ..tables import columns, formats, other_rows
@@ -34,18 +34,18 @@ from .copy import Version
 class FileBindings(Mapping[str, Binding]):
     """The bindings of a table file by key, in the order of their lines.
 
-    Most names of a large file are never requested. So each line is kept as its checked proposal, and a binding is made
-    from it at the first use. ``changed`` is the time of lines without a time.
+    Most names of a large file are never requested. So each line is kept as its checked fields, and a binding is made
+    from them at the first use. ``changed`` is the time of lines without a time.
     """
 
     def __init__(self, changed: datetime) -> None:
         self._changed = changed
-        # A proposal is kept as a plain tuple, because the garbage collector does not visit a tuple of texts.
+        # The fields are kept as a plain tuple, because the garbage collector does not visit a tuple of texts.
         self._lines: dict[str, tuple[object, ...] | Binding] = {}
 
-    def add(self, line: Proposal | Binding) -> None:
+    def add(self, line: Fields | Binding) -> None:
         """Add the name of a line."""
-        if isinstance(line, Proposal):
+        if isinstance(line, Fields):
             self._lines[line.key] = tuple(line)
         else:
             self._lines[line.identifier] = line
@@ -53,7 +53,7 @@ class FileBindings(Mapping[str, Binding]):
     def __getitem__(self, key: str) -> Binding:
         line = self._lines[key]
         if isinstance(line, tuple):
-            line = self._lines[key] = Proposal._make(line).first(self._changed)
+            line = self._lines[key] = Fields._make(line).first(self._changed)
         return line
 
     def __contains__(self, key: object) -> bool:
@@ -125,24 +125,24 @@ def read_table(version: Version, check_change: ChangeCheck = no_policy) -> FileT
                             raise BindingError("duplicate-line", message)
                     table.others.append(other)
                     continue
-                proposal = columns.proposal(row.cells)
-                if proposal.key not in bindings:
+                fields = columns.fields(row.cells)
+                if fields.key not in bindings:
                     if check_change is no_policy:
-                        bindings.add(proposal)
+                        bindings.add(fields)
                     else:
-                        change = assignment.bind(None, proposal, table.changed)
+                        change = assignment.bind(None, fields, table.changed)
                         bindings.add(check_change(None, change, memory).after)
                     table.lines.append(row.line)
-                    table.stated.append(proposal.status is not None)
+                    table.stated.append(fields.status is not None)
                     continue
-                change = assignment.bind(bindings[proposal.key], proposal, table.changed)
+                change = assignment.bind(bindings[fields.key], fields, table.changed)
             except BindingConflict as error:
                 raise _differs(table, error.existing.identifier, file, row.line) from None
             except BindingError as error:
                 shown = validation.shown(row.cells.get("identifier", ""), 100)
                 raise TableError(error.code, f"{shown}: {error.message}", file, row.line) from None
             if change.action:
-                raise _differs(table, proposal.key, file, row.line)
+                raise _differs(table, fields.key, file, row.line)
     if version.is_cut:
         message = "the last line has no line end, so the file can be incomplete; save the whole file with a line end"
         raise TableError("table-cut", message, file, last)
@@ -192,7 +192,7 @@ def _comparable(before: Binding, after: Binding) -> tuple[Binding, Binding]:
 
 
 def _with_place_of(binding: Binding, other: Binding) -> Binding:
-    return replace(binding, **{field: getattr(other, field) for field in assignment.PLACE})
+    return replace(binding, **{field: getattr(other, field) for field in PLACE})
 
 
 def _differs(table: FileTable, key: str, file: str, line: int) -> TableError:

@@ -1,4 +1,4 @@
-"""The columns of a table of bindings, in every format: convert a row to a proposal, and a binding to a row.
+"""The columns of a table of bindings, in every format: convert a row to fields, and a binding to a row.
 
 An empty cell, or a cell with only white space, states nothing. Cells that begin with ``=``, ``+``, ``-`` or ``@`` are
 read and written unchanged, because an escape would change the recorded text. In a spreadsheet, import all columns as
@@ -13,10 +13,10 @@ from datetime import UTC, datetime
 from difflib import get_close_matches
 from typing import Any, NamedTuple
 
-from ..names import assignment, validation
-from ..names.assignment import Proposal
+from ..names import validation
 from ..names.binding import NOTHING, STATUSES, Binding, Status, rfc3339
 from ..names.errors import BindingError
+from ..names.fields import Fields
 from ..names.metadata import metadata
 from ..names.metadata.metadata import ELEMENTS
 
@@ -97,12 +97,12 @@ def _suggestion(name: str) -> str:
     return f" (did you mean {close[0]}?)" if close else ""
 
 
-def proposal(cells: Mapping[str, str]) -> Proposal:
-    """Convert the cells of a row to a :class:`Proposal`: the change of a binding that the row requests.
+def fields(cells: Mapping[str, str]) -> Fields:
+    """Convert the cells of a row to checked :class:`Fields`: the change of a binding that the row requests.
 
     Raises :class:`BindingError` if a value is not valid.
 
-    >>> proposal({"identifier": "ark:/12345/d-oc", "target": "/1", "redirect": "307"}).redirect
+    >>> fields({"identifier": "ark:/12345/d-oc", "target": "/1", "redirect": "307"}).redirect
     307
     """
     stated: dict[str, Any] = {}
@@ -120,11 +120,11 @@ def proposal(cells: Mapping[str, str]) -> Proposal:
         for column, convert in _CONVERTERS:
             if column in stated:
                 stated[column] = convert(stated[column])
-    if stated.get("status") in ("withdrawn", "reserved") and "target" not in stated:
-        # A withdrawn or reserved name needs no target.
-        stated.setdefault("kind", "described")
+    if "kind" not in stated and ("target" in stated or stated.get("status") not in ("withdrawn", "reserved")):
+        # Only a withdrawn or reserved name needs no target.
+        stated["kind"] = "located"
     identifier = stated.pop("identifier", "")
-    return assignment.propose(identifier, **stated, alternates=alternates or None, metadata=elements or None)
+    return Fields(**stated, alternates=alternates or None, metadata=elements or None).for_name(identifier)
 
 
 def cells(binding: Binding) -> dict[str, str]:

@@ -20,8 +20,9 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from ...identifiers.urn.namespaces.technical import UUID_PATTERN
-from ..names import assignment, validation
+from ..names import validation
 from ..names.errors import BindingError
+from ..names.fields import MAX_RESOURCE, redirect_status
 from ..names.prefixes import prefixes
 from ..names.prefixes.patterns import COUNTER
 from ..names.prefixes.rule_templates import check_template
@@ -133,7 +134,7 @@ def read(cells: Mapping[str, str]) -> OtherRow | None:
 
 
 def _rule(prefix: str, cells: Mapping[str, str]) -> RuleRow:
-    redirect = assignment.redirect_status(columns.redirect(cells.get("redirect", "") or "302"))
+    redirect = redirect_status(columns.redirect(cells.get("redirect", "") or "302"))
     return RuleRow(prefixes.check_prefix(prefix), check_template(cells.get("target", "")), redirect)
 
 
@@ -157,7 +158,7 @@ def _uuid(urn: str, cells: Mapping[str, str]) -> Setting:
     found = _UUID.fullmatch(urn)
     if found is None:
         raise BindingError("counter-text", f"{validation.shown(urn)} is not the URN of a UUID")
-    owner = validation.check(cells.get("resource", ""), "resource-text", "resource", assignment.MAX_RESOURCE)
+    owner = validation.check(cells.get("resource", ""), "resource-text", "resource", MAX_RESOURCE)
     return Setting(f"uuid {found[1].lower()}", owner)
 
 

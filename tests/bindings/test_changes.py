@@ -18,6 +18,7 @@ from ararat.bindings.names import assignment
 from ararat.bindings.names.assignment import Change
 from ararat.bindings.names.binding import Binding
 from ararat.bindings.names.errors import BindingError, BindingsUnavailable, Stale
+from ararat.bindings.names.fields import Fields
 from ararat.bindings.storage.tables import account_tables
 from ararat.bindings.storage.writing.transaction import Transaction
 from ararat.middleware import BindingConflict, Bindings, import_table, mint
@@ -26,16 +27,16 @@ NAME, OTHER = "ark:12345/x1", "ark:12345/x2"
 
 
 def binding(name: str, target: str = "/1", revision: int | None = None) -> NameChange:
-    proposal = assignment.propose(name, target)
+    fields = Fields(target=target).for_name(name)
 
     def decide(existing: Binding | None, now: datetime) -> Sequence[Change]:
-        return [assignment.bind(existing, proposal, now)]
+        return [assignment.bind(existing, fields, now)]
 
-    return NameChange(proposal.key, decide, revision)
+    return NameChange(fields.key, decide, revision)
 
 
 def moving(name: str, target: str) -> NameChange:
-    return change_recorded(name, lambda existing, now: [assignment.relocate(existing, target, None, now)])
+    return change_recorded(name, lambda existing, now: [assignment.relocate(existing, Fields(target=target), now)])
 
 
 def note(transaction: Transaction) -> None:
@@ -175,7 +176,7 @@ def test_several_changes_of_one_name_are_separate_events(bindings: Bindings) -> 
     bindings.bind(NAME, "/1")
 
     def decide(existing: Binding, now: datetime) -> Sequence[Change]:
-        moved = assignment.relocate(existing, "/2", None, now)
+        moved = assignment.relocate(existing, Fields(target="/2"), now)
         return [moved, assignment.withdraw(moved.after, "gone", now)]
 
     [made] = bindings.change([change_recorded(NAME, decide)])

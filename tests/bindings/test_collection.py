@@ -19,6 +19,7 @@ from ararat.bindings.collection import Bindings
 from ararat.bindings.names import assignment
 from ararat.bindings.names import naming as names
 from ararat.bindings.names.errors import BindingConflict, BindingError, BindingsUnavailable
+from ararat.bindings.names.fields import Fields
 from ararat.bindings.open import open_bindings
 from ararat.identifiers import parse
 
@@ -344,7 +345,7 @@ def test_uncommitted_changes_are_not_visible(bindings: Bindings) -> None:
 
     def begin_and_fail() -> None:
         with bindings.store.transaction() as transaction:
-            transaction.put([assignment.bind(None, assignment.propose(other, "/x"), bindings.now())], None)
+            transaction.put([assignment.bind(None, Fields(target="/x").for_name(other), bindings.now())], None)
             assert transaction.get([other])
             assert bindings.lookup(other) is None
             raise ZeroDivisionError

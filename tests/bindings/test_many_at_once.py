@@ -14,6 +14,7 @@ import pytest
 from ararat.bindings.collection import Bindings
 from ararat.bindings.migration.migrations import migrate
 from ararat.bindings.names import assignment
+from ararat.bindings.names.fields import Fields
 from ararat.bindings.open import open_bindings
 from ararat.bindings.storage.versions import VERSION
 from ararat.middleware import import_table, mint
@@ -147,7 +148,7 @@ def test_a_long_transaction_waits_for_a_running_change(
         before = transaction.get([MOVED])[MOVED]
         long = InThread(lambda: begin(database))
         assert long.waits()
-        transaction.put([assignment.relocate(before, "/moved", None, bindings.now())], None)
+        transaction.put([assignment.relocate(before, Fields(target="/moved"), bindings.now())], None)
     assert [event.action for event in bindings.history(MOVED)] == ["bound", "relocated"]
     assert long.end() == expected
 

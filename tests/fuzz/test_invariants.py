@@ -27,7 +27,7 @@ from ararat.bindings.names.prefixes.prefixes import PrefixRecord
 from ararat.bindings.names.prefixes.rules import Rule, RuleMatch
 from ararat.bindings.rule_cache import RuleCache
 from ararat.bindings.tables import other_rows
-from ararat.bindings.tables.columns import proposal
+from ararat.bindings.tables.columns import fields
 from ararat.bindings.tables.formats import FORMATS, Reader, read_rows
 from ararat.identifiers import PROBLEMS, Ark, IdentifierError, Report, Urn, examine, find
 from ararat.identifiers.registries import files
@@ -339,7 +339,7 @@ def check_row(cells: Mapping[str, str]) -> None:
     try:
         other = other_rows.read(cells)
         if other is None:
-            assert_printable(proposal(cells).key)
+            assert_printable(fields(cells).key)
         else:
             assert other_rows.read(other.cells()) == other
     except BindingError as error:

@@ -11,7 +11,7 @@ from ...bindings.names.errors import BindingConflict
 from ..config import url
 from ..links.model import DESCRIPTIONS, STATES, Link, State
 from ..links.store import Links
-from ..management import Stale
+from ..management import Fields, Stale
 from . import exports, messages
 from .blueprint import blueprint, caller, management, see_other
 from .forms import comparable
@@ -61,7 +61,7 @@ def relocate() -> AnyResponse:
         messages.put("The target was changed or traced again in the meantime. Nothing was changed.", "warn")
     else:
         try:
-            operations.relocate(caller(), name, link.url, revision=binding.revision)
+            operations.relocate(caller(), name, Fields(target=link.url), revision=binding.revision)
             messages.put(f"{binding.identifier} leads to {link.url}.")
         except (Stale, BindingConflict):
             messages.put("The name was changed in the meantime. Nothing was changed.", "warn")

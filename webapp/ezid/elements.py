@@ -108,7 +108,7 @@ class Statement:
         return Fields(
             target=target or None,
             kind="described" if target == "" else None,
-            state=self.state,
+            status=self.state,
             reason=self.reason,
             metadata=self.metadata,
         )

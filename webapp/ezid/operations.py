@@ -52,7 +52,7 @@ def create(asked: Asked) -> Answer:
             # Another request has created the identifier since then.
             return _updated(known, asked.subject, statement)
         raise bad_request("identifier already exists, cannot create") from None
-    return Answer(text=elements.classic(saved.binding.identifier), status=201)
+    return Answer(text=elements.classic(saved.after.identifier), status=201)
 
 
 def update(asked: Asked) -> Answer:
@@ -70,7 +70,7 @@ def delete(asked: Asked) -> Answer:
         if error.code != "delete-public":
             raise
         raise bad_request("identifier status does not support deletion") from None
-    return Answer(text=elements.classic(saved.binding.identifier))
+    return Answer(text=elements.classic(saved.after.identifier))
 
 
 def mint(asked: Asked) -> Answer:
@@ -84,7 +84,7 @@ def mint(asked: Asked) -> Answer:
         if error.code != "shoulder-unknown":
             raise
         raise bad_request("no such shoulder") from None
-    return Answer(text=elements.classic(saved.binding.identifier), status=201)
+    return Answer(text=elements.classic(saved.after.identifier), status=201)
 
 
 def _updated(known: Caller, identifier: str, statement: Statement) -> Answer:
@@ -92,7 +92,7 @@ def _updated(known: Caller, identifier: str, statement: Statement) -> Answer:
     if statement.owner is not None:
         statement = _with_owner(known, statement, _owner(known, management.show(known, identifier)))
     saved = management.change(known, identifier, statement.fields(key, ezid().prefix), relocate=True)
-    return Answer(text=elements.classic(saved.binding.identifier))
+    return Answer(text=elements.classic(saved.after.identifier))
 
 
 def _as_new(known: Caller, statement: Statement) -> Statement:

@@ -3,9 +3,11 @@
 The JSON API, the EZID API and the desk translate requests to :class:`Management` and have no rules of their own.
 """
 
+from ...bindings.changes import Made
 from ...bindings.names.errors import Stale
+from ...bindings.names.fields import Fields
 from .errors import Forbidden, Missing
-from .fields import Fields, NewName, Saved, etag
+from .names import NewName, etag
 from .prefixes import NO_RECORD, prefix_etag
 from .service import Management
 
@@ -13,10 +15,10 @@ __all__ = [
     "NO_RECORD",
     "Fields",
     "Forbidden",
+    "Made",
     "Management",
     "Missing",
     "NewName",
-    "Saved",
     "Stale",
     "etag",
     "prefix_etag",

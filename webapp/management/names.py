@@ -4,34 +4,59 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from datetime import datetime
-from typing import TYPE_CHECKING
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, NamedTuple
 
 from ...bindings import creation
-from ...bindings.changes import NameChange
+from ...bindings.changes import Made, NameChange
 from ...bindings.creation import MintedChange
 from ...bindings.names import assignment
 from ...bindings.names import naming as names
 from ...bindings.names.assignment import Change
-from ...bindings.names.binding import Binding, Event, Kind
+from ...bindings.names.binding import Binding, Event
 from ...bindings.names.errors import BindingConflict
+from ...bindings.names.fields import Fields
 from ...bindings.names.naming import Name
 from ...bindings.names.prefixes import prefixes
 from ...bindings.names.selection import Group, Page, Selection
 from ...identifiers.ark import length
-from . import fields as setting
 from .errors import Missing
-from .fields import NOTHING_GIVEN, Fields, NewName, Saved
 from .permissions import require_account, require_granted
 from .recording import Recorder
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from ..accounts.model import Caller
 
 # A name that can be bound has at most 255 code points. One code point has at most 12 characters in a key.
 _MAX_KEY = 12 * length.ALWAYS_ACCEPTED
+
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+NOTHING_GIVEN = Fields()
+"""No field. A new name is live, and its description is the answer."""
+
+
+class NewName(NamedTuple):
+    """A name to create: the name itself, or a NAAN or shoulder below which it is minted. One of the two is None.
+
+    ``fields`` can be a function that returns the fields of the minted name; it is called with the key.
+    """
+
+    fields: Fields | Callable[[str], Fields] = NOTHING_GIVEN
+    name: Name | None = None
+    shoulder: str | None = None
+
+
+def etag(binding: Binding) -> str:
+    """Return the strong entity tag of a name, with its quotation marks. It changes with each revision.
+
+    >>> from datetime import UTC, datetime
+    >>> etag(Fields(target="/x").for_name("ark:12345/x").first(datetime(2026, 11, 23, tzinfo=UTC)))
+    '"1-660e646648000"'
+    """
+    return f'"{binding.revision}-{(binding.changed - _EPOCH) // _MICROSECOND:x}"'
 
 
 class NameOperations(Recorder):
@@ -84,7 +109,7 @@ class NameOperations(Recorder):
 
     def save(
         self, caller: Caller | None, name: Name, fields: Fields, *, revision: int | None = None, relocate: bool = False
-    ) -> Saved:
+    ) -> Made:
         """Create a name, or replace all its fields.
 
         A field that is not given gets its default. The state and the resource stay if they are not given. With
@@ -94,9 +119,9 @@ class NameOperations(Recorder):
 
         def decide(existing: Binding | None, now: datetime) -> Sequence[Change]:
             if existing is None:
-                return [setting.first(name, fields, now)]
-            whole = setting.replacing(existing, fields)
-            return setting.steps(name, existing, whole, now, relocate=relocate)
+                return [assignment.bind(None, fields.for_name(name), now)]
+            whole = assignment.replacing(existing, fields)
+            return assignment.set_fields(name, existing, whole, now, relocate=relocate)
 
         return self._make(caller, "save", name, decide, revision)
 
@@ -109,7 +134,7 @@ class NameOperations(Recorder):
         revision: int | None = None,
         relocate: bool = False,
         create: bool = False,
-    ) -> Saved:
+    ) -> Made:
         """Change the given fields of a name. The other fields stay.
 
         ``relocate`` is as for :meth:`save`. With ``create``, a name that is not recorded is created.
@@ -117,14 +142,14 @@ class NameOperations(Recorder):
 
         def decide(existing: Binding | None, now: datetime) -> Sequence[Change]:
             if existing is not None:
-                return setting.steps(name, existing, patch, now, relocate=relocate)
+                return assignment.set_fields(name, existing, patch, now, relocate=relocate)
             if create:
-                return [setting.first(name, patch, now)]
+                return [assignment.bind(None, patch.for_name(name), now)]
             raise _missing(name)
 
         return self._make(caller, "change", name, decide, revision)
 
-    def create(self, caller: Caller | None, wanted: Sequence[NewName]) -> list[Saved]:
+    def create(self, caller: Caller | None, wanted: Sequence[NewName]) -> list[Made]:
         """Create up to 1,000 names, all or none, and return them in their order.
 
         A name that is recorded already with the same values is "unchanged". With other values it is a BindingConflict
@@ -146,16 +171,15 @@ class NameOperations(Recorder):
                     new = _new(each.name or "", each.fields)
                     require_granted(known, new.key)
                     each_change.append(new)
-            made = creation.create(bindings, each_change, actor=known.actor)
-        return [Saved(each.after, each.outcome, each.before is None) for each in made]
+            return creation.create(bindings, each_change, actor=known.actor)
 
     def mint(
         self, caller: Caller | None, shoulder: str, fields: Fields | Callable[[str], Fields] = NOTHING_GIVEN
-    ) -> Saved:
+    ) -> Made:
         """Mint a name below a NAAN or shoulder, as :meth:`create`."""
         return self.create(caller, [NewName(fields, shoulder=shoulder)])[0]
 
-    def delete(self, caller: Caller | None, name: Name, *, revision: int | None = None) -> Saved:
+    def delete(self, caller: Caller | None, name: Name, *, revision: int | None = None) -> Made:
         """Delete a reserved name. The result has its last binding."""
         return self._make_recorded(caller, "delete", name, assignment.delete, revision)
 
@@ -167,14 +191,14 @@ class NameOperations(Recorder):
         reason: str | None = None,
         successor: str | None = None,
         revision: int | None = None,
-    ) -> Saved:
+    ) -> Made:
         """Withdraw a name. ``reason`` and ``successor`` are shown on its public page."""
         decide = lambda existing, now: assignment.withdraw(existing, reason, now, successor)  # noqa: E731
         return self._make_recorded(caller, "withdraw", name, decide, revision)
 
     def restore(
         self, caller: Caller | None, name: Name, *, resource: str | None = None, revision: int | None = None
-    ) -> Saved:
+    ) -> Made:
         """Make a withdrawn name live again. ``resource`` is None, or must be the recorded one."""
         decide = lambda existing, now: assignment.restore(existing, resource or existing.resource, now)  # noqa: E731
         return self._make_recorded(caller, "restore", name, decide, revision)
@@ -183,21 +207,12 @@ class NameOperations(Recorder):
         self,
         caller: Caller | None,
         name: Name,
-        target: str | None = None,
+        fields: Fields,
         *,
-        kind: Kind | None = None,
-        passthrough: bool | None = None,
-        scope: str | None = None,
-        alternates: Mapping[str, str] | None = None,
         revision: int | None = None,
-    ) -> Saved:
+    ) -> Made:
         """Change the target of a name for the same resource, as :meth:`Bindings.relocate`."""
-
-        def decide(existing: Binding, now: datetime) -> Change:
-            return assignment.relocate(
-                existing, target, kind, now, passthrough=passthrough, scope=scope, alternates=alternates
-            )
-
+        decide = lambda existing, now: assignment.relocate(existing, fields, now)  # noqa: E731
         return self._make_recorded(caller, "relocate", name, decide, revision)
 
     def _make_recorded(
@@ -207,7 +222,7 @@ class NameOperations(Recorder):
         name: Name,
         decide: Callable[[Binding, datetime], Change],
         revision: int | None,
-    ) -> Saved:
+    ) -> Made:
         def decide_recorded(existing: Binding | None, now: datetime) -> Sequence[Change]:
             if existing is None:
                 raise _missing(name)
@@ -222,14 +237,13 @@ class NameOperations(Recorder):
         name: Name,
         decide: Callable[[Binding | None, datetime], Sequence[Change]],
         revision: int | None,
-    ) -> Saved:
+    ) -> Made:
         """Make a change of one name. The permission is checked before the name is read."""
         with self.recording(caller, operation, name) as (bindings, known):
             key = names.key(names.read(name))
             require_granted(known, key)
             wanted = NameChange(key, decide, revision)
-            [made] = bindings.change([wanted], actor=known.actor)
-        return Saved(made.after, made.outcome, made.before is None)
+            return bindings.change([wanted], actor=known.actor)[0]
 
     def _shoulder(self, caller: Caller, shoulder: str) -> str:
         """Return the key of a known shoulder that the caller can mint below."""
@@ -246,10 +260,10 @@ class NameOperations(Recorder):
 def _new(name: Name, fields: Fields | Callable[[str], Fields]) -> NameChange:
     """Return the first change of a name. If it is recorded already with other values, the change is a conflict."""
     key = names.assignable(name)
-    given = fields if isinstance(fields, Fields) else fields(key)
+    stated = (fields if isinstance(fields, Fields) else fields(key)).for_name(name)
 
     def decide(existing: Binding | None, now: datetime) -> Sequence[Change]:
-        first = setting.first(name, given, now)
+        first = assignment.bind(None, stated, now)
         if existing is None:
             return [first]
         again = replace(

@@ -41,7 +41,7 @@ class Management(NameOperations, BulkOperations, PrefixOperations, BrandingOpera
     >>> saved = management.save(jane, "ark:12345/x5a", Fields(target="https://example.org/1"), revision=0)
     >>> saved.outcome, saved.is_new, management.show(None, "ark:12345/x5a").revision
     ('bound', True, 1)
-    >>> management.mint(jane, "ark:12345/x5", Fields(state="reserved")).binding.identifier[:12]
+    >>> management.mint(jane, "ark:12345/x5", Fields(status="reserved")).after.identifier[:12]
     'ark:12345/x5'
     >>> try:
     ...     management.delete(jane, "ark:12345/y1")

@@ -12,9 +12,10 @@ import re
 from datetime import datetime
 
 from ....identifiers.ark.grammar import RESERVED_NAAN
-from ...names import assignment, targets, validation
+from ...names import targets, validation
 from ...names.binding import rfc3339
 from ...names.errors import BindingError
+from ...names.fields import MAX_ACTOR, MAX_REASON
 from ...names.metadata import metadata
 from ...tables.columns import Row
 from .record import Omitted, Record
@@ -55,7 +56,7 @@ def row(record: Record, now: datetime) -> tuple[Row, list[Omitted]]:
     else:
         cells["kind"] = "described"
     if record.state == "unavailable" and record.reason:
-        _add(cells, "reason", one_line(record.reason), assignment.MAX_REASON, omitted)
+        _add(cells, "reason", one_line(record.reason), MAX_REASON, omitted)
     for element, text in record.elements.items():
         _add_element(cells, element, text, omitted)
     _add_times(cells, record, now, omitted)
@@ -122,7 +123,7 @@ def _actor(record: Record, omitted: list[Omitted]) -> str | None:
     if record.owner is None:
         return None
     try:
-        return validation.check(one_line(record.owner), "actor-text", "owner", assignment.MAX_ACTOR)
+        return validation.check(one_line(record.owner), "actor-text", "owner", MAX_ACTOR)
     except BindingError as error:
         omitted.append(Omitted("owner", error.message, error.expected))
         return None

@@ -11,7 +11,8 @@ from datetime import datetime
 from typing import Any, Literal, NamedTuple
 
 from ....identifiers.text import iri
-from ..binding import NOTHING, Binding, rfc3339
+from ..binding import Binding, rfc3339
+from ..fields import Fields
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,24 +53,8 @@ class Rule:
         address = expand(self.template, key[4:], shoulder, (given or key)[4:].removeprefix("/"))
         if address is None or iri.has_dot_segment(address.partition("#")[0].partition("?")[0]):
             return None
-        return Binding(
-            identifier=key,
-            kind="located",
-            target=address,
-            status="live",
-            redirect=self.redirect,
-            resource=None,
-            passthrough=False,
-            scope="name",
-            alternates=NOTHING,
-            metadata=NOTHING,
-            reason=None,
-            successor=None,
-            spelling=key,
-            created=self.changed,
-            changed=self.changed,
-            revision=1,
-        )
+        stated = Fields(kind="located", target=address, redirect=self.redirect, spelling=key, key=key)
+        return stated.first(self.changed)
 
 
 class RuleMatch(NamedTuple):

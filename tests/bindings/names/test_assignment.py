@@ -9,14 +9,18 @@ from typing import Any
 import pytest
 
 from ararat.bindings.names import assignment
-from ararat.bindings.names.assignment import Proposal, propose
 from ararat.bindings.names.binding import Binding
 from ararat.bindings.names.errors import BindingConflict, BindingError
+from ararat.bindings.names.fields import Fields
 
 NAME = "ark:12345/doc"
 PLACE = "https://example.org/1"
 EARLY = datetime(2020, 10, 4, tzinfo=UTC)
 LATE = datetime(2021, 1, 1, tzinfo=UTC)
+
+
+def propose(identifier: str, target: str | None = None, **said: Any) -> Fields:
+    return Fields(**{"target": target, "kind": "located", **said}).for_name(identifier)
 
 
 @pytest.mark.parametrize(
@@ -76,17 +80,17 @@ def test_a_urn_cannot_have_names_below_it(said: dict[str, Any]) -> None:
 
 def test_a_given_scope_is_recorded_and_kept() -> None:
     served = existing("/page", kind="served")
-    wider = assignment.relocate(served, "/page", None, LATE, scope="subtree")
+    wider = assignment.relocate(served, Fields(target="/page", scope="subtree"), LATE)
     assert (wider.outcome, wider.action, wider.after.scope) == ("relocated", "relocated", "subtree")
     assert bind(wider.after, "/page", kind="served").after.scope == "subtree"
     with pytest.raises(BindingError) as refused:
-        assignment.relocate(wider.after, "https://example.org/x", "located", LATE)
+        assignment.relocate(wider.after, Fields(target="https://example.org/x", kind="located"), LATE)
     assert refused.value.code == "scope-not-served"
 
 
 def test_passthrough_requires_a_target_with_a_path() -> None:
     with pytest.raises(BindingError) as refused:
-        assignment.relocate(existing(passthrough=True), "https://example.org", None, LATE)
+        assignment.relocate(existing(passthrough=True), Fields(target="https://example.org"), LATE)
     assert refused.value.code == "passthrough-without-path"
 
 
@@ -198,7 +202,7 @@ def test_without_a_recorded_resource_only_relocate_changes_the_target(
         bind(binding, **same_place(before, said), resource=resource)
     assert conflict.value.code == "bound-otherwise"
     assert "a relocation" in conflict.value.expected
-    assert assignment.relocate(binding, now=LATE, **same_place(before, said)).outcome == "relocated"
+    assert assignment.relocate(binding, Fields(**same_place(before, said)), LATE).outcome == "relocated"
 
 
 @pytest.mark.parametrize(
@@ -230,7 +234,7 @@ def test_a_change_is_always_later_than_the_previous_one(now: datetime) -> None:
         assignment.bind(known, propose(NAME, PLACE, metadata={"what": "T"}), now),
         assignment.bind(known, propose(NAME, "/2", resource="R1"), now),
         assignment.bind(known, propose(NAME, PLACE, status="withdrawn"), now),
-        assignment.relocate(known, "/2", None, now),
+        assignment.relocate(known, Fields(target="/2"), now),
         assignment.withdraw(known, None, now),
     ]
     changes.append(assignment.restore(changes[-1].after, "R1", now))
@@ -301,12 +305,16 @@ def test_a_withdrawn_name_cannot_be_bound_again(said: dict[str, Any]) -> None:
 
 
 def test_relocate_works_without_a_recorded_resource() -> None:
-    outcome, after, action = assignment.relocate(existing(), "HTTPS://Example.org/2", None, LATE)
+    outcome, after, action = assignment.relocate(existing(), Fields(target="HTTPS://Example.org/2"), LATE)
     assert (outcome, action, after.target, after.kind) == ("relocated", "relocated", "https://example.org/2", "located")
 
 
 def test_relocating_to_the_same_target_changes_nothing() -> None:
-    assert assignment.relocate(existing(), "https://EXAMPLE.org/1", None, LATE) == ("unchanged", existing(), None)
+    assert assignment.relocate(existing(), Fields(target="https://EXAMPLE.org/1"), LATE) == (
+        "unchanged",
+        existing(),
+        None,
+    )
 
 
 @pytest.mark.parametrize(
@@ -327,7 +335,7 @@ def test_relocating_to_the_same_target_changes_nothing() -> None:
 )
 def test_an_invalid_relocation_is_refused(before: Binding, target: str | None, kind: Any, code: str) -> None:
     with pytest.raises(BindingError) as refused:
-        assignment.relocate(before, target, kind, LATE)
+        assignment.relocate(before, Fields(target=target, kind=kind), LATE)
     assert refused.value.code == code
 
 
@@ -342,12 +350,15 @@ def test_an_invalid_relocation_is_refused(before: Binding, target: str | None, k
 )
 def test_an_invalid_assignment_does_not_relocate_a_name(said: dict[str, Any], code: str) -> None:
     with pytest.raises(BindingError) as refused:
-        assignment.relocate(existing(), PLACE, None, LATE, **said)
+        assignment.relocate(existing(), Fields(target=PLACE, **said), LATE)
     assert refused.value.code == code
 
 
 def test_changing_the_kind_of_a_described_name_adds_a_target() -> None:
-    assert assignment.relocate(existing(None, kind="described"), "/x", "related", LATE).after.target == "/x"
+    assert (
+        assignment.relocate(existing(None, kind="described"), Fields(target="/x", kind="related"), LATE).after.target
+        == "/x"
+    )
 
 
 def test_a_withdrawn_name_keeps_all_fields() -> None:
@@ -384,7 +395,7 @@ def test_a_withdrawn_name_cannot_be_restored_for_another_resource(on_record: str
 # What only a table can say --------------------------------------------------------------------------------------------
 
 
-def state(target: str | None, **said: Any) -> Proposal:
+def state(target: str | None, **said: Any) -> Fields:
     return propose(NAME, target, kind="located" if target else "described", status="withdrawn", **said)
 
 

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from ararat.bindings.names import assignment
 from ararat.bindings.names.binding import Binding
+from ararat.bindings.names.fields import Fields
 from ararat.webapp.ezid import elements
 from ararat.webapp.ezid.answers import Failed
 
@@ -16,7 +16,7 @@ KEY = "ark:12345/x5"
 
 
 def binding(**fields: object) -> Binding:
-    made = assignment.propose("ark:/12345/x-5", **fields)  # type: ignore[arg-type]
+    made = Fields(**fields).for_name("ark:/12345/x-5")  # type: ignore[arg-type]
     return made.first(datetime(2026, 11, 23, 12, 0, 0, 999_999, tzinfo=UTC))
 
 
@@ -77,7 +77,7 @@ def test_the_own_page_is_no_target(target: str, expected: str | None) -> None:
 
 def test_a_request_without_a_target_states_none() -> None:
     fields = elements.stated({}).fields(KEY, PREFIX)
-    assert (fields.target, fields.kind, fields.state, fields.metadata) == (None, None, None, {})
+    assert (fields.target, fields.kind, fields.status, fields.metadata) == (None, None, None, {})
 
 
 def test_only_a_minted_name_replaces_the_placeholder() -> None:

@@ -26,16 +26,16 @@ bindings = open_bindings(sys.argv[1])
 management = Management(bindings, Accounts(bindings))
 caller = Caller(account=management.accounts.get("jane"))
 def acknowledge(*saved):
-    print(json.dumps([[each.binding.identifier, each.binding.revision, each.outcome] for each in saved]), flush=True)
+    print(json.dumps([[each.after.identifier, each.after.revision, each.outcome] for each in saved]), flush=True)
 while True:
     saved = management.mint(caller, "ark:12345/x5", Fields(target="/x"))
     acknowledge(saved)
-    name = saved.binding.identifier
+    name = saved.after.identifier
     acknowledge(management.change(caller, name, Fields(metadata={"who": "A"}), revision=1))
     acknowledge(management.withdraw(caller, name, revision=2))
-    made = management.create(caller, [NewName(Fields(state="reserved"), shoulder="ark:12345/x5")] * 20)
+    made = management.create(caller, [NewName(Fields(status="reserved"), shoulder="ark:12345/x5")] * 20)
     acknowledge(*made)
-    acknowledge(management.delete(caller, made[0].binding.identifier))
+    acknowledge(management.delete(caller, made[0].after.identifier))
 """
 
 

@@ -10,7 +10,7 @@ from threading import Barrier
 import pytest
 
 from ararat.webapp.accounts.model import Caller
-from ararat.webapp.management import Fields, Management, Saved, Stale
+from ararat.webapp.management import Fields, Made, Management, Stale
 
 from ...forking import ForkedCode
 from .conftest import GRANTED, audit_of
@@ -35,7 +35,7 @@ def repeated(act):
     # On a busy machine, a writer can wait longer than the time limit of the database. Nothing is written then.
     while True:
         try:
-            return act().binding
+            return act().after
         except BindingsUnavailable as error:
             assert "another writer has locked" in str(error), error
 minted = [repeated(lambda: management.mint(caller, "ark:12345/x5", Fields(target="/x"))).identifier for _ in range(10)]
@@ -69,7 +69,7 @@ def test_processes_never_mint_one_name_twice_and_lose_no_change(
     management: Management, database: str, curator: Caller
 ) -> None:
     management.bindings.set_prefix(GRANTED, pattern="10^3")
-    shared = management.save(curator, f"{GRANTED}shared", Fields(target=TARGET)).binding
+    shared = management.save(curator, f"{GRANTED}shared", Fields(target=TARGET)).after
     processes = [ForkedCode(PROCESS, database, f"{number}") for number in range(CLIENTS)]
     for process in processes:
         assert process.stdout is not None
@@ -95,7 +95,7 @@ def test_threads_never_mint_one_name_twice(management: Management, curator: Call
     management.bindings.set_prefix(GRANTED, pattern="10^3+check")
 
     def mint(number: int) -> list[str]:
-        return [management.mint(curator, GRANTED, Fields(target="/x")).binding.identifier for _ in range(10)]
+        return [management.mint(curator, GRANTED, Fields(target="/x")).after.identifier for _ in range(10)]
 
     minted = [name for names in together(mint) if isinstance(names, list) for name in names]
     assert len(set(minted)) == len(minted) == management.bindings.count().number == 10 * CLIENTS
@@ -112,7 +112,7 @@ def test_threads_never_mint_one_name_twice(management: Management, curator: Call
     ],
 )
 def test_one_of_several_requests_with_the_same_revision_succeeds(
-    management: Management, curator: Caller, write: Callable[[Management, Caller, int, int], Saved]
+    management: Management, curator: Caller, write: Callable[[Management, Caller, int, int], Made]
 ) -> None:
     management.save(curator, f"{GRANTED}a", Fields())
 

@@ -10,7 +10,7 @@ import pytest
 from ararat.bindings.names.errors import BindingError
 from ararat.middleware import BindingConflict
 from ararat.webapp.accounts.model import Caller
-from ararat.webapp.management import Fields, Forbidden, Management, Missing, NewName, Saved, Stale, etag
+from ararat.webapp.management import Fields, Forbidden, Made, Management, Missing, NewName, Stale, etag
 
 from .conftest import audit_of
 
@@ -25,13 +25,13 @@ def states(management: Management, name: str = NAME) -> list[tuple[str, str]]:
 def test_a_name_is_created_and_replaced(management: Management, curator: Caller) -> None:
     given = Fields(target=TARGET, resource="r", metadata={"who": "A", "what": "B"}, redirect=307, passthrough=True)
     first = management.save(curator, "ark:/12345/x5-np1", given)
-    assert (first.outcome, first.is_new, first.binding) == ("bound", True, management.show(None, NAME))
-    assert (first.binding.spelling, first.binding.redirect) == ("ark:/12345/x5-np1", 307)
+    assert (first.outcome, first.is_new, first.after) == ("bound", True, management.show(None, NAME))
+    assert (first.after.spelling, first.after.redirect) == ("ark:/12345/x5-np1", 307)
     # What the second request does not give gets its default; the resource and the state stay.
     second = management.save(curator, NAME, Fields(target=TARGET, resource="r", metadata={"who": "C"}))
     assert (second.outcome, second.is_new) == ("relocated", False)
-    assert dict(second.binding.metadata) == {"erc.who": "C"}
-    assert (second.binding.redirect, second.binding.passthrough, second.binding.resource) == (302, False, "r")
+    assert dict(second.after.metadata) == {"erc.who": "C"}
+    assert (second.after.redirect, second.after.passthrough, second.after.resource) == (302, False, "r")
     assert management.save(curator, NAME, Fields(target=TARGET, metadata={"who": "C"})).outcome == "unchanged"
     assert len(management.history(curator, NAME)) == 2
     assert management.bindings.history(NAME)[1].actor == "jane"
@@ -47,35 +47,33 @@ def test_a_new_target_needs_the_resource_or_a_decision(management: Management, c
             change(curator, NAME, Fields(target=TARGET, resource="another"), relocate=True)
     assert management.change(curator, NAME, Fields(target=OTHER, resource="r")).outcome == "relocated"
     assert management.change(curator, NAME, Fields(target=TARGET), relocate=True).outcome == "relocated"
-    assert management.relocate(curator, NAME, OTHER).binding.target == OTHER
+    assert management.relocate(curator, NAME, Fields(target=OTHER)).after.target == OTHER
 
 
 def test_a_patch_changes_only_the_given_fields(management: Management, curator: Caller) -> None:
     alternates = {"en": "https://example.org/en"}
     management.save(curator, NAME, Fields(target=TARGET, metadata={"who": "A", "what": "B"}, alternates=alternates))
     changed = management.change(curator, NAME, Fields(metadata={"who": "", "dc.title": "T"}))
-    assert dict(changed.binding.metadata) == {"erc.what": "B", "dc.title": "T"}
-    assert (changed.outcome, changed.binding.target, dict(changed.binding.alternates)) == (
+    assert dict(changed.after.metadata) == {"erc.what": "B", "dc.title": "T"}
+    assert (changed.outcome, changed.after.target, dict(changed.after.alternates)) == (
         "updated",
         TARGET,
         alternates,
     )
-    assert management.change(curator, NAME, Fields(redirect=307)).binding.redirect == 307
+    assert management.change(curator, NAME, Fields(redirect=307)).after.redirect == 307
     with pytest.raises(Missing) as caught:
         management.change(curator, "ark:12345/x5other", Fields(redirect=307))
     assert caught.value.code == "not-bound"
     created = management.change(curator, "ark:12345/x5other", Fields(metadata={"who": "A"}), create=True)
-    assert (created.outcome, created.is_new, created.binding.kind) == ("bound", True, "described")
-    assert (
-        management.change(curator, "ark:12345/x5other", Fields(target=TARGET), relocate=True).binding.kind == "located"
-    )
+    assert (created.outcome, created.is_new, created.after.kind) == ("bound", True, "described")
+    assert management.change(curator, "ark:12345/x5other", Fields(target=TARGET), relocate=True).after.kind == "located"
 
 
 def test_all_alternates_can_be_replaced(management: Management, curator: Caller) -> None:
     first, second = ({f"text/x{kind}{number}": TARGET for number in range(50)} for kind in "ab")
     management.save(curator, NAME, Fields(target=TARGET, alternates=first))
     saved = management.save(curator, NAME, Fields(target=TARGET, alternates=second), relocate=True)
-    assert saved.binding.alternates == second
+    assert saved.after.alternates == second
     with pytest.raises(BindingError, match="51 alternates"):
         management.change(curator, NAME, Fields(alternates={**second, "en": TARGET}), relocate=True)
 
@@ -83,34 +81,38 @@ def test_all_alternates_can_be_replaced(management: Management, curator: Caller)
 @pytest.mark.parametrize(
     ("steps", "expected"),
     [
-        pytest.param([{"state": "reserved"}], [("reserved", "reserved")], id="reserved"),
+        pytest.param([{"status": "reserved"}], [("reserved", "reserved")], id="reserved"),
         pytest.param(
-            [{"state": "reserved"}, {"target": TARGET}, {"state": "live"}],
+            [{"status": "reserved"}, {"target": TARGET}, {"status": "live"}],
             [("reserved", "reserved"), ("updated", "reserved"), ("bound", "live")],
             id="reserved, then live",
         ),
         pytest.param(
-            [{"state": "reserved", "target": TARGET}, {"kind": "described"}],
+            [{"status": "reserved", "target": TARGET}, {"kind": "described"}],
             [("reserved", "reserved"), ("updated", "reserved")],
             id="reserved without its target",
         ),
         pytest.param(
-            [{"state": "withdrawn", "reason": "gone"}, {"reason": "lost"}],
+            [{"status": "withdrawn", "reason": "gone"}, {"reason": "lost"}],
             [("withdrawn", "withdrawn"), ("updated", "withdrawn")],
             id="withdrawn at first",
         ),
         pytest.param(
-            [{"target": TARGET}, {"target": OTHER, "state": "withdrawn", "reason": "gone"}],
+            [{"target": TARGET}, {"target": OTHER, "status": "withdrawn", "reason": "gone"}],
             [("bound", "live"), ("relocated", "live"), ("withdrawn", "withdrawn")],
             id="moved and withdrawn",
         ),
         pytest.param(
-            [{"target": TARGET}, {"state": "withdrawn"}, {"state": "live", "target": OTHER, "metadata": {"who": "A"}}],
+            [
+                {"target": TARGET},
+                {"status": "withdrawn"},
+                {"status": "live", "target": OTHER, "metadata": {"who": "A"}},
+            ],
             [("bound", "live"), ("withdrawn", "withdrawn"), ("restored", "live"), ("relocated", "live")],
             id="restored and moved",
         ),
         pytest.param(
-            [{"target": TARGET}, {"state": "withdrawn"}, {"metadata": {"who": "A"}}],
+            [{"target": TARGET}, {"status": "withdrawn"}, {"metadata": {"who": "A"}}],
             [("bound", "live"), ("withdrawn", "withdrawn"), ("updated", "withdrawn")],
             id="described after its withdrawal",
         ),
@@ -120,51 +122,51 @@ def test_states_change_with_the_fields(
     management: Management, curator: Caller, steps: list[dict[str, Any]], expected: list[tuple[str, str]]
 ) -> None:
     saved = [management.change(curator, NAME, Fields(**step), relocate=True, create=True) for step in steps]
-    assert saved[-1].binding == management.bindings.lookup(NAME)
+    assert saved[-1].after == management.bindings.lookup(NAME)
     assert states(management) == expected
     if "kind" in steps[-1]:
-        assert saved[-1].binding.target is None
+        assert saved[-1].after.target is None
 
 
 @pytest.mark.parametrize(
     ("first", "then", "code"),
     [
-        pytest.param({"target": TARGET}, {"state": "reserved"}, "reserve-public", id="a public name"),
-        pytest.param({"state": "withdrawn"}, {"state": "reserved"}, "reserve-public", id="a withdrawn name"),
-        pytest.param({"state": "reserved"}, {"state": "withdrawn"}, "withdraw-reserved", id="a reserved name"),
+        pytest.param({"target": TARGET}, {"status": "reserved"}, "reserve-public", id="a public name"),
+        pytest.param({"status": "withdrawn"}, {"status": "reserved"}, "reserve-public", id="a withdrawn name"),
+        pytest.param({"status": "reserved"}, {"status": "withdrawn"}, "withdraw-reserved", id="a reserved name"),
         pytest.param({"target": TARGET}, {"reason": "gone"}, "reason-unwanted", id="a reason of a live name"),
-        pytest.param({"state": "withdrawn"}, {"target": TARGET}, "withdrawn", id="a target of a withdrawn name"),
+        pytest.param({"status": "withdrawn"}, {"target": TARGET}, "withdrawn", id="a target of a withdrawn name"),
         pytest.param(
             {"target": TARGET, "resource": "r"},
-            {"state": "live", "resource": "s"},
+            {"status": "live", "resource": "s"},
             "other-resource",
             id="another resource",
         ),
-        pytest.param({"target": TARGET}, {"state": "gone"}, "list-state", id="an unknown state"),
+        pytest.param({"target": TARGET}, {"status": "gone"}, "list-state", id="an unknown state"),
         pytest.param({"target": TARGET}, {"target": "javascript:1"}, "target-scheme", id="a dangerous target"),
     ],
 )
 def test_forbidden_changes_write_nothing(
     management: Management, curator: Caller, first: dict[str, Any], then: dict[str, Any], code: str
 ) -> None:
-    before = management.save(curator, NAME, Fields(**first)).binding
+    before = management.save(curator, NAME, Fields(**first)).after
     for change in (management.change, management.save):
         with pytest.raises(BindingError) as caught:
             change(curator, NAME, Fields(**then), relocate=True)
         assert caught.value.code == code
     assert management.show(curator, NAME) == before
     assert audit_of(management) == [
-        ("save", NAME, {"reserved": "reserved", "withdrawn": "withdrawn"}.get(first.get("state", ""), "bound")),
+        ("save", NAME, {"reserved": "reserved", "withdrawn": "withdrawn"}.get(first.get("status", ""), "bound")),
         ("change", NAME, code),
         ("save", NAME, code),
     ]
 
 
-OPERATIONS: dict[str, Callable[[Management, Caller, int | None], Saved]] = {
+OPERATIONS: dict[str, Callable[[Management, Caller, int | None], Made]] = {
     "save": lambda m, c, revision: m.save(c, NAME, Fields(target=OTHER), revision=revision, relocate=True),
     "change": lambda m, c, revision: m.change(c, NAME, Fields(metadata={"who": "A"}), revision=revision),
     "withdraw": lambda m, c, revision: m.withdraw(c, NAME, revision=revision),
-    "relocate": lambda m, c, revision: m.relocate(c, NAME, OTHER, revision=revision),
+    "relocate": lambda m, c, revision: m.relocate(c, NAME, Fields(target=OTHER), revision=revision),
 }
 
 
@@ -174,14 +176,14 @@ def test_operations_expect_a_revision(management: Management, curator: Caller, o
     for wrong in (0, 2):
         with pytest.raises(Stale):
             OPERATIONS[operation](management, curator, wrong)
-    assert management.show(None, NAME) == first.binding
+    assert management.show(None, NAME) == first.after
     saved = OPERATIONS[operation](management, curator, 1)
-    assert saved.binding.revision == 2
-    assert etag(saved.binding) != etag(first.binding)
+    assert saved.after.revision == 2
+    assert etag(saved.after) != etag(first.after)
 
 
 def test_deleted_and_restored_names_expect_a_revision(management: Management, curator: Caller) -> None:
-    management.save(curator, NAME, Fields(state="reserved"))
+    management.save(curator, NAME, Fields(status="reserved"))
     with pytest.raises(Stale):
         management.delete(curator, NAME, revision=2)
     deleted = management.delete(curator, NAME, revision=1)
@@ -189,8 +191,8 @@ def test_deleted_and_restored_names_expect_a_revision(management: Management, cu
         management.show(curator, NAME)
     again = management.save(curator, NAME, Fields(target=TARGET), revision=0)
     # The history goes on, so the entity tag is a new one.
-    assert (again.binding.revision, again.binding) == (3, management.show(None, NAME))
-    assert len({etag(deleted.binding), etag(again.binding)}) == 2
+    assert (again.after.revision, again.after) == (3, management.show(None, NAME))
+    assert len({etag(deleted.after), etag(again.after)}) == 2
     management.withdraw(curator, NAME, reason="gone", successor="ark:12345/x5new")
     with pytest.raises(Stale):
         management.restore(curator, NAME, revision=3)
@@ -198,7 +200,7 @@ def test_deleted_and_restored_names_expect_a_revision(management: Management, cu
 
 
 def test_reserved_names_are_hidden_without_an_account(management: Management, curator: Caller) -> None:
-    management.save(curator, NAME, Fields(state="reserved"))
+    management.save(curator, NAME, Fields(status="reserved"))
     assert management.show(curator, NAME).is_reserved
     with pytest.raises(Missing) as hidden:
         management.show(None, NAME)
@@ -210,7 +212,7 @@ def test_reserved_names_are_hidden_without_an_account(management: Management, cu
 def test_the_longest_recorded_beginning_of_a_name_is_shown(management: Management, curator: Caller) -> None:
     management.save(curator, "ark:12345/x5", Fields(target="/short"))
     management.save(curator, "ark:12345/x5/a-b", Fields(target="/long"))
-    management.save(curator, "ark:12345/x5/abc", Fields(state="reserved"))
+    management.save(curator, "ark:12345/x5/abc", Fields(status="reserved"))
 
     def shown(caller: Caller | None, name: str) -> str:
         return management.show_longest(caller, name).identifier
@@ -241,8 +243,8 @@ def test_a_granted_prefix_is_a_shoulder(management: Management, curator: Caller)
     administrator = Caller(account=management.accounts.add("root", "administrator"))
     for caller in (curator, administrator):
         saved = management.mint(caller, "12345/x5", Fields(target=TARGET))
-        assert (saved.outcome, saved.is_new, len(saved.binding.identifier)) == ("bound", True, 20)
-        assert saved.binding.identifier.startswith("ark:12345/x5")
+        assert (saved.outcome, saved.is_new, len(saved.after.identifier)) == ("bound", True, 20)
+        assert saved.after.identifier.startswith("ark:12345/x5")
     for unknown in ("ark:12345/x51", "ark:12345/x5/a"):
         with pytest.raises(Missing) as caught:
             management.mint(curator, unknown)
@@ -250,18 +252,18 @@ def test_a_granted_prefix_is_a_shoulder(management: Management, curator: Caller)
     with pytest.raises(Missing):
         management.mint(administrator, "ark:12345/y7")
     management.bindings.set_prefix("12345/x51", pattern="10^3+check")
-    minted = management.mint(curator, "ark:/12345/x5-1", Fields(state="reserved")).binding
+    minted = management.mint(curator, "ark:/12345/x5-1", Fields(status="reserved")).after
     assert (minted.status, len(minted.identifier)) == ("reserved", len("ark:12345/x51") + 4)
 
 
 def test_fields_can_depend_on_the_minted_name(management: Management, curator: Caller) -> None:
     saved = management.mint(curator, "ark:12345/x5", lambda key: Fields(target=f"https://example.org/{key}"))
-    assert saved.binding.target == f"https://example.org/{saved.binding.identifier}"
+    assert saved.after.target == f"https://example.org/{saved.after.identifier}"
 
 
 def test_names_are_created_all_or_none(management: Management, curator: Caller) -> None:
     wanted = [NewName(Fields(target=TARGET), shoulder="ark:12345/x5")] * 3
-    wanted += [NewName(Fields(target=TARGET), NAME), NewName(Fields(state="reserved"), "ark:12345/x5r")]
+    wanted += [NewName(Fields(target=TARGET), NAME), NewName(Fields(status="reserved"), "ark:12345/x5r")]
     made = management.create(curator, wanted)
     assert [each.outcome for each in made] == ["bound"] * 4 + ["reserved"]
     assert [each.is_new for each in made] == [True] * 5
@@ -293,7 +295,7 @@ def test_the_audit_has_a_row_for_each_name_in_the_transaction_of_the_change(
         management.delete(curator, "ark:12345/y7\N{RIGHT-TO-LEFT OVERRIDE}a")
     with pytest.raises(BindingError):
         management.withdraw(curator, "not a name\N{NULL}")
-    keys = sorted(each.binding.identifier for each in made)
+    keys = sorted(each.after.identifier for each in made)
     assert audit_of(management) == [
         *(("create", key, "bound") for key in keys),
         ("save", NAME, "bound"),

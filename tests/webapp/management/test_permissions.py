@@ -39,8 +39,8 @@ OF_READERS: dict[str, Operation] = {
 OF_CURATORS: dict[str, Operation] = {
     "save": lambda m, c: m.save(c, NEW, Fields(target=HERE)),
     "replace": lambda m, c: m.save(c, NAME, Fields(target=THERE), relocate=True),
-    "reserve": lambda m, c: m.save(c, NEW, Fields(state="reserved")),
-    "publish": lambda m, c: m.change(c, RESERVED, Fields(state="live", target=HERE)),
+    "reserve": lambda m, c: m.save(c, NEW, Fields(status="reserved")),
+    "publish": lambda m, c: m.change(c, RESERVED, Fields(status="live", target=HERE)),
     "change": lambda m, c: m.change(c, NAME, Fields(metadata={"who": "A"})),
     "change or create": lambda m, c: m.change(c, NEW, Fields(metadata={"who": "A"}), create=True),
     "create": lambda m, c: m.create(c, [NewName(Fields(target=HERE), NEW)]),
@@ -48,7 +48,7 @@ OF_CURATORS: dict[str, Operation] = {
     "delete": lambda m, c: m.delete(c, RESERVED),
     "withdraw": lambda m, c: m.withdraw(c, NAME),
     "restore": lambda m, c: m.restore(c, WITHDRAWN),
-    "relocate": lambda m, c: m.relocate(c, NAME, THERE),
+    "relocate": lambda m, c: m.relocate(c, NAME, Fields(target=THERE)),
     "relocate a prefix": lambda m, c: m.relocate_prefix(c, "old.example", "new.example"),
     "import": lambda m, c: m.import_names(c, io.BytesIO(f"identifier,target\n{NEW},{HERE}\n".encode())),
 }
@@ -218,7 +218,7 @@ def test_only_an_administrator_changes_the_owner(management: Management, curator
         lambda: management.save(curator, name, Fields(metadata=owned)),
         lambda: management.change(curator, name, Fields(metadata=owned)),
         lambda: management.create(curator, [NewName(Fields(metadata=owned), name=f"{GRANTED}np2")]),
-        lambda: management.mint(curator, GRANTED, Fields(metadata=owned, state="reserved")),
+        lambda: management.mint(curator, GRANTED, Fields(metadata=owned, status="reserved")),
     ]
     before = snapshot(management)
     for attempt in attempts:
@@ -229,7 +229,7 @@ def test_only_an_administrator_changes_the_owner(management: Management, curator
     assert [each.code for each in summary.refused] == ["role-missing"]
     assert snapshot(management) == before
     management.change(administrator, name, Fields(metadata=owned))
-    again = management.change(curator, name, Fields(metadata={"erc.who": "Noah"})).binding
+    again = management.change(curator, name, Fields(metadata={"erc.who": "Noah"})).after
     assert again.metadata["ezid-setting.owner"] == "first"
     with pytest.raises(Forbidden):
         management.change(curator, name, Fields(metadata={"ezid-setting.owner": ""}))

@@ -9,12 +9,11 @@ from urllib.parse import urlencode
 from flask import Response, request
 from werkzeug.exceptions import MethodNotAllowed
 
-from ....bindings.changes import Made
 from ....bindings.names import selection as listing
 from ....bindings.names.errors import BindingError, Stale
 from ...config import url
 from ...errors import Refused
-from ...management import Fields, Management, Missing, NewName, Saved, etag
+from ...management import Fields, Made, Management, Missing, NewName, etag
 from ...responses import as_json
 from ...security import MANAGED
 from .. import bodies, idempotency, name_paths, parameters, preconditions, representations
@@ -83,7 +82,7 @@ def _show(name: str) -> Response:
 
 
 def _replace(name: str) -> Response:
-    fields = Fields(**bodies.read_json("Fields"))
+    fields = _fields(bodies.read_json("Fields"))
     saved = management().save(caller(), name, fields, revision=_expected(name))
     return _saved([saved], 201 if saved.is_new else 200).response()
 
@@ -97,7 +96,7 @@ def _change(name: str) -> Response:
         if elements in patch:
             # An empty text deletes an element.
             patch[elements] = {element: text or "" for element, text in patch[elements].items()}
-    return _saved([management().change(caller(), name, Fields(**patch), revision=_expected(name))]).response()
+    return _saved([management().change(caller(), name, _fields(patch), revision=_expected(name))]).response()
 
 
 def _delete(name: str) -> Response:
@@ -121,8 +120,8 @@ def _restore(name: str) -> Response:
 
 
 def _relocate(name: str) -> Response:
-    body = bodies.read_json("Relocation")
-    return _once(lambda known, revision: known.relocate(caller(), name, revision=revision, **body), name)
+    fields = _fields(bodies.read_json("Relocation"))
+    return _once(lambda known, revision: known.relocate(caller(), name, fields, revision=revision), name)
 
 
 _ACTIONS: dict[str | None, dict[str, Callable[[str], Response]]] = {
@@ -134,7 +133,7 @@ _ACTIONS: dict[str | None, dict[str, Callable[[str], Response]]] = {
 }
 
 
-def _once(act: Callable[[Management, int | None], Saved], name: str) -> Response:
+def _once(act: Callable[[Management, int | None], Made], name: str) -> Response:
     return idempotency.manage(management(), caller(), lambda known: [act(known, _expected(name))], _saved)
 
 
@@ -155,23 +154,23 @@ def _expected(name: str) -> int | None:
     return current.revision if current else 0
 
 
+def _fields(given: dict[str, Any]) -> Fields:
+    if "state" in given:
+        given["status"] = given.pop("state")
+    return Fields(**given)
+
+
 def _new_name(given: dict[str, Any]) -> NewName:
     name, shoulder = given.pop("name", None), given.pop("shoulder", None)
-    return NewName(Fields(**given), name=name, shoulder=shoulder)
+    return NewName(_fields(given), name=name, shoulder=shoulder)
 
 
-def _outcomes(result: Sequence[Made | Saved]) -> list[tuple[str, Any]]:
-    """Return the outcomes and names of a result of the management, or of its transaction."""
-    return [(each.outcome, each.after if isinstance(each, Made) else each.binding) for each in result]
-
-
-def _created(result: Sequence[Made | Saved]) -> Reply:
-    names = _outcomes(result)
-    value = [{"outcome": outcome, "name": representations.of_saved(name)} for outcome, name in names]
-    location = url("management.one_name", _=names[0][1].identifier) if len(names) == 1 else None
+def _created(result: Sequence[Made]) -> Reply:
+    value = [{"outcome": each.outcome, "name": representations.of_saved(each.after)} for each in result]
+    location = url("management.one_name", _=result[0].after.identifier) if len(result) == 1 else None
     return Reply({"names": value}, 201, location=location)
 
 
-def _saved(result: Sequence[Made | Saved], status: int = 200) -> Reply:
-    ((_, name),) = _outcomes(result)
+def _saved(result: Sequence[Made], status: int = 200) -> Reply:
+    name = result[0].after
     return Reply(representations.of_saved(name), status, etag=etag(name))

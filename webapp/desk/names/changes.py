@@ -17,7 +17,7 @@ from ....bindings.names.errors import BindingConflict, BindingError
 from ....bindings.names.metadata import metadata
 from ...accounts.model import Caller
 from ...config import url
-from ...management import Fields, Forbidden, Management, Missing, Saved, Stale
+from ...management import Fields, Forbidden, Made, Management, Missing, Stale
 from ...management.permissions import require_granted
 from .. import messages
 from ..blueprint import blueprint, caller, management, see_other
@@ -40,7 +40,7 @@ _DONE = {
     "deleted": "The reserved name is deleted. It is never minted again.",
 }
 
-Make = Callable[[Management, Caller, str, int], Saved]
+Make = Callable[[Management, Caller, str, int], Made]
 """A change of a name: the operations, the caller, the name, and the revision that the name must have."""
 
 
@@ -124,7 +124,7 @@ def restore() -> AnyResponse:
 @blueprint.post("/name/publish", endpoint="publish")
 def publish() -> AnyResponse:
     """Make a reserved name live."""
-    live = Fields(state="live")
+    live = Fields(status="live")
     return _changed(lambda operations, by, name, revision: operations.change(by, name, live, revision=revision))
 
 
@@ -156,7 +156,7 @@ def _changed(make: Make, *, to: str = "desk.name") -> AnyResponse:
         saved = make(management(), caller(), name, _revision())
     except Stale as error:
         return _conflict(error)
-    key = saved.binding.identifier
+    key = saved.after.identifier
     put_done(_DONE.get(saved.outcome, f"{saved.outcome.capitalize()}."), saved)
     return see_other(to) if to != "desk.name" else see_other(to, name=key)
 

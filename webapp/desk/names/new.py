@@ -16,7 +16,7 @@ from ....bindings.names.metadata import personal_data
 from ....bindings.names.selection import Selection, moment
 from ...accounts.model import Caller
 from ...errors import sentence
-from ...management import Fields, Forbidden, Management, NewName, Saved
+from ...management import Fields, Forbidden, Made, Management, NewName
 from ...management.permissions import require_curator
 from ...report import spreadsheet
 from .. import messages
@@ -66,7 +66,7 @@ def record() -> AnyResponse:
             saved = management().create(caller(), [new])[0]
             done = "The name is recorded already with these values." if saved.outcome == "unchanged" else _done(saved)
             put_done(done, saved)
-            return see_other("desk.name", name=saved.binding.identifier)
+            return see_other("desk.name", name=saved.after.identifier)
     except Forbidden:
         raise
     except BindingConflict as error:
@@ -88,7 +88,7 @@ def mint() -> AnyResponse:
             state: Status = "live" if request.form.get("state") == "live" else "reserved"
             new = NewName(_template(request.form.get("template", "").strip(), state), shoulder=_chosen("shoulder"))
             made = management().create(caller(), [new] * int(count))
-            return see_other("desk.minted", created=rfc3339(made[0].binding.created))
+            return see_other("desk.minted", created=rfc3339(made[0].after.created))
         except Forbidden:
             raise
         except BindingError as error:
@@ -155,7 +155,7 @@ def _fields(target: str | None) -> Fields:
     metadata = {each: form[each].strip() for each in _ELEMENTS if form.get(each, "").strip()}
     return Fields(
         target=form.get("target", "").strip() or target,
-        state="reserved" if form.get("status") == "reserved" else "live",
+        status="reserved" if form.get("status") == "reserved" else "live",
         resource=form.get("resource", "").strip() or None,
         metadata=metadata,
     )
@@ -164,8 +164,8 @@ def _fields(target: str | None) -> Fields:
 def _template(template: str, state: Status) -> Fields | Callable[[str], Fields]:
     """Return the fields of minted names. ``${identifier}`` in the target becomes the name."""
     if not template:
-        return Fields(state=state)
-    return lambda name: Fields(target=template.replace("${identifier}", name), state=state)
+        return Fields(status=state)
+    return lambda name: Fields(target=template.replace("${identifier}", name), status=state)
 
 
 def _chosen(field: str) -> str:
@@ -184,17 +184,17 @@ def _unreadable(found: Check) -> Problem:
     return Problem("The text has no identifier.", "an ARK, a URN, or the address of a resource")
 
 
-def put_done(text: str, saved: Saved) -> None:
+def put_done(text: str, saved: Made) -> None:
     """Show a message about a change on the next page, with the warnings about personal data in the values."""
-    binding, found = saved.binding, []
+    binding, found = saved.after, []
     if saved.outcome not in _WITHOUT_NEW_VALUES:
         name = binding.spelling if saved.is_new else ""
         found = personal_data.warnings_about(name, binding.target, binding.resource, binding.metadata)
     messages.put(" ".join([text, *(sentence(each.message) for each in found)]), "warn" if found else "good")
 
 
-def _done(saved: Saved) -> str:
-    return "The name is reserved." if saved.binding.is_reserved else "The name is live."
+def _done(saved: Made) -> str:
+    return "The name is reserved." if saved.after.is_reserved else "The name is live."
 
 
 def _field_of(code: str) -> str:

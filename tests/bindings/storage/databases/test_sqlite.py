@@ -20,6 +20,7 @@ import pytest
 from ararat.bindings.collection import Bindings
 from ararat.bindings.names import assignment
 from ararat.bindings.names.errors import BindingError, BindingsUnavailable, ReadOnlyBindings
+from ararat.bindings.names.fields import Fields
 from ararat.bindings.storage.databases.sqlite import FRESH_SECONDS, SQLite
 from ararat.bindings.storage.store import DatabaseStore
 from tests.forking import ForkedCode
@@ -42,10 +43,8 @@ def served(file: Path, open_store: Callable[..., Bindings]) -> Bindings:
     bindings = open_store(file)
     with bindings.store.transaction() as transaction:
         names = [NAME, *(f"ark:12345/x{number}" for number in range(500))]
-        proposals = [assignment.propose(name, f"/page/{name}", metadata={"what": name * 9}) for name in names]
-        transaction.put(
-            [assignment.bind(None, proposal, bindings.now()) for proposal in proposals], None, [None] * len(names)
-        )
+        stated = [Fields(target=f"/page/{name}", metadata={"what": name * 9}).for_name(name) for name in names]
+        transaction.put([assignment.bind(None, each, bindings.now()) for each in stated], None, [None] * len(names))
     with closing(sqlite3.connect(file)) as connection:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     assert bindings.lookup(NAME)

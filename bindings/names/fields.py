@@ -1,0 +1,412 @@
+"""The fields of a name: :data:`FIELDS` declares each one once, and :class:`Fields` is a request to set some of them.
+
+Storage columns, columns of tables, the JSON of the API, the rows of the desk, redaction and the log are derived from
+the declarations. ``tests/bindings/names/test_fields.py`` says which place handles which field, and why one does not.
+
+>>> Fields(target="https://EXAMPLE.org/1", redirect=307).for_name("ark:/12345/x-1").target
+'https://example.org/1'
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice
+from types import MappingProxyType
+from typing import Any, Final, Literal, NamedTuple, TypedDict
+
+from ...identifiers import Ark, EmbeddedArk, IdentifierError, parse
+from . import targets, validation
+from .binding import KINDS, NOTHING, REDIRECTS, SCOPES, STATUSES, Binding, Kind, Scope, Status
+from .errors import BindingError
+from .metadata import metadata as elements
+from .naming import Name, assignable, spelling_of
+from .passthrough import can_append
+
+MAX_RESOURCE = MAX_REASON = 2000
+MAX_ACTOR = 200
+
+
+class Stated(TypedDict, total=False):
+    """The keyword arguments of :meth:`.Bindings.bind`, ``relocate`` and ``reserve`` that set a field."""
+
+    kind: str | None
+    passthrough: bool | None
+    scope: str | None
+    redirect: int | None
+    resource: str | None
+    alternates: Mapping[str, str] | None
+    metadata: Mapping[str, str] | None
+
+
+class Fields(NamedTuple):
+    """A request to set the fields of a name. None means that the request does not state the field.
+
+    The recorded value of such a field stays; a new name gets the default. Alternates and metadata elements that are not
+    mentioned stay, too; an empty text deletes one. ``spelling``, ``created`` and ``changed`` are for new names only.
+
+    :meth:`for_name` checks a request and returns it with ``key``, the normal form of the name. The functions of
+    :mod:`.assignment` accept such a request.
+    """
+
+    kind: str | None = None
+    passthrough: bool | None = None
+    scope: str | None = None
+    target: str | None = None
+    status: Status | None = None
+    redirect: int | None = None
+    resource: str | None = None
+    alternates: Mapping[str, str] | None = None
+    metadata: Mapping[str, str] | None = None
+    reason: str | None = None
+    successor: str | None = None
+    spelling: str | None = None
+    created: datetime | None = None
+    changed: datetime | None = None
+    key: str = ""
+
+    def for_name(self, identifier: Name) -> Fields:
+        """Check the fields for a name, and return them in their stored form with the key of the name.
+
+        The kind is "located" or, without a target, "described" if it is not stated. The spelling is that of
+        ``identifier``.
+
+        Raises :class:`BindingError` with the identifier if the name cannot be bound or a field is not valid.
+        """
+        return self._checked(assignable(identifier), identifier)
+
+    def for_key(self, key: str) -> Fields:
+        """Check the fields for a recorded name with this key, as :meth:`for_name`. Its spelling is not stated."""
+        return self._checked(key, None)
+
+    def _checked(self, key: str, identifier: Name | None) -> Fields:
+        given = self if self.kind else self._replace(kind="described" if self.target is None else "located")
+        checked: dict[str, Any] = {"key": key}
+        try:
+            for name, check in _CHECKS:
+                value = getattr(given, name)
+                if value is not None or name == "target":
+                    checked[name] = check(value, given, key)
+        except BindingError as error:
+            error.identifier = key
+            raise
+        if identifier is not None and self.spelling is None:
+            checked["spelling"] = spelling_of(identifier)
+        return given._replace(**checked)
+
+    def first(self, now: datetime) -> Binding:
+        """Build the binding that these checked fields create for a name without a binding.
+
+        Fields that are None get their defaults. ``now`` is the current time in UTC.
+        """
+        values: dict[str, Any] = dict(zip(_NAMES, self, strict=False))
+        for name, default in DEFAULTS.items():
+            if values[name] is None:
+                values[name] = default
+        values["alternates"] = _without_deleted(values["alternates"])
+        values["metadata"] = _without_deleted(values["metadata"])
+        changed = values["changed"] = self.changed or now
+        values["created"] = self.created or changed
+        return Binding(identifier=self.key, revision=1, **values)
+
+
+def _check_kind(kind: Any, given: Fields, key: str) -> Kind:
+    for known in KINDS:
+        if kind == known:
+            return known
+    raise BindingError("kind-unknown", f"the kind {validation.shown(kind)} does not exist")
+
+
+def _check_passthrough(passthrough: Any, given: Fields, key: str) -> bool:
+    if passthrough not in (True, False):
+        raise BindingError("passthrough-unknown", f"passthrough has the value {validation.shown(passthrough)}")
+    return bool(passthrough)
+
+
+def _check_scope(scope: Any, given: Fields, key: str) -> Scope:
+    for known in SCOPES:
+        if scope == known:
+            require_scope(key, known, given.kind)
+            return known
+    raise BindingError("scope-unknown", f"the scope {validation.shown(scope)} does not exist")
+
+
+def require_scope(key: str, scope: Scope, kind: str | None) -> None:
+    """Raise :class:`BindingError` unless a binding of this kind can have a scope: only a site knows its names below."""
+    if scope == "subtree":
+        if kind != "served":
+            raise BindingError("scope-not-served", f"a {kind} name cannot have the scope subtree")
+        if key.startswith("urn:"):
+            raise BindingError("nothing-below")
+
+
+def _check_target(target: str | None, given: Fields, key: str) -> str | None:
+    return check_target(key, target, _check_kind(given.kind, given, key), bool(given.passthrough))
+
+
+def check_target(key: str, target: str | None, kind: Kind, passthrough: bool) -> str | None:
+    """Return the stored form of a target of the name ``key``. Raises :class:`BindingError`."""
+    checked = targets.check(target, kind)
+    if passthrough:
+        _require_path(key, checked)
+    if checked is not None and checked.startswith("/") and _leads_to_itself(checked, key, passthrough):
+        raise BindingError("target-itself")
+    return checked
+
+
+def _require_path(key: str, target: str | None) -> None:
+    if target is None:
+        raise BindingError("passthrough-without-target")
+    if not can_append(target):
+        raise BindingError(
+            "passthrough-without-path", f"the target {validation.shown(target)} has no path to append to"
+        )
+    if key.startswith("urn:"):
+        raise BindingError("nothing-below")
+
+
+def _leads_to_itself(target: str, key: str, passthrough: bool) -> bool:
+    """Return whether a target is the path of the name itself, or with ``passthrough`` of a name below it.
+
+    Such a redirect is an endless loop.
+    """
+    if target[:5].lower() not in ("/ark:", "/urn:"):
+        return False
+    try:
+        # The resolver ignores a slash at the end (A-13). An inflection has a different answer.
+        name = parse(target[1:].partition("#")[0].rstrip("/"))
+    except IdentifierError:
+        return False
+    if isinstance(name, EmbeddedArk):
+        return False
+    return name.normal_form == key or (
+        passthrough and isinstance(name, Ark) and key in islice(name.ancestry(), 1, None)
+    )
+
+
+def _check_status(status: Any, given: Fields, key: str) -> Status:
+    return check_status(status)
+
+
+def check_status(status: str) -> Status:
+    """Return the status of a name. Raises :class:`BindingError` with the code ``list-state`` for an unknown one."""
+    for known in STATUSES:
+        if status == known:
+            return known
+    raise BindingError("list-state", f"the state {validation.shown(status)} does not exist")
+
+
+def _check_redirect(status: Any, given: Fields, key: str) -> int:
+    return redirect_status(status)
+
+
+def redirect_status(status: int) -> int:
+    """Return ``status`` if it is 302 or 307, the statuses of a temporary redirect.
+
+    Raises :class:`BindingError` for another number. It has the code ``permanent-redirect-forbidden`` for 301 and 308.
+    """
+    if status in REDIRECTS:
+        return status
+    # "A HTTP ARK resolver MUST use HTTP status code 302 or 307 instead of 301 or 308"
+    if status in (301, 308):
+        raise BindingError(
+            "permanent-redirect-forbidden",
+            f"the redirect status {status} is permanent: clients would replace the name",
+        )
+    raise BindingError("redirect-status", f"the redirect status {validation.shown(status)} is not allowed")
+
+
+def _check_resource(resource: Any, given: Fields, key: str) -> str:
+    return validation.check(resource, "resource-text", "resource", MAX_RESOURCE)
+
+
+def _check_alternates(alternates: Any, given: Fields, key: str) -> Mapping[str, str]:
+    return targets.check_alternates(alternates, _check_kind(given.kind, given, key), deletions=True)
+
+
+def _check_metadata(metadata: Any, given: Fields, key: str) -> Mapping[str, str]:
+    return elements.check(metadata, deletions=True)
+
+
+def _check_reason(reason: Any, given: Fields, key: str) -> str:
+    if given.status != "withdrawn":
+        raise BindingError("reason-unwanted")
+    return validation.check(reason, "reason-text", "reason", MAX_REASON)
+
+
+def _check_successor(successor: Any, given: Fields, key: str) -> str:
+    if given.status != "withdrawn":
+        raise BindingError("successor-unwanted")
+    return check_successor(key, successor)
+
+
+def check_successor(key: str, successor: str) -> str:
+    """Convert the successor of the withdrawn name ``key`` to its stored form: the normal form of a name, or a URL.
+
+    Raises :class:`BindingError` with the code ``successor-itself``, or with those of names and targets.
+
+    >>> check_successor("ark:12345/x", "ark:/12345/x-2"), check_successor("ark:12345/x", "https://Example.org/x")
+    ('ark:12345/x2', 'https://example.org/x')
+    """
+    if successor[:4].lower() in ("ark:", "urn:"):
+        stored = assignable(successor)
+        if stored == key:
+            raise BindingError("successor-itself")
+        return stored
+    stored = targets.check(successor, "located")
+    if stored is None or not stored.startswith("http"):
+        message = f"the successor {validation.shown(successor)} is neither a name nor a URL"
+        raise BindingError("successor-text", message)
+    return stored
+
+
+def _check_spelling(spelling: str, given: Fields, key: str) -> str:
+    if assignable(spelling) != key:
+        raise BindingError("spelling-other-name", f"the spelling {validation.shown(spelling)} is of another name")
+    return spelling_of(spelling)
+
+
+def _check_changed(changed: datetime, given: Fields, key: str) -> datetime:
+    if given.created is not None and given.created > changed:
+        raise BindingError("time-order")
+    return changed
+
+
+def _any(value: Any, given: Fields, key: str) -> Any:
+    return value
+
+
+def _without_deleted(stated: Mapping[str, str]) -> Mapping[str, str]:
+    """Return checked alternates or metadata without the texts that are empty, in the same order."""
+    return stated if all(stated.values()) else MappingProxyType({key: text for key, text in stated.items() if text})
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Field:
+    """The declaration of a field of a name.
+
+    - ``name``: its name in :class:`Fields`, :class:`Binding`, the storage and the tables.
+    - ``title``: the label for people. ``help``: a sentence for people.
+    - ``type``: "text", "choice" (one of ``choices``), "texts" (texts by key) or "time".
+    - ``check``: returns the stored form of a value. Its arguments are the value, the request and the key of the name.
+      It raises :class:`BindingError`.
+    - ``default``: the value of a new name if the request does not state one. None for no value, or for a value that
+      follows from others.
+    - ``is_place``: whether a change of it is a relocation.
+    """
+
+    name: str
+    title: str
+    help: str
+    type: Literal["text", "choice", "texts", "time"] = "text"
+    check: Callable[[Any, Fields, str], Any] = _any
+    choices: tuple[Any, ...] = ()
+    default: Any = None
+    is_place: bool = False
+
+
+FIELDS: Final = (
+    Field(
+        name="kind",
+        title="Response",
+        help="the kind of the answer for the name",
+        type="choice",
+        choices=KINDS,
+        check=_check_kind,
+        is_place=True,
+    ),
+    Field(
+        name="passthrough",
+        title="Passthrough",
+        help="whether the rest of a longer identifier is appended to the target",
+        type="choice",
+        choices=(False, True),
+        check=_check_passthrough,
+        default=False,
+        is_place=True,
+    ),
+    Field(
+        name="scope",
+        title="Scope",
+        help="for a served name: name, or subtree if the site answers for all identifiers below it",
+        type="choice",
+        choices=SCOPES,
+        check=_check_scope,
+        default="name",
+        is_place=True,
+    ),
+    Field(
+        name="target",
+        title="Target",
+        help="an http or https URL, or a path of this site",
+        check=_check_target,
+        is_place=True,
+    ),
+    Field(
+        name="status",
+        title="State",
+        help="the state of the name; the default of a new name is live",
+        type="choice",
+        choices=STATUSES,
+        check=_check_status,
+        default="live",
+    ),
+    Field(
+        name="redirect",
+        title="Redirect status",
+        help="the HTTP status of the redirect of a located name",
+        type="choice",
+        choices=REDIRECTS,
+        check=_check_redirect,
+        default=REDIRECTS[0],
+    ),
+    Field(
+        name="resource",
+        title="Resource",
+        help="a text that identifies the thing itself; it never changes",
+        check=_check_resource,
+    ),
+    Field(
+        name="alternates",
+        title="Alternate",
+        help="targets by media type and language, such as text/html;en",
+        type="texts",
+        check=_check_alternates,
+        default=NOTHING,
+        is_place=True,
+    ),
+    Field(
+        name="metadata",
+        title="Metadata",
+        help="elements such as erc.who or dc.title; who means erc.who",
+        type="texts",
+        check=_check_metadata,
+        default=NOTHING,
+    ),
+    Field(name="reason", title="Reason", help="the reason for a withdrawal", check=_check_reason),
+    Field(
+        name="successor",
+        title="Successor",
+        help="the name or the address that replaces a withdrawn name",
+        check=_check_successor,
+    ),
+    Field(
+        name="spelling",
+        title="Spelling",
+        help="the text under which the name was first recorded",
+        check=_check_spelling,
+    ),
+    Field(name="created", title="Created", help="the time when the name was first recorded", type="time"),
+    Field(name="changed", title="Changed", help="the time of the last change", type="time", check=_check_changed),
+)
+"""The fields of a name in the order of :class:`Fields`, which is the order of their checks."""
+
+PLACE: Final = tuple(field.name for field in FIELDS if field.is_place)
+"""The fields that decide where a client is sent."""
+
+_NAMES = tuple(field.name for field in FIELDS)
+_CHECKS = tuple((field.name, field.check) for field in FIELDS if field.check is not _any)
+
+DEFAULTS: Final = MappingProxyType({field.name: field.default for field in FIELDS if field.default is not None})
+"""The values of a new name, by field, where a request states none."""
