@@ -141,7 +141,7 @@ def table_file(url_or_path: str | Path) -> Path | None:
     suffix = Path(url_or_path).suffix.lower()
     if suffix in DATABASE_SUFFIXES or may_have_password(url_or_path):
         return None
-    from .tables.formats import SUFFIXES
+    from .tables.text_tables import SUFFIXES
 
     return Path(url_or_path) if suffix in SUFFIXES else None
 

@@ -71,7 +71,7 @@ def trace_command(
     """
     # The HTTP client loads slowly. Other commands do not need it.
     from ..webapp.tracing.algorithm import TraceError, trace
-    from ..webapp.tracing.client.guard import GuardedClient
+    from ..webapp.tracing.client.http_client import GuardedClient
     from ..webapp.tracing.comparison import compare_ends
 
     try:

@@ -18,9 +18,9 @@ from ..bindings.names.errors import BindingError, BindingsUnavailable
 from ..bindings.storage.reopening import AvailabilityLog
 from ..identifiers.text import display
 from .http.answer import Answer, Headers, last_resort
+from .http.direct_redirects import direct_redirect, redirect_of
 from .http.handover import Handover
 from .http.redirect_cache import MOST, MOST_WHOLE, RedirectCache
-from .http.redirects import direct_redirect, redirect_of
 from .http.request import READING, Request
 from .http.request_target import Target, reserved_labels
 from .http.responses import Answers, not_logged

@@ -282,7 +282,7 @@ SQLITE_FIRST = (
     "bindings/names/corrections/test_check_characters.py",
     "bindings/names/corrections/test_corrections.py",
     "bindings/imports/sources/",
-    "bindings/tables/test_formats.py",
+    "bindings/tables/test_text_tables.py",
     "bindings/imports/test_history.py",
     "bindings/tables/test_other_rows.py",
     "bindings/imports/test_refused_lines.py",

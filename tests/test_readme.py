@@ -22,7 +22,7 @@ from werkzeug.test import Client
 
 from ararat.bindings.names.error_codes import ERROR_CODES, REFUSALS
 from ararat.bindings.tables.columns import COLUMNS, fields
-from ararat.bindings.tables.formats import read_rows
+from ararat.bindings.tables.text_tables import read_rows
 from ararat.cli.doctor.applications import examine
 from ararat.cli.main import main
 from ararat.identifiers import PROBLEMS

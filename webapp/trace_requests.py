@@ -27,7 +27,7 @@ from .errors import Refused
 from .report import inspection
 from .resolver_choice import choose_resolver
 from .tracing.algorithm import TraceError, trace
-from .tracing.client.guard import GuardedClient
+from .tracing.client.http_client import GuardedClient
 from .tracing.client.in_process import HOP_KEY, local_fetch
 from .tracing.events import End, Event, Start
 from .tracing.hop import Fetch

@@ -1,4 +1,4 @@
-"""Export all bindings as a table in one of the :mod:`formats`. An import of the table makes a copy of the store.
+"""Export all bindings as a table (:mod:`text_tables`). An import of the table makes a copy of the store.
 
 Rows are in the order of their keys. They contain everything about a name except its history. Rules, prefix records,
 counters and UUIDs are rows too (:mod:`other_rows`). The export writes one snapshot, even if other
@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 from ..names.binding import Binding
 from ..tables import columns
 from ..tables.columns import COLUMNS
-from ..tables.formats import Format
 from ..tables.other_rows import OtherRow, PrefixRow, RuleRow, Setting
+from ..tables.text_tables import Format
 
 if TYPE_CHECKING:
     from ..collection import Bindings

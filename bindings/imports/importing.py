@@ -1,8 +1,8 @@
 """Import many bindings from a table: all or none, with the same rules as :meth:`Bindings.bind`.
 
-A table has a row for each name, in one of the :mod:`formats`. Its columns are :data:`columns.COLUMNS` and, for
-alternates, columns such as ``target[text/html;en]``. Only ``identifier`` is required. An empty cell keeps the recorded
-value, or sets the default for a new name. Rows can also contain rules and counters (:mod:`other_rows`).
+A table (:mod:`text_tables`) has a row for each name. Its columns are :data:`columns.COLUMNS` and, for alternates,
+columns such as ``target[text/html;en]``. Only ``identifier`` is required. An empty cell keeps the recorded value, or
+sets the default for a new name. Rows can also contain rules and counters (:mod:`other_rows`).
 The table is read once, in one transaction. A thousand rows at a time are in memory.
 """
 
@@ -32,11 +32,11 @@ from ..names.prefixes.prefixes import record as prefix_record
 from ..names.prefixes.rules import Rule
 from ..storage.seen_names import SeenNames
 from ..tables import columns as rows
-from ..tables import formats, other_rows
+from ..tables import other_rows, text_tables
 from ..tables.columns import Columns, Row
-from ..tables.formats import Reader
 from ..tables.other_rows import OtherRow, PrefixRow, RuleRow, Setting
 from ..tables.text_stream import ReadAs, name_of
+from ..tables.text_tables import Reader
 from .summary import MAX_LISTED, Effect, Imported, NotedLine, Report, Summary
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def import_table(
     """
     read_as = ReadAs()
     reader = Reader(encoding, delimiter, Columns(columns, ignore_unknown))
-    with closing(formats.read_rows(file, format, reader, read_as)) as rows_read:
+    with closing(text_tables.read_rows(file, format, reader, read_as)) as rows_read:
         # The history contains the name of the file without its folder.
         name = name_of(file).rpartition("/")[2]
         return import_rows(

@@ -25,7 +25,7 @@ from ..names.errors import BindingConflict, BindingError, TableError
 from ..names.fields import PLACE, Fields
 from ..names.policy import ChangeCheck, TemporarySettings, no_policy
 from ..names.prefixes.prefixes import PrefixRecord, record
-from ..tables import columns, formats, other_rows
+from ..tables import columns, other_rows, text_tables
 from ..tables import text_stream as lines
 from ..tables.other_rows import OtherRow, PrefixRow, RuleRow
 from .copy import Version
@@ -112,7 +112,7 @@ def read_table(version: Version, check_change: ChangeCheck = no_policy) -> FileT
     file = lines.name_of(version.path)
     memory = TemporarySettings()
     last = 1
-    with closing(formats.read_rows(version.stream())) as rows:
+    with closing(text_tables.read_rows(version.stream())) as rows:
         for row in rows:
             last = row.line
             try:

@@ -51,7 +51,7 @@ def check_by_trace(
     - ``pause``: seconds between two requests to the same host.
     """
     from ...webapp.tracing.algorithm import TraceError, trace
-    from ...webapp.tracing.client.guard import GuardedClient
+    from ...webapp.tracing.client.http_client import GuardedClient
     from ...webapp.tracing.known_resolvers import REGISTRY_KEYWORD, prefix_for
     from ...webapp.tracing.limits.throttle import PausableClock, PerHostThrottle
     from ...webapp.tracing.own_names import OwnNames

@@ -139,7 +139,7 @@ def _export(
     """Write a table or a history, and return what was written in words."""
     from ...bindings.imports.exporting import export_table
     from ...bindings.imports.history import export_history
-    from ...bindings.tables.formats import format_of
+    from ...bindings.tables.text_tables import format_of
 
     with Progress(shown=not (file == "-" and sys.stdout.isatty())) as progress:
         if history:

@@ -14,7 +14,7 @@ from typing import NamedTuple, Protocol
 
 from ...webapp.tracing.client.deadline import Deadline
 from ...webapp.tracing.client.exchange import Exchange
-from ...webapp.tracing.client.guard import GuardedClient
+from ...webapp.tracing.client.http_client import GuardedClient
 from ...webapp.tracing.client.url import WebURL
 
 SECONDS = 10.0

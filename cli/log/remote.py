@@ -24,7 +24,7 @@ from ...webapp.tracing.client import url as weburl
 from ...webapp.tracing.client.connection import RESPONSE_BYTES, Connection
 from ...webapp.tracing.client.deadline import Deadline
 from ...webapp.tracing.client.exchange import Exchange
-from ...webapp.tracing.client.guard import GuardedClient
+from ...webapp.tracing.client.http_client import GuardedClient
 from ...webapp.tracing.client.url import WebURL
 from ...webapp.tracing.hop import HopFailed
 from ..errors import NO_INPUT, UNAVAILABLE, Refused

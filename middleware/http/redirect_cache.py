@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Hashable
 
 from ..resolution.source import BindingSource
-from .redirects import Redirect
+from .direct_redirects import Redirect
 
 LOCAL_SECONDS = 0.01
 """The time for which the version of a local file is used."""

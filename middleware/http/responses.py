@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from ...bindings.names.branding.model import NO_BRANDING, Branding
-from ..resolution.formats import BY_INFLECTION, FORMATS, Format
+from ..resolution.description_formats import BY_INFLECTION, FORMATS, Format
 from ..resolution.negotiation import preferred
 from ..resolution.refusals import refuse
 from ..resolution.result import Resolution
@@ -22,15 +22,15 @@ from ..views.error_page import explain
 from ..views.formatted import Formatted
 from ..views.languages import preferred_language
 from ..views.links import describedby, links_of_resolution
+from ..views.no_redirect import Redirection
 from ..views.prefix import describe_prefix
 from ..views.presentation import Presentation
-from ..views.redirection import Redirection
 from ..views.signposting import links_of_name
 from . import rfc2169
 from .answer import MAX_HEADER, Answer, Headers, size_of, within_limit
 from .conditional import validators
+from .direct_redirects import Redirect, redirect_of
 from .handover import Handover, hand_over
-from .redirects import Redirect, redirect_of
 from .request import Request
 
 if TYPE_CHECKING:

@@ -36,7 +36,7 @@ from ...bindings.names.prefixes.prefixes import NO_RECORDS, Inherited, PrefixRec
 from ...bindings.names.prefixes.rules import RuleMatch
 from ...identifiers import Ark, Problem
 from . import refusals
-from .formats import BY_INFLECTION
+from .description_formats import BY_INFLECTION
 from .forwarding import forward_text, forwarding
 from .lookup import Fetch, Found, find_above, find_exact, withdrawing_keys
 from .negotiation import ANYTHING, Accepted, choose

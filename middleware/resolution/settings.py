@@ -24,7 +24,7 @@ from ...identifiers.ark.grammar import LABEL_PATTERN, METADATA_INFLECTIONS
 from ...identifiers.text import iri
 from ...identifiers.urn import grammar as urn
 from .custom_scheme import OwnScheme
-from .formats import BY_INFLECTION
+from .description_formats import BY_INFLECTION
 
 SCHEMES = ("ark", "urn")
 """The schemes that Ararat resolves. Reserved paths "MUST be allocated only for defined identifier schemes (not

@@ -18,7 +18,7 @@ from ...bindings.names.passthrough import append_path, inherit, is_given, suffix
 from ...identifiers import Ark, IdentifierError, Problem
 from ...identifiers.ark import parser as ark
 from ...identifiers.ark.grammar import LABEL
-from .formats import BY_INFLECTION
+from .description_formats import BY_INFLECTION
 from .lookup import MAX_CONTAINERS, Fetch, Found, find_bound, withdrawing_keys
 from .request import ResolutionRequest, inflection
 from .settings import Settings

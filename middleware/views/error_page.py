@@ -22,7 +22,7 @@ from ...bindings.names.prefixes.prefixes import PrefixRecord
 from ...identifiers import IdentifierError, Problem
 from ...identifiers.suggestions import suggestion
 from ...identifiers.text import display
-from ..resolution.formats import FORMATS, Format
+from ..resolution.description_formats import FORMATS, Format
 from ..resolution.result import Resolution
 from . import templates
 from .description import Description, describe, successor_address

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from functools import cached_property
 from typing import Any
 
-from ..resolution.formats import Format
+from ..resolution.description_formats import Format
 from .formats import schema_org
 from .formats.reference import Reference
 from .formats.serializers import available, serialize

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
-from ..resolution.formats import BY_NAME, Format
+from ..resolution.description_formats import BY_NAME, Format
 from .formats.reference import SOURCES, Reference, reference
 
 _MAX_ADDRESS = 500

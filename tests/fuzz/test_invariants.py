@@ -28,7 +28,7 @@ from ararat.bindings.names.prefixes.rules import Rule, RuleMatch
 from ararat.bindings.rule_cache import RuleCache
 from ararat.bindings.tables import other_rows
 from ararat.bindings.tables.columns import fields
-from ararat.bindings.tables.formats import FORMATS, Reader, read_rows
+from ararat.bindings.tables.text_tables import FORMATS, Reader, read_rows
 from ararat.identifiers import PROBLEMS, Ark, IdentifierError, Report, Urn, examine, find
 from ararat.identifiers.registries import files
 from ararat.identifiers.registries.tables import RegistryError

@@ -19,7 +19,7 @@ from requests.structures import CaseInsensitiveDict
 from ..tracing.client import url as weburl
 from ..tracing.client.deadline import Deadline
 from ..tracing.client.exchange import Exchange
-from ..tracing.client.guard import GuardedClient
+from ..tracing.client.http_client import GuardedClient
 from ..tracing.hop import HopFailed
 
 SECONDS = 10.0

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from ...bindings.names.errors import BindingsUnavailable
 from ..tracing.algorithm import trace
 from ..tracing.bulk import trace_all
-from ..tracing.client.guard import GuardedClient
+from ..tracing.client.http_client import GuardedClient
 from ..tracing.limits.throttle import PausableClock, PerHostThrottle
 from ..tracing.own_names import OwnNames
 from .model import Link, State, state_of

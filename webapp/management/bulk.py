@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from ...bindings.names.naming import Name
     from ...bindings.tables.columns import Row
-    from ...bindings.tables.formats import Format
     from ...bindings.tables.text_stream import ReadAs
+    from ...bindings.tables.text_tables import Format
     from ...middleware import Bindings
     from ..accounts.model import Caller
 

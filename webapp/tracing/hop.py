@@ -1,8 +1,8 @@
 """One hop of a trace: the response to a request, and the reasons why a request has no response.
 
 A :data:`Fetch` sends one request and returns the status line and the header fields of the response. It never follows a
-redirect and never reads a body. :mod:`~.client.guard` sends requests over the network; :mod:`~.client.in_process` calls
-this site in process; tests use scripted responses.
+redirect and never reads a body. :mod:`~.client.http_client` sends requests over the network;
+:mod:`~.client.in_process` calls this site in process; tests use scripted responses.
 """
 
 from __future__ import annotations

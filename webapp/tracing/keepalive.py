@@ -45,8 +45,8 @@ def iter_with_keepalive(
     """Yield ``events`` from another thread, with a :class:`KeepAlive` after every ``every`` seconds without an event.
 
     The thread starts at the first ``next``. Closing or collecting the generator sets ``stop``. A producer that shares
-    ``stop`` (:func:`~.client.guard.GuardedClient`) then ends its wait and closes its connection. A call that cannot be
-    interrupted ends at its own deadline; the generator does not wait for it. Exceptions of ``events`` are raised here.
+    ``stop`` (:class:`.GuardedClient`) then ends its wait and closes its connection. A call that cannot be interrupted
+    ends at its own deadline; the generator does not wait for it. Exceptions of ``events`` are raised here.
 
     >>> list(iter_with_keepalive(iter("ab")))
     ['a', 'b']

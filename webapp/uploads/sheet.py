@@ -13,7 +13,7 @@ from contextlib import closing
 from itertools import islice
 
 from ...bindings.names.errors import TableError
-from ...bindings.tables import delimited, formats
+from ...bindings.tables import delimited, text_tables
 from ...bindings.tables.columns import Columns, Row
 from ...bindings.tables.delimited import Line
 from ...bindings.tables.text_stream import Lines, ReadAs
@@ -103,7 +103,7 @@ def lines(content: bytes, reading: Reading, file: str, read_as: ReadAs | None = 
                 raise TableError("table-size", message, file, number)
             headings = cells
         elif len(cells) < len(headings) or any(cells[len(headings) :]):
-            raise formats.wrong_number(headings, len(cells), file, number)
+            raise text_tables.wrong_number(headings, len(cells), file, number)
         yield Line(number, cells[: len(headings)])
     if headings is None:
         raise TableError("table-empty", "the file is empty", file, 1)
@@ -144,9 +144,9 @@ class _AsGiven(Columns):
 def _json_lines(content: bytes, reading: Reading, file: str) -> Iterator[Line]:
     """Yield the keys of all objects as headings, then the objects."""
     named = _Named(content, file)
-    reader = formats.Reader(reading.encoding, None, _AsGiven())
+    reader = text_tables.Reader(reading.encoding, None, _AsGiven())
     keys: dict[str, None] = {}
-    with closing(formats.read_rows(named, "jsonl", reader)) as read:
+    with closing(text_tables.read_rows(named, "jsonl", reader)) as read:
         for row in read:
             keys.update(dict.fromkeys(row.cells))
             if len(keys) > MAX_COLUMNS:
@@ -155,7 +155,7 @@ def _json_lines(content: bytes, reading: Reading, file: str) -> Iterator[Line]:
     if not keys:
         return
     yield Line(0, list(keys))
-    with closing(formats.read_rows(_Named(content, file), "jsonl", reader)) as read:
+    with closing(text_tables.read_rows(_Named(content, file), "jsonl", reader)) as read:
         for row in read:
             yield Line(row.line, [row.cells.get(key, "") for key in keys])
 

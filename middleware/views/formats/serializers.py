@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from ...resolution.formats import FORMATS, Format
+from ...resolution.description_formats import FORMATS, Format
 from . import bibtex, csl, datacite, schema_org
 from .reference import Reference
 

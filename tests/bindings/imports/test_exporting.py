@@ -25,7 +25,7 @@ from ararat.bindings.names.binding import Binding
 from ararat.bindings.names.errors import BindingError, BindingsUnavailable
 from ararat.bindings.names.metadata.metadata import ELEMENTS
 from ararat.bindings.open import open_bindings
-from ararat.bindings.tables.formats import FORMATS, Format
+from ararat.bindings.tables.text_tables import FORMATS, Format
 
 every_format = pytest.mark.parametrize("format", FORMATS)
 

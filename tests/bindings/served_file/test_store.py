@@ -23,7 +23,7 @@ from ararat.bindings.names import naming as names
 from ararat.bindings.names.errors import BindingsUnavailable, ReadOnlyBindings, TableError
 from ararat.bindings.open import open_file
 from ararat.bindings.served_file import store as filestore
-from ararat.bindings.tables.formats import FORMATS
+from ararat.bindings.tables.text_tables import FORMATS
 from ararat.middleware import ResolverMiddleware
 from tests.forking import exit_code
 from tests.waiting import until

@@ -13,7 +13,7 @@ import pytest
 import trustme
 
 from ararat.cli.doctor.requests import RawResponse, raw_request
-from ararat.webapp.tracing.client import guard
+from ararat.webapp.tracing.client import http_client
 from ararat.webapp.tracing.client import url as weburl
 from ararat.webapp.tracing.client.url import WebURL
 from ararat.webapp.tracing.hop import HopFailed
@@ -146,7 +146,7 @@ def test_a_certificate_must_be_for_the_host(name: str, code: str | None, monkeyp
     ours, theirs = ssl.create_default_context(), ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     authority.configure_trust(ours)
     authority.issue_cert(name).configure_cert(theirs)
-    monkeypatch.setattr(guard, "tls_context", lambda: ours)
+    monkeypatch.setattr(http_client, "tls_context", lambda: ours)
 
     def answer() -> None:
         with contextlib.suppress(OSError), listener.accept()[0] as plain:

@@ -12,7 +12,7 @@ from werkzeug.test import Client
 from ararat.middleware import ResolverMiddleware
 from ararat.middleware.http import conditional
 from ararat.middleware.http.conditional import Conditions, validators
-from ararat.middleware.resolution.formats import FORMATS
+from ararat.middleware.resolution.description_formats import FORMATS
 
 CHANGED = "Sun, 04 Oct 2026 12:00:00 GMT"
 INFO = "/ark:12345/doc?info"

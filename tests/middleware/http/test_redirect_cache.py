@@ -25,8 +25,8 @@ from ararat.middleware import (
     open_bindings,
 )
 from ararat.middleware.http import redirect_cache
+from ararat.middleware.http.direct_redirects import Redirect, direct_redirect
 from ararat.middleware.http.redirect_cache import MAX_CHARACTERS, RedirectCache
-from ararat.middleware.http.redirects import Redirect, direct_redirect
 from ararat.middleware.resolution.result import Resolution
 from ararat.middleware.resolution.settings import Settings
 from ararat.middleware.statistics.counts import CountStore

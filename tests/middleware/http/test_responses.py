@@ -9,7 +9,7 @@ from werkzeug.test import Client, create_environ, run_wsgi_app
 
 from ararat.middleware import ResolverMiddleware
 from ararat.middleware.http.answer import last_resort
-from ararat.middleware.resolution.formats import FORMATS
+from ararat.middleware.resolution.description_formats import FORMATS
 from ararat.middleware.resolution.negotiation import preferred
 
 

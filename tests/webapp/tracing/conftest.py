@@ -17,7 +17,7 @@ import pytest
 import trustme
 
 from ararat.webapp.tracing.client.dns import Lookups
-from ararat.webapp.tracing.client.guard import GuardedClient
+from ararat.webapp.tracing.client.http_client import GuardedClient
 from ararat.webapp.tracing.hop import Fetch, HopFailed
 
 LOOPBACK = ("127.0.0.0/8",)

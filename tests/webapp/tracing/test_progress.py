@@ -8,7 +8,7 @@ import time
 import pytest
 
 from ararat.webapp.tracing.client.dns import Lookups
-from ararat.webapp.tracing.client.guard import GuardedClient
+from ararat.webapp.tracing.client.http_client import GuardedClient
 from ararat.webapp.tracing.hop import HopFailed, HopResponse
 from ararat.webapp.tracing.progress import Progress
 

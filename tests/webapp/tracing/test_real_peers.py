@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 
 from ararat.cli import main
 from ararat.webapp.tracing.algorithm import End, Hop, Start, trace
-from ararat.webapp.tracing.client.guard import GuardedClient
+from ararat.webapp.tracing.client.http_client import GuardedClient
 from ararat.webapp.tracing.comparison import compare_ends
 
 PEER = """

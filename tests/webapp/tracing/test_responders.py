@@ -24,7 +24,7 @@ from ararat.webapp import create_app
 from ararat.webapp.tracing.algorithm import CODES, End, Event, Hop, trace
 from ararat.webapp.tracing.client.allowed_addresses import Address
 from ararat.webapp.tracing.client.deadline import Deadline
-from ararat.webapp.tracing.client.guard import GuardedClient
+from ararat.webapp.tracing.client.http_client import GuardedClient
 from ararat.webapp.tracing.hop import FAILURES, HopResponse
 from ararat.webapp.tracing.keepalive import iter_with_keepalive
 from ararat.webapp.views.trace import Fragments
@@ -127,7 +127,7 @@ RESPONDERS = {
     "r057": leads("//127.0.0.1/", "blocked"),
     "r059": leads("http://example.com:22/", "port"),
     "r063": leads("http://127.0.0.1\\@example.com/", "location-invalid"),
-    # The domain is never looked up. test_guard tests names that are looked up twice.
+    # The domain is never looked up. test_http_client tests names that are looked up twice.
     "r065": leads("http://rebind.test/", "blocked"),
     "r069": leads("ftp://127.0.0.1/", "not-fetched"),
     "r070": leads("dict://127.0.0.1:11211/", "not-fetched"),

@@ -10,7 +10,7 @@ import pytest
 from bibtexparser.entrypoint import parse_string
 from lxml.etree import QName, fromstring
 
-from ararat.middleware.resolution.formats import BY_NAME
+from ararat.middleware.resolution.description_formats import BY_NAME
 from ararat.middleware.views.description import describe
 from ararat.middleware.views.formats import schema_org
 from ararat.middleware.views.formats.reference import reference

@@ -17,7 +17,7 @@ from ararat.bindings.log.publishing import initialize, publish
 from ararat.bindings.names.prefixes.prefixes import PrefixRecords, record
 from ararat.bindings.storage.store import DatabaseStore
 from ararat.middleware import ResolverMiddleware, open_bindings
-from ararat.middleware.resolution.formats import FORMATS
+from ararat.middleware.resolution.description_formats import FORMATS
 
 PAGE = Path(__file__).parents[4] / "docs" / "formats.md"
 # A request, with a header field if it needs one, and the block with the answer.

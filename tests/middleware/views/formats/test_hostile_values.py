@@ -14,7 +14,7 @@ from lxml.etree import fromstring
 from pyld import jsonld
 
 from ararat.identifiers.text import anvl
-from ararat.middleware.resolution.formats import BY_NAME
+from ararat.middleware.resolution.description_formats import BY_NAME
 from ararat.middleware.views.description import describe
 from ararat.middleware.views.formats import erc
 

@@ -15,7 +15,7 @@ from ararat.webapp.tracing.client.allowed_addresses import Address
 from ararat.webapp.tracing.client.connection import RESPONSE_BYTES
 from ararat.webapp.tracing.client.deadline import Deadline
 from ararat.webapp.tracing.client.dns import Lookups
-from ararat.webapp.tracing.client.guard import GuardedClient
+from ararat.webapp.tracing.client.http_client import GuardedClient
 from ararat.webapp.tracing.hop import USER_AGENT
 from ararat.webapp.tracing.keepalive import KeepAlive, iter_with_keepalive
 

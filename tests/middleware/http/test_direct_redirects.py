@@ -22,7 +22,7 @@ from ararat.middleware import (
     open_bindings,
 )
 from ararat.middleware.http import redirect_cache
-from ararat.middleware.http.redirects import direct_redirect
+from ararat.middleware.http.direct_redirects import direct_redirect
 from ararat.middleware.resolution.settings import Settings, SettingsArguments
 from tests import asgi_client
 

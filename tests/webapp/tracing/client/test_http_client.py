@@ -22,11 +22,11 @@ import pytest
 from ararat.middleware import ResolverMiddleware, open_bindings
 from ararat.webapp import create_app, trace_requests
 from ararat.webapp.tracing.algorithm import End, Hop, trace
-from ararat.webapp.tracing.client import guard
+from ararat.webapp.tracing.client import http_client
 from ararat.webapp.tracing.client.allowed_addresses import Address
 from ararat.webapp.tracing.client.deadline import Deadline
 from ararat.webapp.tracing.client.dns import Lookups
-from ararat.webapp.tracing.client.guard import GuardedClient
+from ararat.webapp.tracing.client.http_client import GuardedClient
 from ararat.webapp.tracing.client.in_process import local_fetch
 from ararat.webapp.tracing.hop import HopFailed, HopResponse
 
@@ -140,7 +140,7 @@ def test_the_host_of_a_pasted_url_is_not_requested(connects):
 def test_hostile_hosts_reach_no_listener_on_any_channel_of_the_page(listen, monkeypatch, does):
     server = listen(does.silent)
     # Every name is at loopback, and the port is allowed.
-    monkeypatch.setattr(guard.LOOKUPS, "_resolve", lambda host: ["127.0.0.1", "::1"])
+    monkeypatch.setattr(http_client.LOOKUPS, "_resolve", lambda host: ["127.0.0.1", "::1"])
     monkeypatch.setattr(trace_requests, "GuardedClient", functools.partial(GuardedClient, ports=(80, 443, server.port)))
     client = create_app().test_client()
     for host, *_ in table("ssrf-hosts.txt"):
@@ -322,7 +322,7 @@ def test_expensive_objects_are_created_before_the_first_request():
     program = """
 from ararat.identifiers.text import characters
 from ararat.webapp.tracing.client.tls import tls_context
-from ararat.webapp.tracing.client.guard import GuardedClient
+from ararat.webapp.tracing.client.http_client import GuardedClient
 
 GuardedClient()
 assert tls_context.cache_info().currsize == 1

@@ -13,8 +13,8 @@ from ararat.bindings.collection import Bindings
 from ararat.bindings.imports.importing import import_table
 from ararat.bindings.names.errors import BindingError, TableError
 from ararat.bindings.tables.columns import COLUMNS, Columns
-from ararat.bindings.tables.formats import FORMATS, Reader, format_of, read_rows
 from ararat.bindings.tables.text_stream import ReadAs
+from ararat.bindings.tables.text_tables import FORMATS, Reader, format_of, read_rows
 
 ROW = {
     "identifier": "ark:12345/x",

@@ -7,7 +7,7 @@ from werkzeug.test import Client
 
 from ararat.bindings.names.prefixes.prefixes import PrefixRecords, record
 from ararat.middleware import ResolverMiddleware
-from ararat.middleware.resolution.formats import BY_INFLECTION, FORMATS
+from ararat.middleware.resolution.description_formats import BY_INFLECTION, FORMATS
 from ararat.middleware.resolution.settings import Settings
 
 REFERENCE = {"who": "Noah", "what": "The Ark", "when": "2026"}
