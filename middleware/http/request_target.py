@@ -1,8 +1,8 @@
 """Recover the request target as the client sent it from what a WSGI or ASGI server passes on.
 
-WSGI servers decode the path. In ``PATH_INFO`` the different names ``a%2Fb`` and ``a/b`` are equal, and ``/ark%3A…``
-equals ``/ark:…``. An empty ``QUERY_STRING`` means both "no query" and the inflection ``?``. Most servers also provide
-the raw target as ``REQUEST_URI`` or ``RAW_URI``; :func:`recover` reads it.
+WSGI servers decode the path. In ``PATH_INFO`` the different names ``a%2Fb`` and ``a/b`` are equal. An empty
+``QUERY_STRING`` means both "no query" and the inflection ``?``. Most servers also provide the raw target as
+``REQUEST_URI`` or ``RAW_URI``; :func:`recover` reads it.
 
 The raw target is used only if it agrees with ``PATH_INFO``. An outer middleware can have rewritten the path, or checked
 access by it. If the two disagree, ``PATH_INFO`` is used, and the target is *inexact*. It is also inexact if the server
@@ -31,6 +31,7 @@ _HTTP_AUTHORITY = re.compile(r"[Hh][Tt][Tt][Pp][Ss]?://[^/?#]*")
 PLAIN_PATH = re.compile(r"(?:/(?!\.)[A-Za-z0-9:;@!$&'()*+,=~_.\-]*+)++")
 """A path with only one spelling: no triplet, no query, and no segment that begins with a dot."""
 
+_ENCODED_COLON = re.compile("(/?[A-Za-z][A-Za-z0-9+.-]*)%3[Aa]")
 _ENCODED_SLASH = re.compile(rb"(%2[Ff])")
 _NOT_ASCII = re.compile(rb"[^\x00-\x7f]")
 _DOT_SEGMENTS = {b".", b".."}
@@ -120,11 +121,23 @@ def recover_from(raw_targets: Iterable[str], decoded: bytes, query: str, mount: 
         dotted = dotted or iri.has_dot_segment(path)
         for below in (_below(path, mount), path) if mount else (path,):
             if below and _agree(below, path_info):
-                query = _ascii(_octets(query))
+                query, path = _ascii(_octets(query)), with_colon(_ascii(_octets(below)))
                 if query == query_string:
-                    return Target(_ascii(_octets(below)), query if mark else None, True, dotted)
-                return Target(_ascii(_octets(below)), query_string or None, False, dotted)
+                    return Target(path, query if mark else None, True, dotted)
+                return Target(path, query_string or None, False, dotted)
     return Target(quote_from_bytes(path_info, safe=_PCHAR_AND_SLASH), query_string or None, False, dotted)
+
+
+def with_colon(path: str) -> str:
+    """Return a path or an identifier whose first word ends in an encoded colon with a plain one.
+
+    Many clients encode the colon of a path, which delimits nothing there (E-07). The rest stays.
+
+    >>> with_colon("/ark%3A12345/a%3Ab"), with_colon("urn%3aisbn%3A1"), with_colon("/a/ark%3A12345/x")
+    ('/ark:12345/a%3Ab', 'urn:isbn%3A1', '/a/ark%3A12345/x')
+    """
+    found = _ENCODED_COLON.match(path) if "%3" in path else None
+    return path if found is None else f"{found[1]}:{path[found.end() :]}"
 
 
 def mount_path(environ: Mapping[str, Any]) -> str:

@@ -136,6 +136,8 @@ TARGETS = [
     "/page?a=1",
     "/x/ark:12345/doc",
     "/ark%3A12345/doc",
+    "/ARK%3a/12345/do-c?info",
+    "/urn%3Afoo:a",
     "//ark:12345/doc",
 ]
 FIELDS = [
@@ -236,7 +238,7 @@ class Recorder:
         pytest.param(scope_of("/chat:1") | {"type": "websocket"}, id="websocket"),
         pytest.param(scope_of("/ark:12345/doc") | {"type": "websocket"}, id="websocket at the path of a name"),
         pytest.param(scope_of("/page", "POST"), id="http"),
-        pytest.param(scope_of("/ark%3A12345/doc"), id="encoded colon"),
+        pytest.param(scope_of("/x/ark%3A12345/doc"), id="encoded colon"),
         pytest.param({"type": "future", "path": "/ark:12345/doc"}, id="unknown type"),
         pytest.param({"type": "http"}, id="no path"),
         pytest.param({"type": "http", "path": None}, id="None"),

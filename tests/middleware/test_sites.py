@@ -186,7 +186,7 @@ PASSED = [
     ("/%E2%80%AE", "GET"),
     ("/ark/12345/doc", "GET"),
     ("/x/ark:12345/doc", "GET"),
-    ("/ark%3A12345/doc", "GET"),
+    ("/x/ark%3A12345/doc", "GET"),
 ]
 
 
