@@ -26,7 +26,7 @@ UNAVAILABLE = 69
 """The bindings cannot be reached, or no port is free."""
 
 
-class Refused(Exception):
+class CommandError(Exception):
     """An error that ends a command with a message and an exit code.
 
     ``what`` is one sentence without a full stop. ``details`` are pairs of a label and a text, such as "Expected" or
@@ -50,7 +50,7 @@ class Refused(Exception):
         """Yield the lines of the message, with the width and colour of ``sheet``.
 
         >>> from .output import Sheet
-        >>> list(Refused("no file", ("Fix", "give a path")).lines(Sheet(80)))
+        >>> list(CommandError("no file", ("Fix", "give a path")).lines(Sheet(80)))
         ['ararat: no file', '  Fix           give a path']
         """
         from ..identifiers.text import display
@@ -68,7 +68,7 @@ class Refused(Exception):
 def read_name(text: str) -> Ark | Urn:
     """Parse the identifier in an argument. For a URL that contains an ARK, return this ARK.
 
-    Raises :class:`Refused` if ``text`` is not valid.
+    Raises :class:`CommandError` if ``text`` is not valid.
 
     >>> str(read_name("https://n2t.net/ark:/12345/x-1"))
     'ark:12345/x1'
@@ -78,7 +78,7 @@ def read_name(text: str) -> Ark | Urn:
     try:
         identifier = parse(text)
     except IdentifierError as error:
-        raise Refused("not a valid identifier", error=error) from None
+        raise CommandError("not a valid identifier", error=error) from None
     return identifier.ark if isinstance(identifier, EmbeddedArk) else identifier
 
 
@@ -104,7 +104,7 @@ def _describe(binding: Binding, other: Binding, resource: str) -> str:
 
 @contextmanager
 def store_errors() -> Iterator[None]:
-    """Convert the errors of a store in a ``with`` block to :class:`Refused`, with the exit code of each error.
+    """Convert the errors of a store in a ``with`` block to :class:`CommandError`, with the exit code of each error.
 
     A store is a database or a file of bindings.
     """
@@ -117,12 +117,12 @@ def store_errors() -> Iterator[None]:
         existing, proposed = error.existing, error.proposed
         # The proposed binding inherits the recorded resource. With "bound-otherwise" the request had no resource.
         given = None if error.code == "bound-otherwise" and existing.resource else proposed.resource
-        raise Refused(
+        raise CommandError(
             f"{error.identifier}: {error.message} ({error.code})",
             ("Recorded", _describe(existing, proposed, existing.resource or "none recorded")),
             ("Requested", _describe(proposed, existing, given or "none given")),
             ("Expected", f"{error.expected} ({error.reference})"),
-            exit_code=NO,
+            exit_code=error.entry.exit_code,
         ) from None
     except TableError as error:
         column = "" if error.column is None else f", column {error.column}"
@@ -130,15 +130,15 @@ def store_errors() -> Iterator[None]:
         written = "nothing"
         if error.kept:
             written = f"the first {error.kept:,} lines; correct the table and run the command again to continue"
-        raise Refused(what, ("Expected", f"{error.expected} ({error.reference})"), ("Written", written)) from None
+        raise CommandError(what, ("Expected", f"{error.expected} ({error.reference})"), ("Written", written)) from None
     except BindingError as error:
         subject = f"{error.identifier}: " if error.identifier else ""
         what = f"{subject}{error.message} ({error.code})"
-        code = NO if error.code == "not-bound" else UNREADABLE
-        raise Refused(what, ("Expected", f"{error.expected} ({error.reference})"), exit_code=code) from None
+        expected = ("Expected", f"{error.expected} ({error.reference})")
+        raise CommandError(what, expected, exit_code=error.entry.exit_code) from None
     except BindingsUnavailable as error:
         # Most messages state the remedy after a semicolon, such as to restore a backup or to run a command. Those of
         # SQLite always do: a file has no address, user and password.
         advice = "check its address, user and password, or start the database, then try again"
         fix = () if "; " in str(error) else (("Fix", advice),)
-        raise Refused(str(error), *fix, exit_code=UNAVAILABLE) from None
+        raise CommandError(str(error), *fix, exit_code=error.entry.exit_code) from None

@@ -1,8 +1,9 @@
 """The command ``ararat``: its subcommands, and how the process ends.
 
 The module of a command is loaded when the command runs. A command returns its exit code. A usage error ends with 64,
-because 2, the default of click, means "not valid" here. A :class:`~ararat.cli.errors.Refused` is printed to standard
-error. An interrupt or a closed pipe ends the process by the signal itself. The calling shell then sees the signal.
+because 2, the default of click, means "not valid" here. A :class:`~ararat.cli.errors.CommandError` is printed to
+standard error. An interrupt or a closed pipe ends the process by the signal itself. The calling shell then sees the
+signal.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import Any, NoReturn
 import click
 
 from .. import __version__
-from .errors import USAGE, Refused, write
+from .errors import USAGE, CommandError, write
 
 # The sections of the help text: each command with its module, and its first words.
 _SECTIONS = {
@@ -107,7 +108,7 @@ class Commands(click.Group):
         extra["prog_name"] = "ararat"
         try:
             code = super().main(*args, **extra)
-        except Refused as refused:
+        except CommandError as refused:
             from .output import Sheet
 
             write(refused.lines(Sheet.of(sys.stderr)), to=sys.stderr)
@@ -129,13 +130,13 @@ class Commands(click.Group):
             sys.stdout.flush()
         except BrokenPipeError:
             _end_by_signal("SIGPIPE", 141)
-        except (Refused, click.ClickException, click.exceptions.Exit, click.Abort):
+        except (CommandError, click.ClickException, click.exceptions.Exit, click.Abort):
             raise
         except Exception as error:  # noqa: BLE001 - the last resort
             if isinstance(error, OSError) and error.errno in _UNWRITABLE:
                 # Python writes the rest of the buffer at exit, which would fail again with a traceback.
                 os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-                raise Refused(f"cannot write the output: {error.strerror}", exit_code=_OUTPUT) from None
+                raise CommandError(f"cannot write the output: {error.strerror}", exit_code=_OUTPUT) from None
             from ..identifiers.text import display
 
             # A traceback can quote untrusted text, which must not control the terminal.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .errors import NO_INPUT, Refused
+from .errors import NO_INPUT, CommandError
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -164,7 +164,7 @@ def policy_option(use: str, **attributes: Any) -> Callable[..., Any]:
 def load_policy(name_or_file: str) -> Profile:
     """Return the built-in IRI policy with this name, or the policy in this TOML or JSON file.
 
-    Raises :class:`~ararat.cli.errors.Refused` if the file cannot be read or is not a policy.
+    Raises :class:`~ararat.cli.errors.CommandError` if the file cannot be read or is not a policy.
 
     >>> load_policy("17beta").naan
     '21206'
@@ -178,10 +178,10 @@ def load_policy(name_or_file: str) -> Profile:
             text = stream.read(4 * iri_policy.LARGEST + 1).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         what = f"cannot read the policy {name_or_file}: byte {error.start} is not UTF-8"
-        raise Refused(what, ("Expected", "a TOML or JSON file in UTF-8")) from None
+        raise CommandError(what, ("Expected", "a TOML or JSON file in UTF-8")) from None
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise Refused(
+        raise CommandError(
             f"cannot read the policy {name_or_file}: {why}",
             ("Expected", f"{_POLICIES}, or a file with a policy"),
             exit_code=NO_INPUT,
@@ -190,7 +190,7 @@ def load_policy(name_or_file: str) -> Profile:
         return iri_policy.read(text)
     except iri_policy.ProfileError as error:
         fix = "compare the file with the output of `ararat policy show`"
-        raise Refused(f"{name_or_file}: {error}", ("Fix", fix)) from None
+        raise CommandError(f"{name_or_file}: {error}", ("Fix", fix)) from None
 
 
 def _load_each(ctx: click.Context, param: click.Parameter, value: Any) -> Any:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
-from .errors import NO_INPUT, Refused
+from .errors import NO_INPUT, CommandError
 
 if TYPE_CHECKING:
     from ..identifiers import Match
@@ -79,7 +79,7 @@ def identifiers(texts: Iterable[str], form: str) -> Iterator[Given]:
 def lines(file: str) -> Iterator[Given]:
     """Yield the lines of a file, or of standard input for "-". Empty lines are skipped.
 
-    Raises :class:`~ararat.cli.errors.Refused` if the file cannot be read.
+    Raises :class:`~ararat.cli.errors.CommandError` if the file cannot be read.
     """
     with opened(file) as stream:
         yield from _lines(stream, "standard input" if file == "-" else file, "text")
@@ -89,7 +89,7 @@ def matches(file: str) -> Iterator[Found]:
     """Yield the identifiers in a text file, or in standard input for "-", with their places.
 
     A text of more than a million characters is searched in pieces, which are cut at white space. Raises
-    :class:`~ararat.cli.errors.Refused` if the file cannot be read.
+    :class:`~ararat.cli.errors.CommandError` if the file cannot be read.
     """
     from ..identifiers.extraction import in_running_text
 
@@ -108,11 +108,11 @@ def matches(file: str) -> Iterator[Found]:
 def standard_input() -> BinaryIO:
     """Return the byte stream of standard input.
 
-    Raises :class:`~ararat.cli.errors.Refused` if the process was started with standard input closed.
+    Raises :class:`~ararat.cli.errors.CommandError` if the process was started with standard input closed.
     """
     # sys.stdin is None if the process was started with standard input closed.
     if sys.stdin is None:
-        raise Refused("standard input is closed", exit_code=NO_INPUT)
+        raise CommandError("standard input is closed", exit_code=NO_INPUT)
     return sys.stdin.buffer
 
 
@@ -126,7 +126,7 @@ def dump(value: dict[str, Any]) -> None:
 
 
 def refuse_database(file: str) -> None:
-    """Raise :class:`~ararat.cli.errors.Refused` if a file to write is an SQLite database.
+    """Raise :class:`~ararat.cli.errors.CommandError` if a file to write is an SQLite database.
 
     The output of a command would destroy the names and their history. A file that cannot be read is not refused here.
     """
@@ -141,7 +141,7 @@ def refuse_database(file: str) -> None:
         return
     if start == _SQLITE:
         what = f"cannot write {file}: it is an SQLite database, which would be lost"
-        raise Refused(what, ("Fix", "give the name of another file"), exit_code=NO_INPUT)
+        raise CommandError(what, ("Fix", "give the name of another file"), exit_code=NO_INPUT)
 
 
 def does_not_exist(path: str) -> bool:
@@ -165,7 +165,7 @@ def replaced(file: str) -> Iterator[BinaryIO]:
 
     After a failure the old content remains. The new file has the permissions of the old one. A file that is not
     regular, such as a pipe or /dev/null, is written directly. Raises OSError, or
-    :class:`~ararat.cli.errors.Refused` if the file is an SQLite database.
+    :class:`~ararat.cli.errors.CommandError` if the file is an SQLite database.
     """
     path = Path(file)
     refuse_database(file)
@@ -210,7 +210,7 @@ def _read(place: str, text: str, form: str) -> Given:
 
 @contextmanager
 def opened(file: str) -> Iterator[BinaryIO]:
-    """Open a file, or standard input for "-". Raise :class:`~ararat.cli.errors.Refused` if it cannot be read."""
+    """Open a file, or standard input for "-". Raise :class:`~ararat.cli.errors.CommandError` if it cannot be read."""
     if file == "-":
         yield standard_input()
         return
@@ -219,7 +219,7 @@ def opened(file: str) -> Iterator[BinaryIO]:
             yield stream
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise Refused(f"cannot read {file}: {why}", exit_code=NO_INPUT) from None
+        raise CommandError(f"cannot read {file}: {why}", exit_code=NO_INPUT) from None
 
 
 def _chunks(stream: BinaryIO) -> Iterator[str]:

@@ -23,8 +23,8 @@ def identifiers() -> str:
 
 def bindings() -> str:
     """Return the table of the errors of bindings, stores and tables."""
-    rows = [(f"`{each.code}`", each.title, each.expected) for each in ERROR_CODES.values()]
-    return _table(("code", "meaning", "expected"), rows)
+    rows = [(f"`{each.code}`", str(each.status), each.title, each.expected) for each in ERROR_CODES.values()]
+    return _table(("code", "status", "meaning", "expected"), rows)
 
 
 def requests() -> str:

@@ -15,7 +15,7 @@ from flask import Flask, Response, render_template, request
 from htmx_flask import request as htmx_request
 from werkzeug.exceptions import BadHost, HTTPException, InternalServerError, RequestEntityTooLarge, SecurityError
 
-from ..bindings.names.errors import BindingsUnavailable, ReadOnlyBindings
+from ..bindings.names.errors import BindingsUnavailable, CatalogueError
 from ..identifiers.text import display
 from .responses import wants_json
 
@@ -51,7 +51,7 @@ LAST_RESORT = (
 )
 
 
-class Refused(HTTPException):
+class HTTPRefusal(HTTPException):
     """Raised by a view to reject a request.
 
     - ``status``: the HTTP status. As in werkzeug, it is the attribute ``code``.
@@ -85,13 +85,12 @@ def init_app(app: Flask) -> None:
     app.register_error_handler(HTTPException, answer)
     app.register_error_handler(InternalServerError, _unforeseen)
     app.register_error_handler(BindingsUnavailable, _unavailable)
-    app.register_error_handler(ReadOnlyBindings, _read_only)
 
 
 def answer(error: HTTPException) -> Response:
     """Return the page, fragment or problem document for an HTTP error.
 
-    The sentence of :class:`Refused` is shown. Other errors have a fixed sentence for their status.
+    The sentence of :class:`HTTPRefusal` is shown. Other errors have a fixed sentence for their status.
     """
     status = error.code or 500
     if isinstance(error, (SecurityError, BadHost)):
@@ -101,7 +100,7 @@ def answer(error: HTTPException) -> Response:
             status,
             content_type="text/plain; charset=utf-8",
         )
-    if isinstance(error, Refused):
+    if isinstance(error, HTTPRefusal):
         sentence, kind = error.sentence, error.kind
     else:
         sentence = _SENTENCES.get(status, "The request was rejected.")
@@ -112,9 +111,9 @@ def answer(error: HTTPException) -> Response:
     for name, value in error.get_headers():
         if name == "Allow":
             response.headers["Allow"] = value
-    if isinstance(error, Refused) and error.retry_after is not None:
+    if isinstance(error, HTTPRefusal) and error.retry_after is not None:
         response.headers["Retry-After"] = str(error.retry_after)
-    for challenge in error.challenges if isinstance(error, Refused) else ():
+    for challenge in error.challenges if isinstance(error, HTTPRefusal) else ():
         response.headers.add("WWW-Authenticate", challenge)
     response.headers["Cache-Control"] = "no-store"
     return response
@@ -129,14 +128,27 @@ def _unforeseen(error: InternalServerError) -> Response:
 
 
 def _unavailable(error: BindingsUnavailable) -> Response:
-    _log.warning("a page cannot be shown: %s", display.escape(str(error)))
-    sentence = "The database is busy or cannot be reached. Try again in some seconds."
-    return answer(Refused(503, "store-unavailable", sentence, retry_after=5))
+    return answer(refusal(error))
 
 
-def _read_only(error: ReadOnlyBindings) -> Response:
-    _log.warning("a page cannot be shown: %s", display.escape(str(error)))
-    return answer(Refused(503, "store-read-only", "The database can only be read at the moment.", retry_after=60))
+def refusal(error: CatalogueError | BindingsUnavailable) -> HTTPRefusal:
+    """Return the answer to an error of the bindings, with the status and the field Retry-After of the error table."""
+    entry = error.entry
+    return HTTPRefusal(entry.status, error.code, sentence_of(error), retry_after=entry.retry_after)
+
+
+def sentence_of(error: CatalogueError | BindingsUnavailable) -> str:
+    """Return what is wrong, for a client.
+
+    The message of a database that cannot be used is logged. It names the database, so the client receives the text of
+    the error table.
+    """
+    if isinstance(error, CatalogueError) and not isinstance(error, BindingsUnavailable):
+        return sentence(error.message)
+    message = error.message if isinstance(error, CatalogueError) else str(error)
+    _log.warning("a request cannot be answered: %s", display.escape(message))
+    entry = error.entry
+    return f"{sentence(entry.title)} {entry.remedy[:1].upper()}{entry.remedy[1:]}."
 
 
 def sentence(text: str) -> str:

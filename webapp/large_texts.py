@@ -11,7 +11,7 @@ from flask import Response, after_this_request, request
 
 from ..bindings.system.concurrency import Busy, Slot
 from .config import site
-from .errors import Refused
+from .errors import HTTPRefusal
 
 LARGE_OCTETS = 65536
 """A text of more bytes of UTF-8 is large."""
@@ -22,8 +22,8 @@ RETRY_SECONDS = 5
 def admit(text: str) -> None:
     """Take a slot for the inspection of a large text. The slot is released after the current request.
 
-    A text of at most :data:`LARGE_OCTETS` bytes needs no slot. Raises :class:`Refused` with the status 503 if no slot
-    is free.
+    A text of at most :data:`LARGE_OCTETS` bytes needs no slot. Raises :class:`HTTPRefusal` with the status 503 if no
+    slot is free.
     """
     if len(text) <= LARGE_OCTETS and len(text.encode("utf-8", "surrogatepass")) <= LARGE_OCTETS:
         return
@@ -37,7 +37,7 @@ def admit(text: str) -> None:
             sentence = (
                 f"{known.large_slots.total} large texts are being inspected, the maximum. Try again in a few seconds."
             )
-        raise Refused(503, busy.code, sentence, retry_after=RETRY_SECONDS) from None
+        raise HTTPRefusal(503, busy.code, sentence, retry_after=RETRY_SECONDS) from None
 
     @after_this_request
     def give_back(response: Response) -> Response:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ..identifiers.report import OFFICIAL_PREFIX
 from .config import Site, site
-from .errors import Refused
+from .errors import HTTPRefusal
 from .tracing.client import url as weburl
 from .tracing.known_resolvers import REGISTRY_KEYWORD, expected_of, prefix_for
 
@@ -43,12 +43,12 @@ def choose_resolver(text: str, wanted: str | None, *, bound: bool | None) -> Res
     - ``wanted``: a resolver prefix, or "registry" for the known resolver of the identifier; None without a request.
     - ``bound``: whether the name is bound here; None if the bindings could not be read.
 
-    Raises :class:`.Refused` with the status 400 if no resolver is known.
+    Raises :class:`.HTTPRefusal` with the status 400 if no resolver is known.
     """
     known = site()
     if wanted == REGISTRY_KEYWORD:
         if (prefix := prefix_for(text)) is None:
-            raise Refused(400, "no-resolver", "No resolver is known for this identifier.")
+            raise HTTPRefusal(400, "no-resolver", "No resolver is known for this identifier.")
         return ResolverChoice(prefix, "The registry lists this resolver for the identifier.", may_ask(prefix, known))
     if wanted is not None:
         return ResolverChoice(wanted, "You chose this resolver.", may_ask(wanted, known))

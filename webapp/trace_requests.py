@@ -2,7 +2,7 @@
 
 The page, the event stream and the API use the same steps. :func:`parse_trace_request` reads the query.
 :func:`start_trace` selects a resolver, acquires a slot and returns a :class:`RunningTrace`. Both raise
-:class:`~ararat.webapp.errors.Refused` with an HTTP status.
+:class:`~ararat.webapp.errors.HTTPRefusal` with an HTTP status.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ..identifiers import examine
 from ..identifiers.text import display
 from ..middleware import BindingsUnavailable
 from .config import Site, site
-from .errors import Refused
+from .errors import HTTPRefusal
 from .report import inspection
 from .resolver_choice import choose_resolver
 from .tracing.algorithm import TraceError, trace
@@ -105,21 +105,21 @@ class RunningTrace(Generic[T]):
 def parse_trace_request(arguments: MultiDict[str, str]) -> TraceRequest:
     """Read the parameters of a trace from a query.
 
-    Raises :class:`.Refused` with the status 400 for a value that a parameter cannot have, and for two resolvers.
+    Raises :class:`.HTTPRefusal` with the status 400 for a value that a parameter cannot have, and for two resolvers.
 
     >>> parse_trace_request(MultiDict({"q": " ark:12345/x ", "max_redirects": "7"})).max_redirects
     7
     """
     redirects = arguments.get("max_redirects") or "10"
     if not (redirects.isascii() and redirects.isdigit() and len(redirects) < 4):
-        raise Refused(400, "parameter", f"max_redirects is {display.escape(redirects[:20])}; expected 5 to 20")
+        raise HTTPRefusal(400, "parameter", f"max_redirects is {display.escape(redirects[:20])}; expected 5 to 20")
     method = (arguments.get("method") or "GET").upper()
     fresh = arguments.get("fresh") or "0"
     if fresh not in ("0", "1"):
-        raise Refused(400, "parameter", f"fresh is {display.escape(fresh[:20])}; expected 0 or 1")
+        raise HTTPRefusal(400, "parameter", f"fresh is {display.escape(fresh[:20])}; expected 0 or 1")
     resolvers = dict.fromkeys(filter(None, map(str.strip, arguments.getlist("resolver"))))
     if len(resolvers) > 1:
-        raise Refused(400, "parameter", f"{len(resolvers)} resolvers are named; expected one.")
+        raise HTTPRefusal(400, "parameter", f"{len(resolvers)} resolvers are named; expected one.")
     text = arguments.get("q", "").strip()
     return TraceRequest(text, next(iter(resolvers), None), method, int(redirects), fresh == "1")
 
@@ -127,14 +127,14 @@ def parse_trace_request(arguments: MultiDict[str, str]) -> TraceRequest:
 def start_trace(wanted: TraceRequest) -> RunningTrace[Event]:
     """Acquire a slot and prepare the trace. The first request is sent when the caller iterates the result.
 
-    Raises :class:`.Refused`: 400 if the text cannot be traced, 403 if this inspector cannot trace it, 503 if no slot is
-    free.
+    Raises :class:`.HTTPRefusal`: 400 if the text cannot be traced, 403 if this inspector cannot trace it, 503 if no
+    slot is free.
     """
     known = site()
     if HOP_KEY in request.environ:
-        raise Refused(403, "trace-in-trace", "This request comes from a trace. A trace cannot start another trace.")
+        raise HTTPRefusal(403, "trace-in-trace", "This request comes from a trace. A trace cannot start another trace.")
     if not wanted.text:
-        raise Refused(400, "nothing-to-trace", "There is no identifier to trace. Give one in the parameter q.")
+        raise HTTPRefusal(400, "nothing-to-trace", "There is no identifier to trace. Give one in the parameter q.")
     choice = choose_resolver(
         wanted.text, wanted.resolver, bound=_bound(wanted.text, known) if wanted.resolver is None else False
     )
@@ -149,7 +149,7 @@ def start_trace(wanted: TraceRequest) -> RunningTrace[Event]:
             max_redirects=wanted.max_redirects,
         )
     except TraceError as error:
-        raise Refused(400, error.code, f"{error}.") from None
+        raise HTTPRefusal(400, error.code, f"{error}.") from None
     start = next(events)
     if isinstance(start, Start) and start.sent is None:
         # A trace that is refused before the first request has only a start and an end.
@@ -157,21 +157,21 @@ def start_trace(wanted: TraceRequest) -> RunningTrace[Event]:
     if not choice.possible:
         named = display.percent(choice.resolver)
         sentence = f"This inspector sends no requests to {named}. Run `ararat trace` on a command line instead."
-        raise Refused(403, "not-asked", sentence)
+        raise HTTPRefusal(403, "not-asked", sentence)
     return RunningTrace(known.watched(_resumed(start, events)), acquire_slot(known, "traces"), stop, progress)
 
 
 def acquire_slot(known: Site, work: Literal["traces", "lists of traces", "previews"]) -> Slot:
     """Acquire a slot for a trace, a list of traces or a preview, for the client of the current request.
 
-    Raises :class:`.Refused` with the status 503 if all slots, or all slots of this client, are in use.
+    Raises :class:`.HTTPRefusal` with the status 503 if all slots, or all slots of this client, are in use.
     """
     try:
         return slots.acquire(work, request.remote_addr, each=known.traces_each, most=known.traces)
     except Busy as busy:
         then = "wait until one ends" if busy.code == "busy-client" else "try again in half a minute"
         sentence = f"{busy.sentence[:1].upper()}{busy.sentence[1:]}; {then}."
-        raise Refused(503, busy.code, sentence, retry_after=RETRY_SECONDS) from None
+        raise HTTPRefusal(503, busy.code, sentence, retry_after=RETRY_SECONDS) from None
 
 
 def fetcher(
@@ -201,10 +201,10 @@ def fetcher(
     return progress.track(local_fetch(known.local, elsewhere, client))
 
 
-def _unreadable(end: Event) -> Refused:
+def _unreadable(end: Event) -> HTTPRefusal:
     if not isinstance(end, End):
         raise TypeError(f"expected the end of the trace after its start, not {type(end).__name__}")
-    return Refused(400, end.code, end.sentence)
+    return HTTPRefusal(400, end.code, end.sentence)
 
 
 def _resumed(first: Event, rest: Iterator[Event]) -> Iterator[Event]:

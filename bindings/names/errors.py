@@ -10,32 +10,37 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...identifiers import PROBLEMS, IdentifierError
+from ...identifiers import IdentifierError
 from ...identifiers.text import display
-from .error_codes import ERROR_CODES
+from .error_codes import ERROR_CODES, ErrorCode, error_code
 
 if TYPE_CHECKING:
     from .binding import Binding
 
 
-class Refused(ValueError):
+class CatalogueError(ValueError):
     """The base of errors that have a code of the catalogue.
 
     ``message`` states what is wrong in one sentence; the default is the title of the code. ``expected`` states what is
     accepted, ``reference`` names the rule.
 
-    >>> print(Refused("redirect-status", "the status 200 is not a redirect"))
+    >>> print(CatalogueError("redirect-status", "the status 200 is not a redirect"))
     the status 200 is not a redirect (redirect-status)
     expected 302 or 307 (ARK draft, section 7.1.2)
     """
 
     def __init__(self, code: str, message: str | None = None) -> None:
-        entry = ERROR_CODES.get(code) or PROBLEMS[code]
+        entry = error_code(code)
         self.code = code
         self.message = message or entry.title
         self.expected = entry.expected
         self.reference = entry.reference
         super().__init__(code, self.message)
+
+    @property
+    def entry(self) -> ErrorCode:
+        """The row of the error table: the HTTP status, the exit code, the argument at fault and the fix."""
+        return error_code(self.code)
 
     def __str__(self) -> str:
         return f"{self.message} ({self.code})\nexpected {self.expected} ({self.reference})"
@@ -44,16 +49,32 @@ class Refused(ValueError):
 class BindingsUnavailable(RuntimeError):
     """Raised if the store cannot be reached at the moment, so it is unknown whether a name is bound.
 
-    Nothing was written, unless the message states that this is unknown. Try again later: if the binding was written
-    after all, the result is "unchanged".
+    Nothing was written, except for :class:`OutcomeUnknown`. Try again later. ``code`` is that of the error table.
     """
+
+    code = "unavailable"
+
+    @property
+    def entry(self) -> ErrorCode:
+        """The row of the error table: the HTTP status, the exit code and the fix."""
+        return error_code(self.code)
 
 
 class BindingsLocked(BindingsUnavailable):
     """Raised if another writer has locked the bindings for some seconds. Nothing was written."""
 
 
-class BindingError(Refused):
+class OutcomeUnknown(BindingsUnavailable):
+    """Raised if the connection broke at the end of a transaction, so it is unknown whether the change was written.
+
+    A repeated change of a named name is safe: if it was written, the result is "unchanged". A repeated mint can give
+    another name.
+    """
+
+    code = "outcome-unknown"
+
+
+class BindingError(CatalogueError):
     """Raised for a change of bindings, a table or a database that is not valid.
 
     ``identifier`` is the name that the error is about, in ASCII. It is None if the error is about no single name.
@@ -158,8 +179,11 @@ def _shorten(value: str | bool | None) -> str:
     return display.escape(text[:100]) + ("..." if len(text) > 100 else "")
 
 
-class ReadOnlyBindings(BindingError):
-    """Raised for a change of bindings in a store that can only be read, such as a table file."""
+class ReadOnlyBindings(BindingError, BindingsUnavailable):
+    """Raised for a change of bindings in a store that can only be read, such as a table file or a standby server.
+
+    After a failover, all writers receive it for some seconds. Nothing was written.
+    """
 
     def __init__(self, message: str | None = None) -> None:
         super().__init__("read-only", message)
@@ -183,5 +207,5 @@ class Collision(Exception):
     """
 
 
-class PrefixError(Refused):
+class PrefixError(CatalogueError):
     """Raised for a text that is not a resolver prefix, such as ``https://example.org``."""

@@ -13,7 +13,7 @@ import click
 
 from .. import streams
 from ..bindings.stores import open_store
-from ..errors import NO, NO_INPUT, UNREADABLE, Refused
+from ..errors import NO_INPUT, CommandError
 
 if TYPE_CHECKING:
     from ...webapp.accounts.store import Accounts
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 _MAX_BYTES = 8192
 _UNITS = {"h": 1, "d": 24, "w": 168}
 _PERIOD = re.compile(r"([1-9][0-9]{0,4})([hdw])", re.ASCII)
-_UNKNOWN = ("account-unknown", "grant-unknown", "identity-unknown", "token-unknown")
 
 force_option: Callable[..., Any] = click.option(
     "--force", is_flag=True, help="Also change the last administrator. Then only this command can manage accounts."
@@ -38,7 +37,7 @@ prefix_option: Callable[..., Any] = click.option(
 
 @contextmanager
 def open_accounts(url: str) -> Iterator[Accounts]:
-    """Open the accounts of the store at ``url``, and turn their errors into :class:`~ararat.cli.errors.Refused`."""
+    """Open the accounts of the store at ``url``. Turn their errors into :class:`~ararat.cli.errors.CommandError`."""
     from ...webapp.accounts.errors import AccountError
     from ...webapp.accounts.store import Accounts
 
@@ -46,14 +45,14 @@ def open_accounts(url: str) -> Iterator[Accounts]:
         try:
             yield Accounts(bindings)
         except AccountError as error:
-            code = NO if error.code in _UNKNOWN else UNREADABLE
-            raise Refused(f"{error.message} ({error.code})", ("Fix", error.fix), exit_code=code) from None
+            what, fix = f"{error.message} ({error.code})", ("Fix", error.fix)
+            raise CommandError(what, fix, exit_code=error.entry.exit_code) from None
 
 
 def read_password() -> str:
     """Return the password in the only line of standard input. On a terminal, ask for it without showing it.
 
-    Raises :class:`~ararat.cli.errors.Refused`.
+    Raises :class:`~ararat.cli.errors.CommandError`.
     """
     stream = streams.standard_input()
     try:
@@ -63,7 +62,7 @@ def read_password() -> str:
         text = stream.read(_MAX_BYTES + 1)
         line = text.removesuffix(b"\n").removesuffix(b"\r")
         if not line or b"\n" in line or len(text) > _MAX_BYTES:
-            raise Refused(
+            raise CommandError(
                 "standard input does not contain one password",
                 ("Expected", "one line of at most 8,192 bytes"),
                 exit_code=NO_INPUT,
@@ -71,7 +70,7 @@ def read_password() -> str:
         return line.decode()
     except UnicodeDecodeError as error:
         what = f"cannot read the password: byte {error.start} of standard input is not UTF-8"
-        raise Refused(what, exit_code=NO_INPUT) from None
+        raise CommandError(what, exit_code=NO_INPUT) from None
 
 
 class _Stopped(BaseException):

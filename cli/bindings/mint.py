@@ -10,7 +10,7 @@ import click
 from ...identifiers.ark.check_character import COVERAGES, Coverage
 from ...identifiers.text import display
 from .. import streams
-from ..errors import DONE, Refused, store_errors, write
+from ..errors import DONE, CommandError, store_errors, write
 from ..numbers import WholeNumber
 from ..options import actor_option, database_option, json_option, policy_option, strict_option
 from ..output import Sheet
@@ -101,7 +101,7 @@ def mint_command(
             # A minted name is used up, so check the target first.
             targets.check(target, "located")
     if strict and not is_registered(naan):
-        raise Refused(f"NAAN {naan} is not registered", ("Fix", _AGENCY))
+        raise CommandError(f"NAAN {naan} is not registered", ("Fix", _AGENCY))
     with open_store(database, profile=profile) as bindings:
         names = mint(
             bindings,

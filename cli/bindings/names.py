@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .. import streams
-from ..errors import DONE, NO, Refused, read_name, write
+from ..errors import DONE, NO, CommandError, read_name, write
 from ..numbers import WholeNumber
 from ..options import actor_option, database_option, json_option, naans_option, policy_option, strict_option
 from ..output import Sheet
@@ -421,6 +421,6 @@ def _print_outcome(outcome: str, bindings: Bindings, name: Ark | Urn) -> None:
         write(records.binding_line(outcome, binding, Sheet.of(sys.stdout)))
 
 
-def _not_bound(name: Ark | Urn) -> Refused:
+def _not_bound(name: Ark | Urn) -> CommandError:
     fix = "to bind it, run: ararat bind ID TARGET"
-    return Refused(f"{name.normal_form} is not bound in this database", ("Fix", fix), exit_code=NO)
+    return CommandError(f"{name.normal_form} is not bound in this database", ("Fix", fix), exit_code=NO)

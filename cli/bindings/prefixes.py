@@ -7,7 +7,7 @@ import sys
 import click
 
 from .. import streams
-from ..errors import DONE, NO, Refused, write
+from ..errors import DONE, NO, CommandError, write
 from ..options import actor_option, database_option, json_option
 from ..output import Sheet, identifier, words
 from .stores import open_store
@@ -72,7 +72,7 @@ def show_command(prefix: str, as_json: bool, database: str) -> int:
     with open_store(database) as bindings:
         record = bindings.prefix(prefix)
     if record is None:
-        raise Refused(f"{prefix} has no record", ("Fix", "to list records, run: ararat prefix list"), exit_code=NO)
+        raise CommandError(f"{prefix} has no record", ("Fix", "to list records, run: ararat prefix list"), exit_code=NO)
     if as_json:
         streams.dump(record.as_dict())
     else:
@@ -129,7 +129,7 @@ def history_command(prefix: str, as_json: bool, database: str) -> int:
         events = bindings.prefix_history(prefix)
     if not events:
         fix = "to list records, run: ararat prefix list"
-        raise Refused(f"{prefix} has no record and never had one", ("Fix", fix), exit_code=NO)
+        raise CommandError(f"{prefix} has no record and never had one", ("Fix", fix), exit_code=NO)
     for event in events:
         if as_json:
             streams.dump(event.as_dict())

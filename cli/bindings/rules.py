@@ -7,7 +7,7 @@ import sys
 import click
 
 from .. import streams
-from ..errors import DONE, NO, Refused, write
+from ..errors import DONE, NO, CommandError, write
 from ..numbers import WholeNumber
 from ..options import actor_option, database_option, json_option
 from ..output import Sheet, identifier, words
@@ -86,7 +86,7 @@ def history_command(prefix: str, as_json: bool, database: str) -> int:
     with open_store(database) as bindings:
         events = bindings.rule_history(prefix)
     if not events:
-        raise Refused(
+        raise CommandError(
             f"{prefix} has no rule and never had one", ("Fix", "to list rules, run: ararat rule list"), exit_code=NO
         )
     for event in events:

@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..errors import UNAVAILABLE, Refused, store_errors, write
+from ..errors import UNAVAILABLE, CommandError, store_errors, write
 from ..output import Sheet
 from ..streams import does_not_exist
 
@@ -24,7 +24,7 @@ SERVED_ADVICE = "a served name needs a site behind ResolverMiddleware. For `arar
 
 @contextmanager
 def open_store(url: str, *, create: bool = False, profile: Profile | None = None) -> Iterator[Bindings]:
-    """Open the database or file at ``url``, and convert its errors to :class:`~ararat.cli.errors.Refused`.
+    """Open the database or file at ``url``, and convert its errors to :class:`~ararat.cli.errors.CommandError`.
 
     A missing database is created only with ``create``. If the block then raises an exception and nothing was written,
     the new file or the new tables are deleted. Changes must follow the IRI policy ``profile``, if it is set.
@@ -93,15 +93,18 @@ def delete_if_empty(url: str) -> None:
 
 
 def require_database(url: str) -> None:
-    """Raise :class:`~ararat.cli.errors.Refused` if ``url`` names a file that does not exist. State how to create it."""
+    """Raise :class:`~ararat.cli.errors.CommandError` if ``url`` names a file that does not exist.
+
+    The error states how to create the file.
+    """
     if is_missing(url):
         from ...bindings.open import SNAPSHOT_SUFFIX, table_file
 
         if Path(url).suffix.lower() == SNAPSHOT_SUFFIX or table_file(url) is not None:
-            raise Refused(
+            raise CommandError(
                 f"there is no file {url}", ("Fix", "give the path of an existing file"), exit_code=UNAVAILABLE
             )
-        raise Refused(
+        raise CommandError(
             f"there is no database at {url}",
             ("Fix", f"check the name; to create a database, run: ararat init --database {url}"),
             exit_code=UNAVAILABLE,
@@ -128,7 +131,7 @@ def is_new(url: str) -> bool:
 def has_no_tables(url: str) -> bool:
     """Return whether ``url`` names a database without tables, also one that does not exist.
 
-    Raises :class:`~ararat.cli.errors.Refused` for a database of another program.
+    Raises :class:`~ararat.cli.errors.CommandError` for a database of another program.
     """
     from ...bindings.open import database_at, table_file
     from ...bindings.storage.store import has_tables

@@ -21,7 +21,7 @@ from typing import IO, Any, NamedTuple
 import click
 
 from .. import streams
-from ..errors import DONE, FAILURE, NO, Refused, write
+from ..errors import DONE, FAILURE, NO, CommandError, write
 from ..numbers import WholeNumber
 from ..output import Sheet, words
 
@@ -87,7 +87,7 @@ def run_command(file: str, command: tuple[str, ...], kinds: tuple[str, ...], sec
     wanted = set(kinds) or set(KINDS)
     vectors = [vector for vector in _vectors(file) if vector.kind in wanted]
     if not vectors:
-        raise Refused(f"{file} contains no vector of these kinds", ("Expected", ", ".join(sorted(KINDS))))
+        raise CommandError(f"{file} contains no vector of these kinds", ("Expected", ", ".join(sorted(KINDS))))
     counted: Counter[tuple[str, bool]] = Counter()
     for vector, response in _ask(vectors, command, seconds):
         agreed = agrees(vector.expect, response.get("result"))
@@ -133,7 +133,7 @@ def _vectors(file: str) -> Iterator[_Vector]:
                     raise TypeError
                 yield _Vector(row["id"], row["kind"], row["input"], row["expect"])
             except (ValueError, TypeError, KeyError, RecursionError):
-                raise Refused(f"{file}, line {number:,}: not a test vector") from None
+                raise CommandError(f"{file}, line {number:,}: not a test vector") from None
 
 
 def _ask(
@@ -145,10 +145,10 @@ def _ask(
         process = subprocess.Popen([*command], stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # noqa: S603
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise Refused(f"cannot run {words(command[0], most=200)}: {why}", exit_code=FAILURE) from None
+        raise CommandError(f"cannot run {words(command[0], most=200)}: {why}", exit_code=FAILURE) from None
     questions, answers = process.stdin, process.stdout
     if questions is None or answers is None:
-        raise Refused("the command has no standard input and output", exit_code=FAILURE)
+        raise CommandError("the command has no standard input and output", exit_code=FAILURE)
     received: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(answers, received), daemon=True).start()
     try:
@@ -179,16 +179,16 @@ def _response(vector: _Vector, received: queue.SimpleQueue[bytes], seconds: int)
     try:
         line = received.get(timeout=seconds)
     except queue.Empty:
-        raise Refused(f"{vector.id}: no answer within {seconds} s", exit_code=FAILURE) from None
+        raise CommandError(f"{vector.id}: no answer within {seconds} s", exit_code=FAILURE) from None
     if not line:
-        raise Refused(f"{vector.id}: the command ended without an answer", exit_code=FAILURE)
+        raise CommandError(f"{vector.id}: the command ended without an answer", exit_code=FAILURE)
     try:
         response = json.loads(line)
     except (ValueError, RecursionError):
         response = None
     if not isinstance(response, dict) or response.get("id") != vector.id:
         what = f"{vector.id}: not a JSON object with this id: {words(line[:200].decode('utf-8', 'replace'))}"
-        raise Refused(what, exit_code=FAILURE)
+        raise CommandError(what, exit_code=FAILURE)
     return {name: response[name] for name in ("result", "error") if name in response}
 
 

@@ -19,7 +19,7 @@ from ...webapp.tracing.bulk import CSV_HEADER, GOOD, OPEN, VERDICTS, BulkTraceRo
 from ...webapp.tracing.events import Event
 from .. import streams
 from ..bindings.stores import open_store
-from ..errors import DONE, NO, NO_INPUT, Refused, write
+from ..errors import DONE, NO, NO_INPUT, CommandError, write
 from ..output import Sheet, Style, identifier
 from ..progress import Progress
 
@@ -198,7 +198,7 @@ def _result_file(name: str) -> Iterator[tuple[list[BulkTraceRow], TextIO]]:
                 new.writelines(f"{json.dumps(each.as_dict())}\n".encode("ascii") for each in earlier)
         stream = path.open("a", encoding="ascii")
     except OSError as error:
-        raise Refused(f"cannot read or write {name}: {error.strerror or error}", exit_code=NO_INPUT) from None
+        raise CommandError(f"cannot read or write {name}: {error.strerror or error}", exit_code=NO_INPUT) from None
     with stream:
         yield earlier, stream
 
@@ -210,4 +210,4 @@ def _read(line: bytes, number: int, name: str) -> BulkTraceRow:
         is_json = not isinstance(error, json.JSONDecodeError | UnicodeDecodeError | RecursionError)
         why = str(error) if is_json else "not JSON"
         expected = "the output of `ararat check --trace` with --json or --resume"
-        raise Refused(f"{name}, line {number}: {why}", ("Expected", expected)) from None
+        raise CommandError(f"{name}, line {number}: {why}", ("Expected", expected)) from None

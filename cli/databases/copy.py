@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..bindings.stores import has_no_tables, open_store
-from ..errors import DONE, Refused, write
+from ..errors import DONE, CommandError, write
 from ..output import Sheet
 from ..progress import Progress
 
@@ -38,7 +38,7 @@ def copy_command(old: str, new: str, dry_run: bool) -> int:
     from ...bindings.open import table_file
 
     if table_file(new) is not None:
-        raise Refused(
+        raise CommandError(
             f"cannot copy to {new}: a file of text has no history",
             ("Expected", "postgresql://HOST/NAME, sqlite:///FILE, or a file that ends in .sqlite or .db"),
         )

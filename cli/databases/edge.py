@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
-from ..errors import Refused
+from ..errors import CommandError
 from ..options import with_options
 from ..output import counted
 from ..progress import Progress
@@ -44,7 +44,7 @@ def edge_settings(prefix: str | None, name: EdgeName) -> Settings:
 def write_redirects(bindings: Bindings, stream: BinaryIO, name: EdgeName, settings: Settings, *, omit: bool) -> str:
     """Write the redirects of the names, and return what was written in words.
 
-    Raises :class:`Refused` if the format cannot represent a name and ``omit`` is false.
+    Raises :class:`CommandError` if the format cannot represent a name and ``omit`` is false.
     """
     from ...middleware.edge.exporting import NotRepresentable, export_redirects
 
@@ -54,7 +54,7 @@ def write_redirects(bindings: Bindings, stream: BinaryIO, name: EdgeName, settin
     except NotRepresentable as error:
         omitted = error.omitted
         more = omitted.number - len(omitted.first)
-        raise Refused(
+        raise CommandError(
             f"the format {name} cannot represent {counted(omitted.number, 'name')}",
             *(("Name", f"{key}: {reason}") for key, reason in omitted.first),
             *([("Name", f"{more:,} more")] if more else []),

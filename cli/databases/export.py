@@ -15,7 +15,7 @@ from ...identifiers.text import display
 from ...middleware.edge.front_servers import EDGE_NAMES
 from .. import streams
 from ..bindings.stores import open_store
-from ..errors import DONE, NO_INPUT, Refused
+from ..errors import DONE, NO_INPUT, CommandError
 from ..options import database_option, format_option, read_moment
 from ..output import counted
 from ..progress import Progress
@@ -166,4 +166,4 @@ def _written(file: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise Refused(f"cannot write {file}: {error.strerror or error}", exit_code=NO_INPUT) from None
+        raise CommandError(f"cannot write {file}: {error.strerror or error}", exit_code=NO_INPUT) from None

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from .. import streams
-from ..errors import NO_INPUT, Refused
+from ..errors import NO_INPUT, CommandError
 from ..render.imports import expected
 
 if TYPE_CHECKING:
@@ -85,5 +85,5 @@ def _opened(file: str | None) -> Iterator[_Writer | None]:
             # Excel recognizes UTF-8 only by a byte order mark.
             stream = stack.enter_context(Path(file).open("w", encoding="utf-8-sig", newline=""))
         except OSError as error:
-            raise Refused(f"cannot write {file}: {error.strerror or error}", exit_code=NO_INPUT) from None
+            raise CommandError(f"cannot write {file}: {error.strerror or error}", exit_code=NO_INPUT) from None
         yield csv.writer(stream)

@@ -13,7 +13,7 @@ import click
 
 from .. import streams
 from ..bindings.stores import delete_if_empty, has_no_tables, is_new, open_store, warn_of_unregistered
-from ..errors import DONE, NO, NO_INPUT, Refused, write
+from ..errors import DONE, NO, NO_INPUT, CommandError, write
 from ..numbers import WholeNumber
 from ..options import (
     actor_option,
@@ -193,7 +193,9 @@ def _restore_history(file: str, database: str, *, dry_run: bool) -> bool:
     if not is_history(file):
         return False
     if dry_run:
-        raise Refused(f"{file} is a history, and --dry-run is for tables", ("Fix", "import it into a new database"))
+        raise CommandError(
+            f"{file} is a history, and --dry-run is for tables", ("Fix", "import it into a new database")
+        )
     with open_store(database, create=True) as bindings, Progress() as progress:
         restored = import_history(bindings, file, progress=progress.count)
     write(Sheet.of(sys.stdout).prose(f"Restored {counted_records(restored)}."))
@@ -249,19 +251,19 @@ def _import_dump(
 
 @contextmanager
 def _with_progress(file: str, report_file: str | None, *, keeps: bool) -> Iterator[Callable[[int], object]]:
-    """Yield the function that shows the progress. Turn errors of the file into :class:`Refused`.
+    """Yield the function that shows the progress. Turn errors of the file into :class:`CommandError`.
 
     ``keeps`` is true if an interrupted import keeps what it has written.
     """
     # samefile() raises an error if a file does not exist.
     with suppress(OSError):
         if report_file is not None and file != "-" and Path(report_file).samefile(file):
-            raise Refused("--report names the file of the table", ("Fix", "give another file with --report"))
+            raise CommandError("--report names the file of the table", ("Fix", "give another file with --report"))
     with Progress() as progress:
         try:
             yield progress.count
         except OSError as error:
-            raise Refused(f"cannot read {file}: {error.strerror or error}", exit_code=NO_INPUT) from None
+            raise CommandError(f"cannot read {file}: {error.strerror or error}", exit_code=NO_INPUT) from None
         except KeyboardInterrupt:
             result = "run the command again to continue" if keeps else "nothing was written"
             sys.stderr.write(f"\nararat: interrupted; {result}\n")

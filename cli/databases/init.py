@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from ..errors import DONE, Refused, store_errors, write
+from ..errors import DONE, CommandError, store_errors, write
 from ..numbers import WholeNumber
 from ..options import database_option
 from ..output import Sheet
@@ -34,14 +34,14 @@ def init_command(database: str, partitions: int | None) -> int:
     from ...bindings.storage.store import create_database
 
     if table_file(database) is not None:
-        raise Refused(
+        raise CommandError(
             f"cannot create {database}: a text file can only be read",
             ("Expected", "postgresql://HOST/NAME, sqlite:///FILE, or a file that ends in .sqlite or .db"),
         )
     with store_errors():
         place = database_at(database)
         if partitions and place.dialect_name != "postgresql":
-            raise Refused(
+            raise CommandError(
                 f"cannot create partitions in {place}: only PostgreSQL has partitions",
                 ("Expected", "postgresql://HOST/NAME, or no --partitions"),
             )

@@ -10,7 +10,7 @@ import click
 
 from ...identifiers.text import display
 from ..bindings.stores import open_store
-from ..errors import DONE, NO_INPUT, Refused
+from ..errors import DONE, NO_INPUT, CommandError
 from ..options import database_option
 from ..output import counted
 from ..progress import Progress
@@ -49,6 +49,6 @@ def snapshot_command(file: str, database: str) -> int:
                 names = write_snapshot(bindings, Path(file).absolute(), progress=progress.count)
         except (OSError, sqlite3.Error) as error:
             why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-            raise Refused(f"cannot write {file}: {why}", exit_code=NO_INPUT) from None
+            raise CommandError(f"cannot write {file}: {why}", exit_code=NO_INPUT) from None
     sys.stderr.write(f"{counted(names, 'name')} written to {display.escape(file)}\n")
     return DONE

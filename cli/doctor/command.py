@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from .. import streams
-from ..errors import DONE, NO, UNAVAILABLE, Refused, write
+from ..errors import DONE, NO, UNAVAILABLE, CommandError, write
 from ..log.trust import policy_file_option, trusted
 from ..options import json_option, optional_database_option
 from ..output import Sheet, identifier
@@ -137,7 +137,7 @@ def _findings(
                 raise click.BadParameter(str(error), param_hint="--app") from None
             remedy = "run the command in the folder of the application, in its virtual environment"
             fix = [("Fix", remedy)] if isinstance(error.__cause__, ImportError) else []
-            raise Refused(f"{place} cannot be imported: {error}", *fix, exit_code=UNAVAILABLE) from None
+            raise CommandError(f"{place} cannot be imported: {error}", *fix, exit_code=UNAVAILABLE) from None
         yield from applications.examine(application)
         settings = applications.settings_of(application)
     if url is not None:
@@ -189,7 +189,7 @@ def _probed(url: str, prefix: str | None) -> Iterator[Finding]:
     except weburl.BadURL as error:
         raise click.BadParameter(str(error), param_hint="--url") from None
     except probes.NotAnswered as error:
-        raise Refused(
+        raise CommandError(
             f"no server answers at {identifier(url)}: {error}",
             ("Next", "start the site, or pass a URL that this machine can reach"),
             exit_code=UNAVAILABLE,

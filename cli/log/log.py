@@ -12,7 +12,7 @@ import click
 
 from .. import streams
 from ..bindings.stores import open_store, require_database
-from ..errors import DONE, NO, Refused, store_errors, write
+from ..errors import DONE, NO, CommandError, store_errors, write
 from ..options import database_option, json_option, network_option
 from ..output import Sheet, counted, words
 from .trust import policy_file_option, trusted
@@ -225,7 +225,7 @@ def _key_path(folder: Path, key: Path | None) -> Path:
     """Return the path of the key, which must be outside of the folder, because the folder is public."""
     path = folder.with_name(f"{folder.name}.key") if key is None else key
     if path.resolve().is_relative_to(folder.resolve()):
-        raise Refused(
+        raise CommandError(
             f"the key file {words(str(path))} is inside of the public folder {words(str(folder))}",
             ("Fix", "give --key the path of a file in another folder"),
         )
@@ -247,7 +247,7 @@ def _opened(database: str, folder: Path, *, creates: bool = False, imports: bool
     if table is not None:
         require_database(database)
         if not creates and streams.does_not_exist(place):
-            raise Refused(f"{words(database)} has no log in {words(str(folder))}", ("Fix", "run: ararat log init"))
+            raise CommandError(f"{words(database)} has no log in {words(str(folder))}", ("Fix", "run: ararat log init"))
     with open_store(place, create=table is not None and creates) as bindings:
         if table is not None and imports:
             from ...middleware import import_table
@@ -257,7 +257,7 @@ def _opened(database: str, folder: Path, *, creates: bool = False, imports: bool
                 line = summary.refused[0]
                 what = f"{words(str(table))}, line {line.line}: {line.message} ({line.code})"
                 fix = "correct the file; a published name keeps its resource, and a new target needs the resource"
-                raise Refused(what, ("Fix", fix), exit_code=NO)
+                raise CommandError(what, ("Fix", fix), exit_code=NO)
         if not isinstance(bindings.store, DatabaseStore):
             raise TypeError("the store of a database is not a file")
         with store_errors():

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from .. import streams
-from ..errors import DONE, NO, NO_INPUT, Refused, write
+from ..errors import DONE, NO, NO_INPUT, CommandError, write
 from ..options import check_file, network_option
 from ..output import Sheet, counted, words
 from ..progress import Progress
@@ -86,7 +86,7 @@ def monitor_command(
                 stream.write(bytes(monitor.seen))
         except OSError as error:
             what = f"{words(state_file)} cannot be written: {error.strerror or error}"
-            raise Refused(what, ("Fix", "give --state the path of a file that you can write")) from None
+            raise CommandError(what, ("Fix", "give --state the path of a file that you can write")) from None
     if as_json:
         streams.dump(_summary(monitor, count))
     else:
@@ -133,7 +133,7 @@ def _last_seen(state_file: str | None) -> LastSeen | None:
         return LastSeen.of_bytes(read_file(state_file, MAX_BYTES))
     except LogError as error:
         fix = "give the file that an earlier run has written; without it, the histories cannot be compared"
-        raise Refused(f"{words(state_file)}: {error}", ("Fix", fix)) from None
+        raise CommandError(f"{words(state_file)}: {error}", ("Fix", fix)) from None
 
 
 def _source(place: str, client: Client) -> Source:
@@ -145,5 +145,5 @@ def _source(place: str, client: Client) -> Source:
     try:
         checkpoint.stat()  # a wrong path is not a fault of the log
     except OSError as error:
-        raise Refused(f"{words(str(checkpoint))} cannot be read: {error.strerror}", exit_code=NO_INPUT) from None
+        raise CommandError(f"{words(str(checkpoint))} cannot be read: {error.strerror}", exit_code=NO_INPUT) from None
     return LogFolder(Path(place))

@@ -27,7 +27,7 @@ from ...webapp.tracing.client.exchange import Exchange
 from ...webapp.tracing.client.http_client import GuardedClient
 from ...webapp.tracing.client.url import WebURL
 from ...webapp.tracing.hop import HopFailed
-from ..errors import NO_INPUT, UNAVAILABLE, Refused
+from ..errors import NO_INPUT, UNAVAILABLE, CommandError
 from ..output import words
 
 SECONDS = 30.0
@@ -108,14 +108,14 @@ class Client:
     def get(self, url: str, *, limit: int = MAX_BYTES) -> bytes:
         """Return the content of a URL.
 
-        Raises :class:`LogError` for another status than 200, and :class:`Refused` with the exit code 69 without a
+        Raises :class:`LogError` for another status than 200, and :class:`CommandError` with the exit code 69 without a
         response.
         """
         try:
             reply = self.request(url, limit=limit)
         except HopFailed as failed:
             fix = "check the network, or allow a private one with --allow-network"
-            raise Refused(f"{words(url)} cannot be read: {failed}", ("Fix", fix), exit_code=UNAVAILABLE) from None
+            raise CommandError(f"{words(url)} cannot be read: {failed}", ("Fix", fix), exit_code=UNAVAILABLE) from None
         if reply.status != 200:
             raise LogError(f"{display.escape(url[:200])} answers {reply.status}")
         return reply.body
@@ -136,13 +136,13 @@ class RemoteLog:
         self._client = client
 
     def checkpoint(self) -> bytes:
-        """Return the checkpoint. Raises :class:`Refused` if it cannot be read."""
+        """Return the checkpoint. Raises :class:`CommandError` if it cannot be read."""
         url = f"{self._address}/{CHECKPOINT}"
         try:
             return self._client.get(url)
         except LogError as error:
             fix = "give the URL of the folder that contains the file checkpoint"
-            raise Refused(str(error), ("Fix", fix), exit_code=UNAVAILABLE) from None
+            raise CommandError(str(error), ("Fix", fix), exit_code=UNAVAILABLE) from None
 
     def read(self, tile: Tile) -> bytes:
         """Return the content of a tile. Raises :class:`LogError` if the server does not have it."""
@@ -157,10 +157,10 @@ def is_url(text: str) -> bool:
 def read_file(path: str, limit: int) -> bytes:
     """Return the content of a file, or one byte more than ``limit`` of a longer one.
 
-    Raises :class:`Refused` with the exit code 66 if the file cannot be read.
+    Raises :class:`CommandError` with the exit code 66 if the file cannot be read.
     """
     try:
         with Path(path).open("rb") as stream:
             return stream.read(limit + 1)
     except OSError as error:
-        raise Refused(f"{words(path)} cannot be read: {error.strerror or error}", exit_code=NO_INPUT) from None
+        raise CommandError(f"{words(path)} cannot be read: {error.strerror or error}", exit_code=NO_INPUT) from None

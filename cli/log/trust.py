@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..errors import Refused
+from ..errors import CommandError
 from ..output import words
 
 if TYPE_CHECKING:
@@ -34,8 +34,8 @@ vkey_option: Callable[..., Any] = click.option(
 def trusted(policy_file: str | None, vkey: str | None) -> Policy | None:
     """Return the policy of the options ``--policy`` and ``--vkey``, or None without both.
 
-    Raises :class:`Refused` if it is not valid or cannot be read, or if the package for signatures is not installed.
-    Raises click.UsageError with both options.
+    Raises :class:`CommandError` if it is not valid or cannot be read, or if the package for signatures is not
+    installed. Raises click.UsageError with both options.
     """
     from ...bindings.log.errors import LogError
     from ...bindings.log.notes.keys import VerifierKey, require_signatures
@@ -45,7 +45,7 @@ def trusted(policy_file: str | None, vkey: str | None) -> Policy | None:
         # Without this check, a correct log would be reported as a wrong one.
         require_signatures()
     except LogError as error:
-        raise Refused(str(error)) from None
+        raise CommandError(str(error)) from None
     if policy_file is not None and vkey is not None:
         raise click.UsageError("--policy contains the keys of logs; leave out --vkey")
     if policy_file is not None:
@@ -54,10 +54,10 @@ def trusted(policy_file: str | None, vkey: str | None) -> Policy | None:
         try:
             return Policy.of_bytes(read_file(policy_file, MAX_BYTES))
         except LogError as error:
-            raise Refused(f"{words(policy_file)}: {error}") from None
+            raise CommandError(f"{words(policy_file)}: {error}") from None
     if vkey is not None:
         try:
             return Policy(logs=[Party(key=VerifierKey.of_text(vkey))])
         except LogError as error:
-            raise Refused(str(error), ("Fix", "copy the key from the web site of the log")) from None
+            raise CommandError(str(error), ("Fix", "copy the key from the web site of the log")) from None
     return None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from .. import streams
-from ..errors import DONE, NO, Refused, read_name, write
+from ..errors import DONE, NO, CommandError, read_name, write
 from ..options import network_option
 from ..output import Sheet, counted, words
 from .remote import Client, is_url, read_file
@@ -79,7 +79,7 @@ def verify_name_command(
         if as_json:
             streams.dump({"identifier": key, "proved": False, "error": str(error)})
             return NO
-        raise Refused(f"not proved: {error}", ("Proof", words(source)), exit_code=NO) from None
+        raise CommandError(f"not proved: {error}", ("Proof", words(source)), exit_code=NO) from None
     if as_json:
         streams.dump(_as_dict(key, found))
     else:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from .. import streams
-from ..errors import DONE, UNAVAILABLE, Refused, store_errors, write
+from ..errors import DONE, UNAVAILABLE, CommandError, store_errors, write
 from ..numbers import WholeNumber
 from ..output import Sheet, counted, words
 
@@ -56,7 +56,7 @@ def init_command(name: str, folder: Path) -> int:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
-        raise Refused(f"the folder {words(str(folder))} cannot be created: {error.strerror or error}") from None
+        raise CommandError(f"the folder {words(str(folder))} cannot be created: {error.strerror or error}") from None
     with store_errors():
         key = create_key(_key_path(folder), name, COSIGNATURE)
         _witness(folder).create()
@@ -80,7 +80,7 @@ def add_command(vkey: str, folder: Path) -> int:
     try:
         key = VerifierKey.of_text(vkey)
     except LogError as error:
-        raise Refused(str(error), ("Fix", "copy the key from the web site of the log")) from None
+        raise CommandError(str(error), ("Fix", "copy the key from the web site of the log")) from None
     with store_errors():
         is_new = _witness(folder).add_log(key)
     added = "The witness cosigns the log" if is_new else "The witness already cosigns the log"
@@ -131,7 +131,7 @@ def serve_command(folder: Path, host: str, port: int | None) -> int:
             listener = listen(host, port)
         except OSError as error:
             where = f"{words(host)}, port {'from 8000 on' if port is None else port}"
-            raise Refused(f"cannot listen on {where}: {error.strerror or error}", exit_code=UNAVAILABLE) from None
+            raise CommandError(f"cannot listen on {where}: {error.strerror or error}", exit_code=UNAVAILABLE) from None
         address = address_of(listener)
 
         def ready() -> None:

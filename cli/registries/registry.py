@@ -14,7 +14,7 @@ from ...identifiers.registries import files
 from ...identifiers.registries import tables as registry_tables
 from ...identifiers.registries.tables import AnyTable, Changes, RegistryError
 from .. import streams
-from ..errors import DONE, NO, NO_INPUT, Refused, write
+from ..errors import DONE, NO, NO_INPUT, CommandError, write
 from ..output import Sheet, Style, counted
 from .registry_folder import VARIABLE, registry_folder, table_in, write_tables
 
@@ -86,7 +86,7 @@ def _folder(out: str | None) -> Path:
     try:
         return Path(out) if out else registry_folder()
     except RuntimeError:
-        raise Refused(
+        raise CommandError(
             "there is no home folder for the tables", ("Fix", "set --out DIR"), exit_code=_CANNOT_CREATE
         ) from None
 
@@ -96,20 +96,20 @@ def _tables(file: str, date: datetime | None) -> list[AnyTable]:
         with Path(file).open("rb") as stream:
             content = stream.read(files.LARGEST + 1)
     except OSError as error:
-        raise Refused(f"cannot read {file}: {error.strerror or error}", exit_code=NO_INPUT) from None
+        raise CommandError(f"cannot read {file}: {error.strerror or error}", exit_code=NO_INPUT) from None
     try:
         return files.read(content, name=file, date=date.date().isoformat() if date else None)
     except RegistryError as error:
-        raise Refused(str(error), ("Written", "nothing")) from None
+        raise CommandError(str(error), ("Written", "nothing")) from None
 
 
 def _update(new: Any, folder: Path) -> _Update:
     try:
         old = table_in(folder, new.registry)
     except OSError as error:
-        raise Refused(f"cannot read {folder}: {error.strerror or error}", exit_code=_CANNOT_CREATE) from None
+        raise CommandError(f"cannot read {folder}: {error.strerror or error}", exit_code=_CANNOT_CREATE) from None
     except RegistryError as error:
-        raise Refused(str(error), ("Fix", "delete this file; then the table of the package is used")) from None
+        raise CommandError(str(error), ("Fix", "delete this file; then the table of the package is used")) from None
     return _Update(old, new, registry_tables.compare(old, new))
 
 
@@ -118,12 +118,12 @@ def _write(folder: Path, tables: list[AnyTable]) -> None:
         write_tables(folder, tables)
     except OSError as error:
         what = f"cannot write {error.filename or folder}: {error.strerror or error}"
-        raise Refused(
+        raise CommandError(
             what, ("Fix", "make the folder writable, or set another --out DIR"), exit_code=_CANNOT_CREATE
         ) from None
 
 
-def _vanished(updates: list[_Update]) -> Refused:
+def _vanished(updates: list[_Update]) -> CommandError:
     lost = [key for update in updates for key in update.lost]
     details = [
         ("Expected", "all NAANs of the table in use (ARK draft, section 3.1)"),
@@ -134,7 +134,7 @@ def _vanished(updates: list[_Update]) -> Refused:
     if new.date < old.date:
         details.insert(1, ("Cause", f"the file is older ({new.date}) than the table in use ({old.date})"))
     what = f"{counted(len(lost), 'NAAN')} of the table in use {'is' if len(lost) == 1 else 'are'} not in the file"
-    return Refused(what, *details, exit_code=NO)
+    return CommandError(what, *details, exit_code=NO)
 
 
 def _as_dict(update: _Update, path: Path | None) -> dict[str, Any]:

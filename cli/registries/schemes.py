@@ -10,7 +10,7 @@ import click
 from ...identifiers import registries, scheme_registration
 from ...identifiers.scheme_registration import PROFILES, QUESTIONS, Finding, Registration, RegistrationError
 from .. import streams
-from ..errors import DONE, NO, NO_INPUT, UNREADABLE, Refused, write
+from ..errors import DONE, NO, NO_INPUT, UNREADABLE, CommandError, write
 from ..output import Sheet, Style, counted, words
 
 _STYLES: dict[str, Style] = {"error": "error", "warning": "warning", "note": "soft"}
@@ -69,7 +69,7 @@ def show_command(record: str, as_json: bool, as_text: bool) -> int:
     shipped = scheme_registration.registration(record.lower())
     if shipped is None and _is_a_name(record):
         if as_json or as_text:
-            raise Refused(f"there is no built-in record of {record}", exit_code=NO)
+            raise CommandError(f"there is no built-in record of {record}", exit_code=NO)
         write(_registry_lines(record, sheet))
         return DONE if registries.scheme(record) else NO
     found = shipped or _read(record)[0]
@@ -100,7 +100,7 @@ def new_command(name: str, profile: str) -> int:
     """
     reading = scheme_registration.read_name(name)
     if not reading.valid:
-        raise Refused(
+        raise CommandError(
             f"{words(name, most=100)} is not a valid scheme name",
             ("Expected", scheme_registration.RULES["scheme-name-syntax"].expected),
         )
@@ -113,7 +113,7 @@ def new_command(name: str, profile: str) -> int:
         write(sheet.prose(f"{number}. {step}"), to=sys.stderr)
     if not reading.registrable and name.islower():
         why = f"is already registered ({reading.status})" if reading.status else "is reserved for examples"
-        raise Refused(f"{name} {why}", exit_code=NO)
+        raise CommandError(f"{name} {why}", exit_code=NO)
     return DONE
 
 
@@ -128,17 +128,17 @@ def _read(record: str) -> tuple[Registration, bool]:
     if record != "-" and _is_a_name(record):
         known = " and ".join(scheme_registration.registered_names())
         what = f"there is no file and no built-in record named {record}; built-in are {known}"
-        raise Refused(what, exit_code=NO_INPUT)
+        raise CommandError(what, exit_code=NO_INPUT)
     try:
         content = _read_bytes(record)
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise Refused(f"cannot read {record}: {why}", exit_code=NO_INPUT) from None
+        raise CommandError(f"cannot read {record}: {why}", exit_code=NO_INPUT) from None
     try:
         return scheme_registration.read(content.decode("utf-8", "surrogateescape")), False
     except RegistrationError as error:
         place = "standard input" if record == "-" else record
-        raise Refused(
+        raise CommandError(
             f"{place}: {error}", ("Fix", "to create a record, run: ararat schemes new NAME"), exit_code=UNREADABLE
         ) from None
 

@@ -44,7 +44,7 @@ def wsgi_application_of(
     """Return the resolver and the inspector with these options. The other arguments are those of
     :func:`.server.compose`.
 
-    Raises ValueError, NotImplementedError, UsageError and Refused for a wrong option.
+    Raises ValueError, NotImplementedError, UsageError and CommandError for a wrong option.
     """
     from . import server
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..errors import Refused
+from ..errors import CommandError
 from .application import resolver_settings, wsgi_application_of
 from .logs import FOR_SERVERS, log_plainly
 from .mount import MountedASGI, Mounts
@@ -56,7 +56,7 @@ def wsgi_application() -> WSGIApplication:
             on_resolve=on_resolve,
             resume=False,
         )
-    except Refused as error:
+    except CommandError as error:
         raise InvalidEnvironment("\n".join([error.what, *map(": ".join, error.details)])) from error
     except (ValueError, NotImplementedError, click.UsageError) as error:
         raise InvalidEnvironment(str(error)) from error
@@ -78,7 +78,7 @@ def asgi_application() -> ResolverASGIMiddleware | MountedASGI:
         resolver = ResolverASGIMiddleware(NamesOnlySite(bindings), bindings, on_resolve=on_resolve, **settings)
         mounts = Mounts([options["prefix"], *options["also"]])
         return MountedASGI(resolver, mounts) if mounts else resolver
-    except (ValueError, NotImplementedError, Refused) as error:
+    except (ValueError, NotImplementedError, CommandError) as error:
         raise InvalidEnvironment(str(error)) from error
 
 

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from ..bindings.stores import SERVED_ADVICE
-from ..errors import NO_INPUT, UNAVAILABLE, Refused, store_errors, write
+from ..errors import NO_INPUT, UNAVAILABLE, CommandError, store_errors, write
 from ..numbers import Number, WholeNumber
 from ..options import policy_option, with_options
 from ..output import Sheet
@@ -298,7 +298,7 @@ def serve_command(
         except (ValueError, NotImplementedError) as error:
             raise click.UsageError(with_options(str(error), serve_command)) from None
         except MissingAssets as error:
-            raise Refused(str(error), exit_code=UNAVAILABLE) from None
+            raise CommandError(str(error), exit_code=UNAVAILABLE) from None
 
         def ready() -> None:
             write(banner.lines(Sheet.of(sys.stdout), bindings, options, address=address, inspector=inspector))
@@ -340,7 +340,7 @@ def _listener(host: str, port: int | None) -> socket.socket:
         return server.listen(host, port)
     except UnicodeError:
         # Python raises it for a text that cannot be encoded as the name of a host.
-        raise Refused(
+        raise CommandError(
             f"{host} is not the name of a host", ("Fix", "set another --host"), exit_code=UNAVAILABLE
         ) from None
     except OSError as error:
@@ -352,7 +352,7 @@ def _listener(host: str, port: int | None) -> socket.socket:
             which = f"port {port}" if port is not None else f"each port from {wanted} to {last}"
             what = f"{which} of {host} is used by another process ({os.strerror(errno.EADDRINUSE)})"
             advice = "set --port 0 for any free port, set another --port, or stop that process"
-        raise Refused(what, ("Fix", advice), exit_code=UNAVAILABLE) from None
+        raise CommandError(what, ("Fix", advice), exit_code=UNAVAILABLE) from None
 
 
 @contextmanager
@@ -367,7 +367,7 @@ def open_access_log(place: str | None) -> Iterator[Callable[[Resolution], None] 
     try:
         handler = logging.StreamHandler(sys.stdout) if place == "-" else WatchedFileHandler(place, encoding="ascii")
     except OSError as error:
-        raise Refused(f"cannot write {place}: {error.strerror or error}", exit_code=NO_INPUT) from None
+        raise CommandError(f"cannot write {place}: {error.strerror or error}", exit_code=NO_INPUT) from None
     logger = logging.getLogger("ararat.resolutions")
     logger.setLevel(logging.INFO)
     # Handlers of the root logger must not repeat these lines.

@@ -12,7 +12,7 @@ import click
 
 from ...bindings.system.file_access import open_to_others
 from ...webapp import trusted_proxy
-from ..errors import NO_INPUT, USAGE, Refused
+from ..errors import NO_INPUT, USAGE, CommandError
 from ..numbers import WholeNumber
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class SignIn(NamedTuple):
     def of_proxy(self, trusted_proxies: int) -> dict[str, str | None]:
         """Return the settings of the application for the user of a proxy.
 
-        Raises UsageError if no proxy can have set the fields, and Refused without a secret or with a wrong file.
+        Raises UsageError if no proxy can have set the fields, and CommandError without a secret or with a wrong file.
         """
         user, file = self.remote_user, self.proxy_secret_file
         if user == "REMOTE_USER" and not file:
@@ -57,7 +57,7 @@ class SignIn(NamedTuple):
             trusted_proxy.environ_key(user, "remote_user")
             trusted_proxy.environ_key(self.proxy_secret_field, "remote_user_secret_field")
             if file is None:
-                raise Refused(
+                raise CommandError(
                     f"--remote-user {user} needs --remote-user-secret-file, because clients can send a field that "
                     "servers read as this one",
                     ("Fix", _NEW_SECRET),
@@ -69,7 +69,7 @@ class SignIn(NamedTuple):
             try:
                 trusted_proxy.ProxySecret(secret, self.proxy_secret_field)
             except ValueError as error:
-                raise Refused(f"{file}: {str(error).partition(': ')[2]}", exit_code=NO_INPUT) from None
+                raise CommandError(f"{file}: {str(error).partition(': ')[2]}", exit_code=NO_INPUT) from None
         return {
             "remote_user": user,
             "remote_user_secret": secret,
@@ -77,7 +77,7 @@ class SignIn(NamedTuple):
         }
 
     def openid(self) -> OpenID | None:
-        """Return the OpenID provider, or None. Raises UsageError, ValueError and Refused."""
+        """Return the OpenID provider, or None. Raises UsageError, ValueError and CommandError."""
         if self.issuer is None and not (self.client or self.secret_file):
             return None
         if self.issuer is None or self.client is None:
@@ -86,7 +86,7 @@ class SignIn(NamedTuple):
             from ...webapp.accounts.openid import OpenID
         except ImportError:
             fix = "install the extra oidc: pip install 'ararat[app,oidc]'"
-            raise Refused("the packages for OpenID Connect are not installed", ("Fix", fix)) from None
+            raise CommandError("the packages for OpenID Connect are not installed", ("Fix", fix)) from None
         return OpenID(
             issuer=self.issuer,
             client_id=self.client,
@@ -174,17 +174,17 @@ def _secret(file: str, *, private: bool = False) -> str:
     try:
         with Path(file).open("rb") as stream:
             if private and (rights := open_to_others(os.fstat(stream.fileno()))):
-                raise Refused(
+                raise CommandError(
                     f"other users can read or change {file} ({rights})",
                     ("Fix", f"run: chmod o= {file}"),
                     exit_code=NO_INPUT,
                 )
             text = stream.read(_MAX_SECRET + 1).decode("utf-8").strip()
     except UnicodeDecodeError:
-        raise Refused(f"cannot read {file}: it is not UTF-8", exit_code=NO_INPUT) from None
+        raise CommandError(f"cannot read {file}: it is not UTF-8", exit_code=NO_INPUT) from None
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise Refused(f"cannot read {file}: {why}", exit_code=NO_INPUT) from None
+        raise CommandError(f"cannot read {file}: {why}", exit_code=NO_INPUT) from None
     if not text or not text.isprintable() or len(text) > _MAX_SECRET:
-        raise Refused(f"{file} does not contain one line with a secret", ("Expected", "at most 1,000 characters"))
+        raise CommandError(f"{file} does not contain one line with a secret", ("Expected", "at most 1,000 characters"))
     return text

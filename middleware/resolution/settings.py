@@ -15,7 +15,7 @@ from urllib.parse import unquote
 from ...bindings.names import targets
 from ...bindings.names.branding import model as branding
 from ...bindings.names.branding.model import NO_BRANDING, Branding
-from ...bindings.names.errors import Refused
+from ...bindings.names.errors import CatalogueError
 from ...bindings.names.origins import check_prefix
 from ...identifiers import Ark, IdentifierError, Urn
 from ...identifiers.ark import length
@@ -326,7 +326,7 @@ def _prefix(setting: str, prefix: str) -> str:
     # "The prefix of an HTTP resolver MUST match the http-resolver-prefix production rule."
     try:
         return check_prefix(prefix)
-    except Refused as error:
+    except CatalogueError as error:
         raise ValueError(f"{setting}: {error}") from None
 
 
@@ -398,7 +398,7 @@ def _local(setting: str, given: str) -> str:
     """Return a path of this site without a slash at its end."""
     try:
         path = targets.check(given, "located") or ""
-    except Refused as error:
+    except CatalogueError as error:
         raise ValueError(f"{setting}: {error}") from None
     if not path.startswith("/"):
         raise ValueError(f"{setting}: {given!r} is not a path of this site; it must begin with /")
@@ -429,7 +429,7 @@ def _branding(settings: Settings) -> Branding:
     for name, text in given.items():
         try:
             checked[name] = branding.check_field(name, text)
-        except Refused as error:
+        except CatalogueError as error:
             raise ValueError(f"{name}: {error.message}; set {error.expected}") from None
     return Branding(**checked)
 

@@ -11,7 +11,7 @@ import hmac
 from flask import request
 
 from .. import cross_site
-from ..errors import Refused
+from ..errors import HTTPRefusal
 from . import cookies
 
 FIELD = "csrf_token"
@@ -31,13 +31,13 @@ def form_token() -> str:
 
 
 def require_own_form() -> None:
-    """Raise :class:`Refused` unless a form of this site sent the current request."""
+    """Raise :class:`HTTPRefusal` unless a form of this site sent the current request."""
     require_own_page()
     given = request.headers.get(HEADER) or (request.form.get(FIELD) if request.mimetype in _FORMS else None) or ""
     # A page of a subdomain can set the cookie of forms on http. It cannot set that of the session, which is random.
     known = cookies.session_id() or cookies.known_form_id()
     if known is None or not hmac.compare_digest(derived(known, "csrf").encode(), given.encode("utf-8", "replace")):
-        raise Refused(
+        raise HTTPRefusal(
             403,
             "csrf",
             "The form is too old, or the browser does not send cookies. Load the page again and send the form again.",
@@ -45,9 +45,9 @@ def require_own_form() -> None:
 
 
 def require_own_page() -> None:
-    """Raise :class:`Refused` if the header fields show that a page of another site sent the current request."""
+    """Raise :class:`HTTPRefusal` if the header fields show that a page of another site sent the current request."""
     if cross_site.from_another_site():
-        raise Refused(403, "other-site", "A page of another site sent this request. Use the form on this site.")
+        raise HTTPRefusal(403, "other-site", "A page of another site sent this request. Use the form on this site.")
 
 
 def derived(cookie: str, purpose: str) -> str:

@@ -19,7 +19,7 @@ from flask import Flask, Response, abort, g, request
 from werkzeug.datastructures import Authorization
 
 from ..config import site
-from ..errors import Refused
+from ..errors import HTTPRefusal
 from . import cookies, csrf, passwords
 from .errors import AccountError
 from .model import Account, Caller
@@ -58,8 +58,8 @@ def accounts() -> Accounts:
 def caller() -> Caller | None:
     """Return the caller of the current request, or None without a credential or without accounts.
 
-    Raises :class:`Refused` with 401 for a wrong credential, and with 429 after too many failed attempts. The status is
-    403 for a request that another site can have sent. Raises BindingsUnavailable.
+    Raises :class:`HTTPRefusal` with 401 for a wrong credential, and with 429 after too many failed attempts. The
+    status is 403 for a request that another site can have sent. Raises BindingsUnavailable.
     """
     if _G not in g:
         known = site().accounts
@@ -68,7 +68,7 @@ def caller() -> Caller | None:
 
 
 def require_caller() -> Caller:
-    """Return the caller. Raises :class:`Refused` with 401 without a credential; 404 if the site has no accounts."""
+    """Return the caller. Raises :class:`HTTPRefusal` with 401 without a credential; 404 if the site has no accounts."""
     accounts()
     found = caller()
     if found is None:
@@ -77,7 +77,7 @@ def require_caller() -> Caller:
 
 
 def of_token(known: Accounts, secret: str, address: str | None) -> Caller:
-    """Return the caller with a token. Raises :class:`Refused` with 401."""
+    """Return the caller with a token. Raises :class:`HTTPRefusal` with 401."""
     found = known.of_token(secret) if len(secret) <= _MAX_TOKEN else None
     if found is None:
         raise unauthorized("token-invalid", "The token is not valid. It can be wrong, expired or revoked.")
@@ -87,7 +87,7 @@ def of_token(known: Accounts, secret: str, address: str | None) -> Caller:
 def of_name_and_secret(known: Accounts, name: str, secret: str, address: str | None) -> Caller:
     """Return the caller with a name, and a password or a token. The name can be empty with a token.
 
-    Raises :class:`Refused` with 401, 429 or 503.
+    Raises :class:`HTTPRefusal` with 401, 429 or 503.
     """
     if secret.startswith(passwords.TOKEN_BEGINS):
         found = of_token(known, secret, address)
@@ -98,22 +98,22 @@ def of_name_and_secret(known: Accounts, name: str, secret: str, address: str | N
 
 
 def signed_in(known: Accounts, name: str, password: str, address: str | None) -> Account:
-    """Return the account with a name and a password. Raises :class:`Refused` with 401, 429 or 503."""
+    """Return the account with a name and a password. Raises :class:`HTTPRefusal` with 401, 429 or 503."""
     try:
         return sign_in(known, name, password, address)
     except WrongPassword:
         raise unauthorized("sign-in-wrong", "The name or the password is wrong.") from None
     except TooManyAttempts as error:
         sentence = "There were too many failed attempts to sign in. Wait 15 minutes, then try again."
-        raise Refused(429, "sign-in-limit", sentence, retry_after=error.seconds) from None
+        raise HTTPRefusal(429, "sign-in-limit", sentence, retry_after=error.seconds) from None
     except passwords.Busy:
         sentence = "Too many passwords are checked at this moment. Try again in some seconds."
-        raise Refused(503, "sign-in-busy", sentence, retry_after=5) from None
+        raise HTTPRefusal(503, "sign-in-busy", sentence, retry_after=5) from None
 
 
-def unauthorized(code: str, sentence: str) -> Refused:
+def unauthorized(code: str, sentence: str) -> HTTPRefusal:
     """Return the error 401 with the challenges for programs."""
-    return Refused(401, code, sentence, challenges=CHALLENGES)
+    return HTTPRefusal(401, code, sentence, challenges=CHALLENGES)
 
 
 def _identify(known: Accounts) -> Caller | None:
@@ -149,7 +149,7 @@ def _of_user(known: Accounts, user: str) -> Account:
     except AccountError:
         account = None
     if account is None or account.disabled:
-        raise Refused(403, "account-unknown", "The web server reports a user that has no account on this site.")
+        raise HTTPRefusal(403, "account-unknown", "The web server reports a user that has no account on this site.")
     return account
 
 

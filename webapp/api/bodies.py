@@ -17,7 +17,7 @@ from werkzeug.exceptions import RequestEntityTooLarge
 
 from ...identifiers.text import display
 from .. import errors
-from ..errors import Refused
+from ..errors import HTTPRefusal
 from . import schemas
 
 JSON = "application/json"
@@ -36,8 +36,8 @@ def read_json(schema: str, *media_types: str, optional: bool = False) -> Any:
 
     ``media_types`` are accepted; the default is JSON. If the body is ``optional``, an empty body means ``{}``.
 
-    Raises :class:`Refused` with 415 for another media type, and with 413 for a long body. The status is 400 for a body
-    that is not JSON, and 422 for JSON outside of the schema.
+    Raises :class:`HTTPRefusal` with 415 for another media type, and with 413 for a long body. The status is 400 for a
+    body that is not JSON, and 422 for JSON outside of the schema.
     """
     content = read_bytes(MAX_BYTES)
     if optional and not content:
@@ -49,72 +49,74 @@ def read_json(schema: str, *media_types: str, optional: bool = False) -> Any:
 
 
 def read_bytes(limit: int) -> bytes:
-    """Return the body. Raises :class:`Refused` with 413 if it has more than ``limit`` bytes, and 415 if compressed."""
+    """Return the body. Raises :class:`HTTPRefusal`: 413 for more than ``limit`` bytes, 415 for a compressed body."""
     if request.headers.get("Content-Encoding", "identity").lower() != "identity":
-        raise Refused(415, "content-encoding", "The body is compressed. Send it without Content-Encoding.")
+        raise HTTPRefusal(415, "content-encoding", "The body is compressed. Send it without Content-Encoding.")
     request.max_content_length = limit
     try:
         return request.get_data()
     except RequestEntityTooLarge:
         errors.drain()
-        raise Refused(413, "body-too-long", f"The body is longer than {limit:,} bytes. Send fewer names.") from None
+        raise HTTPRefusal(413, "body-too-long", f"The body is longer than {limit:,} bytes. Send fewer names.") from None
 
 
 def require_empty() -> None:
-    """Raise :class:`Refused` with 400 if the request has a body."""
+    """Raise :class:`HTTPRefusal` with 400 if the request has a body."""
     if read_bytes(MAX_BYTES):
-        raise Refused(400, "body-unwanted", "This request has no body. Send it without one.")
+        raise HTTPRefusal(400, "body-unwanted", "This request has no body. Send it without one.")
 
 
 def require_media_type(accepted: Collection[str]) -> str:
-    """Return the media type of the body. Raises :class:`Refused` with 415 if it is not one of ``accepted``."""
+    """Return the media type of the body. Raises :class:`HTTPRefusal` with 415 if it is not one of ``accepted``."""
     if (given := request.mimetype) in accepted:
         return given
     shown = f"is {display.escape(given[:100])}" if given else "is missing"
-    raise Refused(415, "media-type", f"The Content-Type {shown}. Send {' or '.join(accepted)}.")
+    raise HTTPRefusal(415, "media-type", f"The Content-Type {shown}. Send {' or '.join(accepted)}.")
 
 
 def parse(content: bytes) -> Any:
-    r"""Return the value of a JSON text in UTF-8. Raises :class:`Refused` with 400.
+    r"""Return the value of a JSON text in UTF-8. Raises :class:`HTTPRefusal` with 400.
 
     >>> parse(b'{"target": null}')
     {'target': None}
     >>> parse(b'{"a": 1, "a": 2}')
     Traceback (most recent call last):
-    ararat.webapp.errors.Refused: 400 Bad Request: The member a occurs twice in an object. Send it once.
+    ararat.webapp.errors.HTTPRefusal: 400 Bad Request: The member a occurs twice in an object. Send it once.
     >>> parse(b'"\\ud800"')
     Traceback (most recent call last):
-    ararat.webapp.errors.Refused: 400 Bad Request: A text has half of a surrogate pair. Send the whole character.
+    ararat.webapp.errors.HTTPRefusal: 400 Bad Request: A text has half of a surrogate pair. Send the whole character.
     """
     try:
         text = content.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise Refused(400, "not-utf-8", f"The body is not valid UTF-8 at byte {error.start}.") from None
+        raise HTTPRefusal(400, "not-utf-8", f"The body is not valid UTF-8 at byte {error.start}.") from None
     try:
         value = _DECODER.decode(text)
         if "\\u" in text:
             _require_whole_characters(value)
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}"
-        raise Refused(400, "not-json", f"The body is not JSON at {where}: {display.escape(error.msg)}.") from None
+        raise HTTPRefusal(400, "not-json", f"The body is not JSON at {where}: {display.escape(error.msg)}.") from None
     except RecursionError:
         raise _too_deep() from None
     return value
 
 
 def check(schema: str, value: Any) -> None:
-    """Check a value against an entry of :data:`~.schemas.SCHEMAS`. Raises :class:`Refused` with 422."""
+    """Check a value against an entry of :data:`~.schemas.SCHEMAS`. Raises :class:`HTTPRefusal` with 422."""
     try:
         first = next(iter(schemas.validator(schema).iter_errors(value)), None)
     except ValueError:
         # The library has a limit for nested values.
         raise _too_deep() from None
     if first is not None:
-        raise Refused(422, "body-member", f"{_place(first)} {_reason(first)}.")
+        raise HTTPRefusal(422, "body-member", f"{_place(first)} {_reason(first)}.")
 
 
-def _too_deep() -> Refused:
-    return Refused(400, "not-json", "The values of the body are nested too deep. No request needs more than 4 levels.")
+def _too_deep() -> HTTPRefusal:
+    return HTTPRefusal(
+        400, "not-json", "The values of the body are nested too deep. No request needs more than 4 levels."
+    )
 
 
 def _place(error: jsonschema_rs.ValidationError) -> str:
@@ -157,12 +159,12 @@ def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         seen: set[str] = set()
         twice = next(name for name, _ in pairs if name in seen or seen.add(name))
         sentence = f"The member {display.escape(twice[:100])} occurs twice in an object. Send it once."
-        raise Refused(400, "member-twice", sentence)
+        raise HTTPRefusal(400, "member-twice", sentence)
     return found
 
 
 def _number(text: str) -> NoReturn:
-    raise Refused(400, "number", f"{display.escape(text[:20])} is not a number of JSON, or is too large.")
+    raise HTTPRefusal(400, "number", f"{display.escape(text[:20])} is not a number of JSON, or is too large.")
 
 
 def _integer(text: str) -> int:
@@ -195,4 +197,4 @@ def _require_whole_characters(value: Any) -> None:
                 each.encode()
             except UnicodeEncodeError:
                 sentence = "A text has half of a surrogate pair. Send the whole character."
-                raise Refused(400, "surrogate", sentence) from None
+                raise HTTPRefusal(400, "surrogate", sentence) from None

@@ -25,7 +25,7 @@ from ...bindings.names.binding import rfc3339
 from ...bindings.names.errors import BindingError
 from ...bindings.storage.tables.account_tables import idempotency as table
 from ...middleware.http import request_target
-from ..errors import Refused
+from ..errors import HTTPRefusal
 from .problems import OperationRefused
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ class OneRequest:
     def earlier_reply(self) -> Reply | None:
         """Return the reply to an earlier request with the key, or None.
 
-        Raises :class:`Refused` with 422 if that was another request.
+        Raises :class:`HTTPRefusal` with 422 if that was another request.
         """
         found = self.accounts.read(_FOUND, account=self.account, key=self.key, since=self._since())
         if not found:
@@ -95,7 +95,7 @@ class OneRequest:
         known, status, stored = found[0]
         if known != self.request:
             sentence = "This Idempotency-Key was used for another request. Use a new key for each request."
-            raise Refused(422, "idempotency-key-used", sentence)
+            raise HTTPRefusal(422, "idempotency-key-used", sentence)
         return Reply(status=status, **json.loads(stored))
 
     def store(self, connection: Connection, reply: Reply) -> None:
@@ -126,13 +126,13 @@ class OneRequest:
 
 
 def of_request(accounts: Accounts, caller: Caller) -> OneRequest | None:
-    """Return the current request with its key, or None without one. Raises :class:`Refused` for a malformed key."""
+    """Return the current request with its key, or None without one. Raises :class:`HTTPRefusal` for a malformed key."""
     given = request.headers.getlist("Idempotency-Key")
     if not given:
         return None
     if len(given) > 1 or not _KEY.fullmatch(given[0]):
         sentence = "The Idempotency-Key must be one text of 1 to 255 printable ASCII characters without spaces."
-        raise Refused(400, "idempotency-key", sentence)
+        raise HTTPRefusal(400, "idempotency-key", sentence)
     # The decoded path is the same for ark:12345/a%2Fb and ark:12345/a/b, which are two names.
     target = request_target.recover(request.environ).identifier
     parts = (request.method.encode(), target.encode(), request.mimetype.encode(), request.get_data())
@@ -155,14 +155,16 @@ def answer(accounts: Accounts, caller: Caller, act: Callable[[OneRequest | None]
             reply = act(one)
         except KeyUsed:
             earlier = one.earlier_reply()
-        except (BindingError, OperationRefused, Refused):
+        except (BindingError, OperationRefused, HTTPRefusal):
             if (earlier := one.earlier_reply()) is None:
                 raise
         else:
             if one.is_stored or (earlier := one.earlier_reply()) is None:
                 return reply.response()
     if earlier is None:
-        raise Refused(409, "idempotency-key-busy", "Another request with this Idempotency-Key is running. Try again.")
+        raise HTTPRefusal(
+            409, "idempotency-key-busy", "Another request with this Idempotency-Key is running. Try again."
+        )
     return earlier.response(is_repeated=True)
 
 

@@ -23,7 +23,7 @@ from ...bindings.names.prefixes import prefixes
 from ...identifiers.text import display
 from ...middleware.http import request_target
 from ...middleware.http.request_target import Target
-from ..errors import Refused
+from ..errors import HTTPRefusal
 from .schemas import MAX_NAME
 
 OPERATIONS = ("history", "withdraw", "restore", "relocate")
@@ -42,7 +42,7 @@ class Addressed(NamedTuple):
 def read_name(environ: Mapping[str, Any], base: str) -> Addressed:
     """Return the name in the path below ``base``, and the operation. :func:`require_assignable` checks the name.
 
-    Raises :class:`Refused` with 400 if the path cannot be read, NotFound for another path.
+    Raises :class:`HTTPRefusal` with 400 if the path cannot be read, NotFound for another path.
 
     >>> def read(path):
     ...     return read_name({"PATH_INFO": unquote(path), "REQUEST_URI": path, "QUERY_STRING": ""}, "/names/")
@@ -58,11 +58,11 @@ def read_name(environ: Mapping[str, Any], base: str) -> Addressed:
 
 
 def require_assignable(name: str) -> None:
-    """Raise :class:`Refused` with 400 for a text that is not a name, or that cannot be bound."""
+    """Raise :class:`HTTPRefusal` with 400 for a text that is not a name, or that cannot be bound."""
     try:
         names.assignable(name)
     except BindingError as error:
-        raise Refused(400, error.code, f"The name in the path is refused: {error.message}.") from None
+        raise HTTPRefusal(400, error.code, f"The name in the path is refused: {error.message}.") from None
 
 
 def read_prefix(environ: Mapping[str, Any], base: str) -> str:
@@ -73,7 +73,7 @@ def read_prefix(environ: Mapping[str, Any], base: str) -> str:
     try:
         return prefixes.check_prefix(found)
     except BindingError as error:
-        raise Refused(400, error.code, f"The prefix in the path is refused: {error.message}.") from None
+        raise HTTPRefusal(400, error.code, f"The prefix in the path is refused: {error.message}.") from None
 
 
 def _target(environ: Mapping[str, Any], base: str) -> Target:
@@ -81,23 +81,23 @@ def _target(environ: Mapping[str, Any], base: str) -> Target:
     if not target.path.startswith(base) or len(target.path) == len(base):
         raise NotFound
     if target.query is not None:
-        raise Refused(400, "query", "This URL has no query. Write a question mark in a name as %3F.")
+        raise HTTPRefusal(400, "query", "This URL has no query. Write a question mark in a name as %3F.")
     if target.dotted:
         sentence = "The path has a segment of dots, which clients and proxies remove. No name has one."
-        raise Refused(400, "dot-segment", sentence)
+        raise HTTPRefusal(400, "dot-segment", sentence)
     return target
 
 
 def _require_exact(target: Target, name: str) -> None:
     """Refuse a name that is too long, and one that the server can have decoded to another one."""
     if len(name) > MAX_NAME:
-        raise Refused(400, "name-too-long", "The name in the path is too long. A name has at most 255 characters.")
+        raise HTTPRefusal(400, "name-too-long", "The name in the path is too long. A name has at most 255 characters.")
     if not target.exact and not _UNAMBIGUOUS.fullmatch(name):
         sentence = (
             "This server does not report the path as the client sent it, so %2F and / cannot be distinguished. "
             "Use a server of the list in docs/servers.md, or send the name in the body of POST /api/v1/names."
         )
-        raise Refused(400, "path-inexact", sentence)
+        raise HTTPRefusal(400, "path-inexact", sentence)
 
 
 def _split(below: str) -> Addressed:
@@ -117,4 +117,4 @@ def _decoded(text: str) -> str:
         return unquote(text, errors="strict")
     except UnicodeDecodeError:
         sentence = f"{display.escape(text[:100])} is not percent-encoded UTF-8."
-        raise Refused(400, "not-utf-8", sentence) from None
+        raise HTTPRefusal(400, "not-utf-8", sentence) from None

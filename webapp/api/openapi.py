@@ -32,7 +32,7 @@ _ERRORS = {
     415: "The body has another media type.",
     422: "The values of the request cannot be recorded.",
     429: "There are too many requests. Retry-After contains the seconds to wait.",
-    503: "The database cannot be reached. Retry-After contains the seconds to wait.",
+    503: "The database cannot be reached or written. Retry-After contains the seconds to wait.",
 }
 _ALWAYS = (400, 401, 403, 404, 429, 503)
 _OF_BODY = (413, 415, 422)

@@ -10,23 +10,23 @@ from flask import request
 from ...bindings.names import selection as listing
 from ...bindings.names.errors import BindingError
 from ...identifiers.text import display
-from ..errors import Refused
+from ..errors import HTTPRefusal
 
 
 def read(*known: str) -> dict[str, str]:
-    """Return the parameters of the query. Raises :class:`Refused` with 400 for one that is not in ``known``."""
+    """Return the parameters of the query. Raises :class:`HTTPRefusal` with 400 for one that is not in ``known``."""
     found: dict[str, str] = {}
     try:
         unquote_to_bytes(request.query_string).decode()
     except UnicodeDecodeError:
-        raise Refused(400, "not-utf-8", "The query is not percent-encoded UTF-8.") from None
+        raise HTTPRefusal(400, "not-utf-8", "The query is not percent-encoded UTF-8.") from None
     for name, values in request.args.lists():
         shown = display.escape(name[:50])
         if name not in known:
             accepted = f"Use only {', '.join(known)}." if known else "Remove it."
-            raise Refused(400, "parameter-unknown", f"The parameter {shown} is unknown. {accepted}")
+            raise HTTPRefusal(400, "parameter-unknown", f"The parameter {shown} is unknown. {accepted}")
         if len(values) > 1:
-            raise Refused(400, "parameter-twice", f"The parameter {shown} is given twice. Send it once.")
+            raise HTTPRefusal(400, "parameter-twice", f"The parameter {shown} is given twice. Send it once.")
         found[name] = values[0]
     return found
 
@@ -34,7 +34,7 @@ def read(*known: str) -> dict[str, str]:
 def flag(name: str, text: str | None) -> bool:
     """Return a parameter that is "1", "0" or missing."""
     if text not in (None, "0", "1"):
-        raise Refused(400, "parameter", f"The parameter {name} must be 0 or 1.")
+        raise HTTPRefusal(400, "parameter", f"The parameter {name} must be 0 or 1.")
     return text == "1"
 
 
@@ -45,7 +45,7 @@ def number(name: str, text: str | None, least: int, most: int, default: int) -> 
     # Only ASCII digits: int() also accepts other digits, signs, spaces and underscores.
     if text.isascii() and text.isdecimal() and len(text) < 10 and least <= int(text) <= most:
         return int(text)
-    raise Refused(400, "parameter", f"The parameter {name} must be a number from {least} to {most:,}.")
+    raise HTTPRefusal(400, "parameter", f"The parameter {name} must be a number from {least} to {most:,}.")
 
 
 def time(name: str, text: str | None) -> datetime | None:
@@ -56,9 +56,9 @@ def time(name: str, text: str | None) -> datetime | None:
         return listing.moment(text)
     except (ValueError, OverflowError):
         sentence = f"The parameter {name} must be a date such as 2026-11-22, or a time such as 2026-11-22T09:30:00Z."
-        raise Refused(400, "parameter", sentence) from None
+        raise HTTPRefusal(400, "parameter", sentence) from None
 
 
-def refused(error: BindingError) -> Refused:
+def refused(error: BindingError) -> HTTPRefusal:
     """Return the error for a parameter that the list of names refuses."""
-    return Refused(400, error.code, f"A parameter is refused: {error.message}. Expected {error.expected}.")
+    return HTTPRefusal(400, error.code, f"A parameter is refused: {error.message}. Expected {error.expected}.")

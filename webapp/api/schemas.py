@@ -234,6 +234,7 @@ RESPONSES["SavedName"]["properties"]["warnings"] = {
 RESPONSES["Problem"]["properties"] |= {
     "expected": {**TEXT, "description": "what is accepted"},
     "reference": TEXT,
+    "argument": {**TEXT, "description": "the value that the error is about, such as target"},
     "identifier": {**MAYBE_TEXT, "description": "the name that is refused"},
     "existing": {**_MAYBE_NAME, "description": "the recorded row of the name"},
     "proposed": {**ref("Name"), "description": "the refused row of the name"},

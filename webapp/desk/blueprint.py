@@ -15,7 +15,7 @@ from ...middleware.http import request_target
 from ..accounts import csrf, identify
 from ..accounts.model import Caller
 from ..config import url
-from ..errors import Refused, drain
+from ..errors import HTTPRefusal, drain
 from ..jobs.imports import current_imports
 from ..management import Management
 from ..responses import forbid_caches, wants_json
@@ -44,8 +44,8 @@ def require_session() -> AnyResponse | None:
         if limit is None:
             raise
         drain()
-        raise Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "body-too-long", sentence) from None
-    except Refused as error:
+        raise HTTPRefusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "body-too-long", sentence) from None
+    except HTTPRefusal as error:
         if "Authorization" in request.headers or wants_json():
             raise
         if limit is None and unsent.is_kept(error):

@@ -8,22 +8,12 @@ from flask import Response, render_template, request
 from htmx_flask import request as htmx_request
 from werkzeug.exceptions import HTTPException
 
-from ...bindings.names.errors import BindingConflict, BindingError, ReadOnlyBindings
-from ...identifiers.text import display
+from ...bindings.names.errors import BindingError
 from .. import errors
 from ..accounts import identify
-from ..errors import Refused, sentence
-from ..management import Forbidden, Missing, Stale
+from ..errors import HTTPRefusal
 from ..responses import wants_json
 from .blueprint import blueprint, has_caller
-
-_STATUSES: tuple[tuple[type[BindingError], HTTPStatus], ...] = (
-    (Forbidden, HTTPStatus.FORBIDDEN),
-    (Missing, HTTPStatus.NOT_FOUND),
-    (Stale, HTTPStatus.CONFLICT),
-    (BindingConflict, HTTPStatus.CONFLICT),
-    (ReadOnlyBindings, HTTPStatus.SERVICE_UNAVAILABLE),
-)
 
 _TITLES = {
     HTTPStatus.FORBIDDEN: "Your account does not permit this",
@@ -38,7 +28,7 @@ def http_error(error: HTTPException) -> Response:
     """Answer with a page of the desk, for a fragment or JSON as everywhere."""
     if not has_caller() or wants_json() or htmx_request.htmx or not 400 <= (error.code or 0) < 500:
         return errors.answer(error)
-    refused = error if isinstance(error, Refused) else None
+    refused = error if isinstance(error, HTTPRefusal) else None
     response = _page(error.code or 500, refused.sentence if refused else None, None)
     if refused and refused.retry_after is not None:
         response.headers["Retry-After"] = str(refused.retry_after)
@@ -48,11 +38,13 @@ def http_error(error: HTTPException) -> Response:
 @blueprint.errorhandler(BindingError)
 def binding_error(error: BindingError) -> Response:
     """Answer a request that :class:`~ararat.webapp.management.Management` refused."""
-    status = next((status for kind, status in _STATUSES if isinstance(error, kind)), HTTPStatus.UNPROCESSABLE_ENTITY)
-    if wants_json() or htmx_request.htmx:
-        return errors.answer(Refused(status, error.code, f"{display.escape(error.message)}."))
+    refused = errors.refusal(error)
+    # A form has no If-Match, so that 412 would name a precondition that no client sent.
+    refused.code = HTTPStatus.CONFLICT if refused.code == HTTPStatus.PRECONDITION_FAILED else refused.code
+    if wants_json() or htmx_request.htmx or refused.retry_after is not None:
+        return errors.answer(refused)
     unknown = request.args.get("name", "").strip() if error.code == "not-bound" else None
-    return _page(status, sentence(error.message), error.expected, unknown)
+    return _page(refused.code or 500, refused.sentence, error.expected, unknown)
 
 
 def _page(status: int, text: str | None, expected: str | None, unknown_name: str | None = None) -> Response:

@@ -10,7 +10,7 @@ from itertools import chain
 from flask import Response, stream_with_context
 
 from ..config import url
-from ..errors import Refused
+from ..errors import HTTPRefusal
 from ..report import spreadsheet
 from .forms import Problem
 
@@ -28,9 +28,9 @@ def addresses(endpoint: str, **values: object) -> list[tuple[str, str]]:
 
 
 def require_valid(errors: Mapping[str, Problem]) -> None:
-    """Raise :class:`Refused` if a filter has an error. The file would have rows that the user does not want."""
+    """Raise :class:`HTTPRefusal` if a filter has an error. The file would have rows that the user does not want."""
     if errors:
-        raise Refused(HTTPStatus.BAD_REQUEST, "list-filter", "A filter is not valid. Correct it before the export.")
+        raise HTTPRefusal(HTTPStatus.BAD_REQUEST, "list-filter", "A filter is not valid. Correct it before the export.")
 
 
 def csv_file(name: str, columns: Sequence[str], rows: Iterable[Row]) -> Response:

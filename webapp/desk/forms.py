@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ...bindings.names.errors import Refused
+from ...bindings.names.errors import BindingsUnavailable, CatalogueError
 from ..errors import sentence
 
 
@@ -15,12 +15,15 @@ class Problem(NamedTuple):
     expected: str | None = None
 
     @classmethod
-    def of(cls, error: Refused) -> Problem:
-        """Return the problem for an error of the bindings.
+    def of(cls, error: CatalogueError) -> Problem:
+        """Return the problem for an error of the bindings. Raise the error if no other value of the field corrects it:
+        the database cannot be used.
 
-        >>> Problem.of(Refused("redirect-status"))
+        >>> Problem.of(CatalogueError("redirect-status"))
         Problem(message='This status cannot be used for a redirect.', expected='302 or 307')
         """
+        if isinstance(error, BindingsUnavailable):
+            raise error
         return cls(sentence(error.message), error.expected)
 
 

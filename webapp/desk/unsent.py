@@ -13,12 +13,12 @@ from htmx_flask import request as htmx_request
 
 from .. import cross_site
 from ..accounts import csrf
-from ..errors import Refused
+from ..errors import HTTPRefusal
 
 _NOT_SHOWN = (csrf.FIELD, "revision", "etag", "kept")
 
 
-def is_kept(error: Refused) -> bool:
+def is_kept(error: HTTPRefusal) -> bool:
     """Return whether the page can keep the form of the current request, which was refused with ``error``.
 
     A form of another site is not kept. A password is not repeated in a page, and files cannot be.
@@ -36,7 +36,7 @@ def is_kept(error: Refused) -> bool:
     )
 
 
-def page(error: Refused, action: str) -> Response:
+def page(error: HTTPRefusal, action: str) -> Response:
     """Return the page with the values of the form. ``action`` is the address that the form is sent to."""
     sent = list(request.form.items(multi=True))
     shown = render_template(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
+from http import HTTPStatus
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import parse_qsl
 
@@ -15,11 +16,11 @@ from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
 
 from ...bindings.names import validation
-from ...bindings.names.errors import BindingError, BindingsUnavailable, ReadOnlyBindings, UnreadableBinding
+from ...bindings.names.errors import BindingError, BindingsUnavailable
 from ...bindings.system.concurrency import Busy, ConcurrencyLimit
 from ...identifiers.text import display
 from ..errors import drain
-from ..management import Forbidden, Missing
+from ..management import Missing
 from . import anvl_body, downloads, operations, sessions
 from .answers import Answer, Failed, bad_request, response
 from .asked import Asked
@@ -109,20 +110,8 @@ def _made(path: bytes) -> Response:
         return response(found) if isinstance(found, Answer) else found
     except Failed as failed:
         return response(failed)
-    except Forbidden as error:
-        return response(Failed("forbidden", error.message))
-    except UnreadableBinding as error:
-        return response(Failed("internal server error", error.message))
-    except BindingsUnavailable as error:
-        _log.warning("the EZID API cannot answer: %s", display.escape(str(error)))
-        detail = "the database is busy or cannot be reached; try again in some seconds"
-        return response(Failed("concurrency limit exceeded", detail, fields={"Retry-After": "5"}))
-    except ReadOnlyBindings as error:
-        return response(Failed("internal server error", error.message))
-    except Missing as error:
-        return response(bad_request("no such identifier" if error.code == "not-bound" else _explained(error)))
-    except BindingError as error:
-        return response(bad_request(_explained(error)))
+    except (BindingError, BindingsUnavailable) as error:
+        return response(_refused(error))
     except RequestEntityTooLarge:
         drain()
         return response(bad_request(f"the body is too long; at most {anvl_body.MAX_BYTES:,} bytes are allowed"))
@@ -133,8 +122,19 @@ def _made(path: bytes) -> Response:
         return response(Failed("internal server error", "the error was logged"))
 
 
-def _explained(error: BindingError) -> str:
-    return f"{error.message}; expected {error.expected} ({error.code})"
+def _refused(error: BindingError | BindingsUnavailable) -> Failed:
+    """Return the answer to an error of the bindings, as the error table states it. The API of EZID has few statuses."""
+    entry = error.entry
+    if isinstance(error, BindingsUnavailable):
+        message = error.message if isinstance(error, BindingError) else str(error)
+        _log.warning("the EZID API cannot answer: %s", display.escape(message))
+        fields = {} if entry.retry_after is None else {"Retry-After": str(entry.retry_after)}
+        return Failed("concurrency limit exceeded", f"{entry.title}; {entry.remedy}", fields=fields)
+    if entry.status == HTTPStatus.FORBIDDEN:
+        return Failed("forbidden", error.message)
+    if isinstance(error, Missing) and error.code == "not-bound":
+        return bad_request("no such identifier")
+    return bad_request(f"{error.message}; expected {error.expected} ({error.code})")
 
 
 def _carried_out(path: bytes) -> Answer | Response:

@@ -18,7 +18,7 @@ from .. import cross_site
 from ..accounts import cookies, identify
 from ..accounts.errors import SignInOutdated
 from ..accounts.model import Caller
-from ..errors import Refused
+from ..errors import HTTPRefusal
 from .answers import Answer, Failed, unauthorized
 from .asked import Asked
 from .configuration import ezid
@@ -85,7 +85,7 @@ def _of_authorization() -> Caller:
             return identify.of_name_and_secret(accounts, given.username or "", given.password or "", address)
         if given is not None and given.type == "bearer" and given.token:
             return identify.of_token(accounts, given.token, address)
-    except Refused as error:
+    except HTTPRefusal as error:
         if error.code == 503:
             raise Failed("concurrency limit exceeded", error.sentence, fields={"Retry-After": "5"}) from None
         raise unauthorized(error.sentence) from None

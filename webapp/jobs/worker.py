@@ -11,7 +11,7 @@ import os
 import threading
 from collections.abc import Callable, Mapping
 
-from ...bindings.names.errors import BindingsLocked, BindingsUnavailable, Refused
+from ...bindings.names.errors import BindingsLocked, BindingsUnavailable, CatalogueError
 from ...bindings.system.fork_safety import ForkSafeLock
 from .queue import Claim, ClaimLost, Jobs
 
@@ -98,7 +98,7 @@ class Worker:
         except BindingsUnavailable as error:
             # The claim expires, and then the job starts again.
             _log.warning("job %d was interrupted: %s", job.number, error)
-        except Refused as error:
+        except CatalogueError as error:
             self._fail(claim, error.code, f"{error.message}; expected {error.expected}")
         except Exception:  # noqa: BLE001 - a defect must not end the worker
             _log.exception("job %d failed", job.number)

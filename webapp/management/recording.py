@@ -52,6 +52,8 @@ class Recorder:
         try:
             known = require(caller)
             yield self._recorded(known, operation, name, outcome), known
+        except BindingsUnavailable:
+            raise
         except BindingError as error:
             self.refused(caller, operation, error.identifier or name, error.code)
             raise

@@ -10,7 +10,7 @@ from werkzeug.exceptions import RequestEntityTooLarge
 
 from .. import large_texts, sse, trace_requests
 from ..config import MAX_BYTES, site
-from ..errors import Refused
+from ..errors import HTTPRefusal
 from ..responses import as_json_pieces
 from ..trace_requests import RunningTrace
 from ..tracing.events import Event
@@ -33,8 +33,8 @@ def inspect() -> Response:
 def inspect_text() -> Response:
     """Return the identifiers in the body, a text in UTF-8, as JSON (``POST /api/inspect``).
 
-    Raises :class:`.Refused` if the body is not UTF-8 (400) or too many large texts are being inspected (503). A body of
-    more than :data:`MAX_BYTES` bytes is answered with 413.
+    Raises :class:`.HTTPRefusal` if the body is not UTF-8 (400) or too many large texts are being inspected (503). A
+    body of more than :data:`MAX_BYTES` bytes is answered with 413.
     """
     if (request.content_length or 0) > MAX_BYTES:
         raise RequestEntityTooLarge
@@ -44,7 +44,7 @@ def inspect_text() -> Response:
     try:
         text = body.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise Refused(400, "not-utf-8", f"The body is not valid UTF-8 at byte {error.start}.") from None
+        raise HTTPRefusal(400, "not-utf-8", f"The body is not valid UTF-8 at byte {error.start}.") from None
     large_texts.admit(text)
     return _inspected(text)
 
@@ -85,7 +85,7 @@ def _inspected(text: str) -> Response:
 
 def _argument(name: str) -> str:
     if name not in request.args:
-        raise Refused(400, "parameter-missing", f"The parameter {name} is missing. Add it to the query.")
+        raise HTTPRefusal(400, "parameter-missing", f"The parameter {name} is missing. Add it to the query.")
     return request.args[name]
 
 

@@ -11,7 +11,7 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from ...identifiers import Report
 from ..config import MAX_URL_LENGTH, site, url
-from ..errors import Refused
+from ..errors import HTTPRefusal
 from ..report import comparison, excerpt, summary
 from ..report.comparison import Comparison
 from ..report.excerpt import Line
@@ -80,11 +80,11 @@ def address(texts: Sequence[str]) -> str | None:
 def compared() -> Response:
     """Return the comparison of the parameters ``a`` and ``b`` as JSON.
 
-    Raises :class:`.Refused` with the status 400 if one of them is missing.
+    Raises :class:`.HTTPRefusal` with the status 400 if one of them is missing.
     """
     for name in ("a", "b"):
         if name not in request.args:
-            raise Refused(400, "parameter-missing", f"The parameter {name} is missing. Add it to the query.")
+            raise HTTPRefusal(400, "parameter-missing", f"The parameter {name} is missing. Add it to the query.")
     return as_json(comparison.compare(request.args["a"], request.args["b"]).as_dict())
 
 

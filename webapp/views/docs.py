@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from flask import Blueprint, Response, render_template, send_from_directory
 
 from ..config import url
-from ..errors import Refused
+from ..errors import HTTPRefusal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,12 +49,12 @@ def contents() -> Response:
 def page(name: str) -> Response:
     """Show the page for the file ``docs/<name>.md``, or return the picture ``docs/<name>``.
 
-    Raises :class:`.Refused` with the status 404 if the folder has no such file.
+    Raises :class:`.HTTPRefusal` with the status 404 if the folder has no such file.
     """
     if name in pictures():
         return send_from_directory(FOLDER, name, mimetype=_KINDS[Path(name).suffix], max_age=86_400)
     if name not in names():
-        raise Refused(404, "not-found", "This page does not exist in the documentation.")
+        raise HTTPRefusal(404, "not-found", "This page does not exist in the documentation.")
     shown = _page(name, url("docs.contents"))
     return Response(render_template("inspector/handbook.html", page=shown, first=name == FIRST))
 

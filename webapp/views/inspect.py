@@ -19,7 +19,7 @@ from ...identifiers import examine
 from ...identifiers.text import display
 from .. import errors, large_texts
 from ..config import FORM_OVERHEAD, MAX_BYTES, MAX_URL_LENGTH, site, url
-from ..errors import Refused
+from ..errors import HTTPRefusal
 from ..report import card, inspection, qr, summary
 from ..report import table as listing
 from ..report.inspection import Inspection
@@ -78,11 +78,11 @@ def picture() -> Response:
     """Return the URL of the identifier ``q`` as a QR code in SVG. With ``here``, the URL starts with the prefix of this
     site.
 
-    Raises :class:`.Refused` with the status 400 if the identifier has no URL, or if the URL is too long.
+    Raises :class:`.HTTPRefusal` with the status 400 if the identifier has no URL, or if the URL is too long.
     """
     text = qr.embedded(examine(request.args.get("q", "")), site().prefix, bound="here" in request.args)
     if text is None:
-        raise Refused(
+        raise HTTPRefusal(
             400, "no-address", "This identifier has no URL for a QR code: it is not valid, or its URL is too long."
         )
     return Response(qr.drawn(text), content_type="image/svg+xml", headers={"Cache-Control": "public, max-age=86400"})
@@ -91,14 +91,14 @@ def picture() -> Response:
 def pasted() -> str:
     """Return the text of the form. Line breaks are LF, so that positions are those of the API.
 
-    Raises :class:`.Refused`: 413 if the text is too long, 503 if too many large texts are being inspected.
+    Raises :class:`.HTTPRefusal`: 413 if the text is too long, 503 if too many large texts are being inspected.
     """
     if request.mimetype == "application/x-www-form-urlencoded":
         # Percent-encoding needs three bytes for one, so the body can be longer than the text.
         request.max_content_length = request.max_form_memory_size = 3 * MAX_BYTES + FORM_OVERHEAD
     text = request.form.get("q", "").replace("\r\n", "\n")
     if len(text.encode("utf-8", "surrogatepass")) > MAX_BYTES:
-        raise Refused(413, "request-entity-too-large", errors.TOO_LONG)
+        raise HTTPRefusal(413, "request-entity-too-large", errors.TOO_LONG)
     large_texts.admit(text)
     return text
 

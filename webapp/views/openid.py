@@ -21,7 +21,7 @@ from ..accounts.csrf import derived
 from ..accounts.openid import NotConfirmed, OpenID, ProviderUnavailable
 from ..accounts.redirection import safe_path
 from ..config import site, url
-from ..errors import Refused
+from ..errors import HTTPRefusal
 from ..responses import forbid_caches
 from . import sign_in
 
@@ -66,7 +66,7 @@ def finish() -> AnyResponse:
     if cookie is None or not hmac.compare_digest(
         _state(cookie, destination).encode(), given.encode("utf-8", "replace")
     ):
-        raise Refused(
+        raise HTTPRefusal(
             403, "openid-state", "The sign-in was not started in this browser, or took too long. Start it again."
         )
     code = request.args.get("code", "")
@@ -109,12 +109,12 @@ def _unknown(provider: OpenID, subject: str) -> Response:
     return make_response(page, HTTPStatus.FORBIDDEN)
 
 
-def _unavailable(error: Exception) -> Refused:
+def _unavailable(error: Exception) -> HTTPRefusal:
     _log.warning("the OpenID provider cannot be used: %s", display.escape(str(error)[:1000]))
     sentence = "The OpenID provider cannot be reached at the moment. Try again in some seconds."
-    return Refused(503, "openid-unavailable", sentence, retry_after=10)
+    return HTTPRefusal(503, "openid-unavailable", sentence, retry_after=10)
 
 
-def _not_confirmed(reason: str) -> Refused:
+def _not_confirmed(reason: str) -> HTTPRefusal:
     _log.warning("the OpenID provider did not confirm a sign-in: %s", reason)
-    return Refused(403, "openid-refused", "The OpenID provider did not confirm the sign-in. Start it again.")
+    return HTTPRefusal(403, "openid-refused", "The OpenID provider did not confirm the sign-in. Start it again.")

@@ -11,7 +11,7 @@ from werkzeug.exceptions import RequestEntityTooLarge
 from ...identifiers import iri_policy
 from ...identifiers.iri_policy import Profile, Verdict
 from ..config import MAX_BYTES, site
-from ..errors import Refused
+from ..errors import HTTPRefusal
 from ..report import excerpt, summary
 from ..report.excerpt import Line
 from ..responses import as_json, represented, wants_json
@@ -80,11 +80,11 @@ def page() -> Response:
 def judged_as_json() -> Response:
     """Check the addresses in ``q``, or in the body of a POST request, against an IRI policy. Return JSON.
 
-    Raises :class:`.Refused` with the status 400 for a missing text, an unknown policy, or an invalid sitemap.
+    Raises :class:`.HTTPRefusal` with the status 400 for a missing text, an unknown policy, or an invalid sitemap.
     """
     text = _body() if request.method == "POST" else request.args.get("q")
     if text is None:
-        raise Refused(400, "parameter-missing", "The parameter q is missing. Add it to the query.")
+        raise HTTPRefusal(400, "parameter-missing", "The parameter q is missing. Add it to the query.")
     profile = _profile(request.args.get("profile"))
     try:
         judged, truncated = _judged(text, profile, bool(request.args.get("complete")))
@@ -98,8 +98,8 @@ def _found(profile: Profile, judged: list[Verdict], truncated: bool) -> dict[str
     return {"profile": profile.name, "truncated": truncated, "found": found}
 
 
-def _no_sitemap(error: SitemapError) -> Refused:
-    return Refused(400, "no-sitemap", f"The sitemap cannot be read: {error}.")
+def _no_sitemap(error: SitemapError) -> HTTPRefusal:
+    return HTTPRefusal(400, "no-sitemap", f"The sitemap cannot be read: {error}.")
 
 
 def _body() -> str:
@@ -108,7 +108,7 @@ def _body() -> str:
     try:
         return request.get_data(cache=False).decode("utf-8")
     except UnicodeDecodeError as error:
-        raise Refused(400, "not-utf-8", f"The body is not valid UTF-8 at byte {error.start}.") from None
+        raise HTTPRefusal(400, "not-utf-8", f"The body is not valid UTF-8 at byte {error.start}.") from None
 
 
 def _profiles() -> list[Profile]:
@@ -121,7 +121,7 @@ def _profile(name: str | None) -> Profile:
     for profile in profiles:
         if name in (None, "", profile.name):
             return profile
-    raise Refused(
+    raise HTTPRefusal(
         400,
         "policy-unknown",
         f"This policy is not known here. Known policies: {', '.join(each.name for each in profiles)}.",

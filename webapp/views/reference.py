@@ -20,7 +20,7 @@ from ...identifiers.registries.tables import Registry
 from ...identifiers.text import display
 from .. import openapi
 from ..config import url
-from ..errors import Refused, problem_document
+from ..errors import HTTPRefusal, problem_document
 from ..responses import as_json, represented
 
 blueprint = Blueprint("reference", __name__)
@@ -98,7 +98,7 @@ def naans() -> Response:
 def naan(naan: str) -> Response:
     """Show the registered holder, resolver and shoulders of a NAAN, such as 12148.
 
-    Raises :class:`.Refused` with the status 404 if the NAAN is not in the registry.
+    Raises :class:`.HTTPRefusal` with the status 404 if the NAAN is not in the registry.
     """
     shown = registries.of_naan(naan)
     return represented(_entry(shown, NAANS), "reference/naan.html")
@@ -179,7 +179,7 @@ def _entry(known: dict[str, Any], registry: Registry[Any]) -> dict[str, Any]:
     if not known["registered"] and not known["explanation"]:
         day = known["snapshot"]["date"]
         sentence = f"This copy of the registry, dated {day}, does not contain this {_ENTRIES[registry.name]}."
-        raise Refused(404, "not-registered", sentence)
+        raise HTTPRefusal(404, "not-registered", sentence)
     return known
 
 
@@ -193,5 +193,7 @@ def _snapshot(registry: Registry[Any]) -> dict[str, str]:
 def _page_number() -> int:
     asked = request.args.get("page", "1")
     if not (asked.isascii() and asked.isdigit() and len(asked) < 6 and int(asked)):
-        raise Refused(400, "parameter", f"page is {display.escape(asked[:20])}; expected an integer from 1 to 99999")
+        raise HTTPRefusal(
+            400, "parameter", f"page is {display.escape(asked[:20])}; expected an integer from 1 to 99999"
+        )
     return int(asked)

@@ -13,7 +13,7 @@ from ..accounts.model import Account, Caller
 from ..accounts.records.sessions import SESSION_HOURS
 from ..accounts.redirection import safe_path
 from ..config import site, url
-from ..errors import Refused
+from ..errors import HTTPRefusal
 from ..responses import forbid_caches
 
 blueprint = Blueprint("sign_in", __name__)
@@ -42,7 +42,7 @@ def enter() -> AnyResponse:
     try:
         account = identify.signed_in(identify.accounts(), name.strip(), password, request.remote_addr)
         return begin(account, request.form.get("next"))
-    except Refused as error:
+    except HTTPRefusal as error:
         # A page cannot answer 401: a browser would ask for credentials itself.
         status = HTTPStatus.UNPROCESSABLE_ENTITY if error.code == 401 else error.code or 500
         response = _answered(error.sentence, status)
@@ -67,7 +67,7 @@ def leave() -> AnyResponse:
 
 
 def begin(account: Account, destination: str | None, identity: tuple[str, str] | None = None) -> AnyResponse:
-    """Start a session with a new id, and redirect to a path of this site, or to the desk. Raises :class:`Refused`.
+    """Start a session with a new id, and redirect to a path of this site, or to the desk. Raises :class:`HTTPRefusal`.
 
     ``identity`` is the issuer and the subject with which the user signed in, if any.
     """
@@ -77,7 +77,9 @@ def begin(account: Account, destination: str | None, identity: tuple[str, str] |
     try:
         session = known.start_session(account, identity=identity, address=request.remote_addr, idle=site().session_idle)
     except SignInOutdated:
-        raise Refused(403, "sign-in-outdated", "The account was changed during the sign-in. Sign in again.") from None
+        raise HTTPRefusal(
+            403, "sign-in-outdated", "The account was changed during the sign-in. Sign in again."
+        ) from None
     response = _see_other(safe_path(destination) or url("desk.overview"))
     return cookies.set_session(response, session, SESSION_HOURS * 3600)
 
@@ -89,7 +91,7 @@ def _see_other(path: str) -> Response:
 def _caller() -> Caller | None:
     try:
         return identify.caller()
-    except Refused:
+    except HTTPRefusal:
         return None  # a session that has ended, or a user without an account
 
 

@@ -22,7 +22,7 @@ from markupsafe import Markup
 from ...identifiers.text import display
 from .. import cross_site, resolver_choice, sse, trace_requests
 from ..config import MAX_URL_LENGTH, site, url
-from ..errors import Refused
+from ..errors import HTTPRefusal
 from ..resolver_choice import ResolverOption
 from ..trace_requests import RunningTrace, TraceRequest
 from ..tracing import messages, uri
@@ -81,7 +81,7 @@ def trace() -> Response:
         return _stream()
     try:
         wish = trace_requests.parse_trace_request(request.args)
-    except Refused as refused:
+    except HTTPRefusal as refused:
         if not htmx_request.htmx:
             raise
         # Same element as a trace, so that the next trace can replace it.
@@ -162,7 +162,7 @@ def _wants_stream() -> bool:
     return not htmx_request.htmx and accepted.best_match([sse.MIMETYPE, "text/html"]) == sse.MIMETYPE
 
 
-def unasked() -> Refused | None:
+def unasked() -> HTTPRefusal | None:
     """Return why a trace must not start, as an exception to raise. Return None if it can start.
 
     A request of another site, of a prefetch or of another trace does not start a trace. The User-Agent identifies
@@ -176,7 +176,7 @@ def unasked() -> Refused | None:
         or HOP_KEY in request.environ
         or is_trace(fields.get("User-Agent", ""))
     ):
-        return Refused(403, "not-started", _UNASKED)
+        return HTTPRefusal(403, "not-started", _UNASKED)
     return None
 
 
@@ -185,12 +185,12 @@ def _stream() -> Response:
     try:
         # EventSource reconnects after a lost connection, which must not run the trace again.
         if "Last-Event-ID" in request.headers:
-            raise Refused(400, "connection-lost", _LOST)
+            raise HTTPRefusal(400, "connection-lost", _LOST)
         if refusal := unasked():
             raise refusal
         wish = trace_requests.parse_trace_request(request.args)
         run = trace_requests.start_trace(wish)
-    except Refused as refused:
+    except HTTPRefusal as refused:
         # With another status than 200, the htmx extension would reconnect endlessly.
         return _event_stream(fragments.last_messages(refused.sentence))
     response = _event_stream(_fragments(wish).messages(run))

@@ -26,7 +26,7 @@ from ...identifiers import examine
 from ...middleware import BindingsUnavailable
 from .. import trace_requests
 from ..config import MAX_URL_LENGTH, Site, site, url
-from ..errors import Refused
+from ..errors import HTTPRefusal
 from ..report import inspection
 from ..resolver_choice import ResolverChoice, choose_resolver
 from ..trace_requests import RunningTrace
@@ -112,12 +112,12 @@ def run() -> Response:
 def result() -> Response:
     """Return the rows of a list as a file, in the order of the list: CSV for ``form=csv``, else JSON Lines.
 
-    Raises :class:`.Refused` with the status 404 if the result has expired.
+    Raises :class:`.HTTPRefusal` with the status 404 if the result has expired.
     """
     if refusal := live.unasked():
         raise refusal
     if (kept := site().results.get(request.form.get("run", ""))) is None:
-        raise Refused(404, "no-result", "This result has expired. Run the list again.")
+        raise HTTPRefusal(404, "no-result", "This result has expired. Run the list again.")
     places = _places(kept.texts)
     rows = sorted(kept.rows, key=lambda each: places[each.identifier])
     if request.args.get("form") == "csv":
@@ -139,7 +139,7 @@ def api() -> Response:
     try:
         text = request.get_data(cache=False).decode("utf-8")
     except UnicodeDecodeError as error:
-        raise Refused(400, "not-utf-8", f"The body is not valid UTF-8 at byte {error.start}.") from None
+        raise HTTPRefusal(400, "not-utf-8", f"The body is not valid UTF-8 at byte {error.start}.") from None
     order = _order(text, request.args.get("resolver", ""), MAX_OF_API)
     begun = _begin(order, _choices(order, site()))
     as_csv = request.accept_mimetypes.best_match([_LINES, _CSV], _LINES) == _CSV
@@ -165,11 +165,13 @@ def _places(texts: Iterable[str]) -> dict[str, int]:
 def _order(text: str, resolver: str, most: int, done: Iterable[BulkTraceRow] = ()) -> Order:
     texts = _listed(text)
     if not texts:
-        raise Refused(400, "nothing-to-trace", "The list is empty. Enter one identifier per line.")
+        raise HTTPRefusal(400, "nothing-to-trace", "The list is empty. Enter one identifier per line.")
     if len(texts) > most:
-        raise Refused(400, "too-many", f"The list has {len(texts):,} identifiers; expected {most} at most. Split it.")
+        raise HTTPRefusal(
+            400, "too-many", f"The list has {len(texts):,} identifiers; expected {most} at most. Split it."
+        )
     if longest := next((number for number, each in enumerate(texts, 1) if len(each) >= MAX_URL_LENGTH), None):
-        raise Refused(
+        raise HTTPRefusal(
             400,
             "too-long",
             f"Identifier {longest} is too long: the maximum is {MAX_URL_LENGTH - 1:,} characters. Remove it.",
@@ -177,7 +179,9 @@ def _order(text: str, resolver: str, most: int, done: Iterable[BulkTraceRow] = (
     try:
         named = origins.check_prefix(resolver.strip()) if resolver.strip() else None
     except PrefixError as error:
-        raise Refused(400, "parameter", f"{error.message}; expected {error.expected} ({error.reference}).") from None
+        raise HTTPRefusal(
+            400, "parameter", f"{error.message}; expected {error.expected} ({error.reference})."
+        ) from None
     # Incomplete rows are traced again. Rows that are no longer in the list are dropped.
     kept = {each.identifier: each for each in done if each.identifier in texts and each.verdict != "undone"}
     return Order(texts, named, tuple(kept.values()))

@@ -12,12 +12,13 @@ from ararat.bindings.names.error_codes import ERROR_CODES, ErrorCode
 from ararat.bindings.names.errors import (
     BindingConflict,
     BindingError,
+    CatalogueError,
     PrefixError,
     ReadOnlyBindings,
-    Refused,
     TableError,
     UnreadableBinding,
 )
+from ararat.cli import errors as exit_codes
 from ararat.identifiers import PROBLEMS
 from ararat.middleware import Binding
 
@@ -31,14 +32,14 @@ def test_the_catalogues_have_no_common_codes() -> None:
 @pytest.mark.parametrize("entry", ERROR_CODES.values(), ids=ERROR_CODES)
 def test_catalogue_entry_is_printable_ascii_without_a_full_stop(entry: ErrorCode) -> None:
     assert re.fullmatch("[a-z]+(-[a-z]+)*", entry.code)
-    for text in (entry.title, entry.expected, entry.reference):
+    for text in (entry.title, entry.expected, entry.reference, entry.remedy):
         assert text.isascii()
         assert text.isprintable()
         assert not text.endswith(".")
 
 
 def test_every_code_has_a_test_in_which_it_is_raised() -> None:
-    tests = "".join(file.read_text("utf-8") for file in TESTS.rglob("test_*.py") if file.name != Path(__file__).name)
+    tests = "".join(file.read_text("utf-8") for file in TESTS.rglob("test_*.py") if file != Path(__file__))
     assert [code for code in ERROR_CODES if f'"{code}"' not in tests] == []
 
 
@@ -59,8 +60,23 @@ def test_error_text_shortens_a_long_name() -> None:
 
 @pytest.mark.parametrize("kind", [BindingError, BindingConflict, ReadOnlyBindings, PrefixError, TableError])
 def test_every_refusal_is_a_value_error(kind: type[Exception]) -> None:
-    assert issubclass(kind, Refused)
+    assert issubclass(kind, CatalogueError)
     assert issubclass(kind, ValueError)
+
+
+def test_the_statuses_and_exit_codes_are_those_of_http_and_of_the_commands() -> None:
+    entries = ERROR_CODES.values()
+    assert {entry.status for entry in entries} == {403, 404, 409, 412, 422, 503}
+    assert {entry.exit_code for entry in entries} == {exit_codes.NO, exit_codes.UNREADABLE, exit_codes.UNAVAILABLE}
+    assert {entry.code for entry in entries if entry.retry_after} == {
+        entry.code for entry in entries if entry.status == 503
+    }
+
+
+def test_the_outcome_of_a_change_can_be_unknown() -> None:
+    entry = errors.OutcomeUnknown("the connection broke").entry
+    assert (entry.code, entry.status, entry.exit_code) == ("outcome-unknown", 503, 69)
+    assert "Idempotency-Key" in entry.remedy
 
 
 def test_bindings_unavailable_is_not_a_value_error() -> None:

@@ -179,7 +179,8 @@ def test_an_identity_is_linked_and_unlinked(run, accounts):
 def test_an_issuer_that_is_not_a_url_is_refused(run):
     run("add", "jane", "--role", "reader")
     refused = run("link", "jane", "--issuer", "idp.example", "--subject", "17")
-    assert (refused.exit_code, "the issuer is not a URL (identity-text)" in refused.stderr) == (2, True)
+    assert (refused.exit_code, "identity-text" in refused.stderr) == (2, True)
+    assert "the issuer is not a URL" in refused.stderr
 
 
 def test_the_last_administrator_needs_force(run):
@@ -277,7 +278,7 @@ def test_a_file_of_text_has_no_accounts(ararat, tmp_path):
     table = tmp_path / "names.csv"
     table.write_text("identifier,target\nark:12345/x1,https://example.org/1\n")
     refused = ararat("account", "add", "jane", "--role", "reader", "--database", str(table))
-    assert refused.exit_code == 2
+    assert refused.exit_code == 69
     assert "has no accounts" in " ".join(refused.stderr.split())
     listed = ararat("account", "list", "--database", str(table))
     assert (listed.exit_code, listed.stdout) == (0, "")

@@ -319,5 +319,5 @@ def test_a_database_that_is_down_answers_503(client, accounts, jane):
     accounts.bindings.close()
     for path in ("/who", "/sign-in", "/members"):
         response = client.get(path, headers=JSON | bearer("ararat_x"), base_url=SITE)
-        assert (response.status_code, code_of(response)) == (503, "store-unavailable")
+        assert (response.status_code, code_of(response)) == (503, "unavailable")
         assert response.headers["Retry-After"] == "5"

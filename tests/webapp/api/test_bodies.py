@@ -9,7 +9,7 @@ from flask import Flask
 
 from ararat.webapp.api import bodies
 from ararat.webapp.api.schemas import MAX_NAMES, REQUESTS
-from ararat.webapp.errors import Refused
+from ararat.webapp.errors import HTTPRefusal
 
 APP = Flask(__name__)
 # The bodies of one test have members of any kind.
@@ -17,7 +17,7 @@ FIELDS = {"target": "https://example.org/1"}
 
 
 def refused(content: bytes) -> str:
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(HTTPRefusal) as caught:
         bodies.parse(content)
     assert caught.value.code == 400
     assert caught.value.sentence.isascii()
@@ -25,7 +25,7 @@ def refused(content: bytes) -> str:
 
 
 def unlike(schema: str, value: object) -> str:
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(HTTPRefusal) as caught:
         bodies.check(schema, value)
     assert caught.value.code in (400, 422)
     assert caught.value.sentence.isascii()
@@ -82,7 +82,7 @@ def test_a_body_is_read(content, value):
 
 
 def test_an_error_has_the_place_in_the_body():
-    with pytest.raises(Refused, match=r"line 2, column 6"):
+    with pytest.raises(HTTPRefusal, match=r"line 2, column 6"):
         bodies.parse(b'{"a": 1,\n"b": }')
 
 
@@ -173,7 +173,7 @@ def test_only_json_is_accepted(content_type, status):
         if status is None:
             assert bodies.read_json("Fields") == FIELDS
         else:
-            with pytest.raises(Refused) as caught:
+            with pytest.raises(HTTPRefusal) as caught:
                 bodies.read_json("Fields")
             assert (caught.value.code, caught.value.kind) == (415, "media-type")
             assert caught.value.sentence.isascii()
@@ -181,7 +181,7 @@ def test_only_json_is_accepted(content_type, status):
 
 def test_a_compressed_body_is_refused():
     fields = {"Content-Type": "application/json", "Content-Encoding": "gzip"}
-    with APP.test_request_context(method="PUT", data=b"{}", headers=fields), pytest.raises(Refused) as caught:
+    with APP.test_request_context(method="PUT", data=b"{}", headers=fields), pytest.raises(HTTPRefusal) as caught:
         bodies.read_json("Fields")
     assert (caught.value.code, caught.value.kind) == (415, "content-encoding")
 
@@ -190,7 +190,7 @@ def test_a_body_that_is_too_long_is_refused():
     content = b" " * bodies.MAX_BYTES + b"{}"
     with (
         APP.test_request_context(method="PUT", data=content, content_type="application/json"),
-        pytest.raises(Refused) as caught,
+        pytest.raises(HTTPRefusal) as caught,
     ):
         bodies.read_json("Fields")
     assert (caught.value.code, caught.value.kind) == (413, "body-too-long")
@@ -199,5 +199,5 @@ def test_a_body_that_is_too_long_is_refused():
 def test_only_an_optional_body_can_be_empty():
     with APP.test_request_context(method="POST"):
         assert bodies.read_json("Withdrawal", optional=True) == {}
-        with pytest.raises(Refused):
+        with pytest.raises(HTTPRefusal):
             bodies.read_json("Withdrawal")

@@ -21,7 +21,7 @@ from ararat.webapp.api import openapi
 ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs" / "api.md").read_text("utf-8")
 SECTIONS = re.findall(r"^### `(\w+) (\S+)`\n(.*?)(?=^##)", PAGE, re.MULTILINE | re.DOTALL)
-CODE = re.compile(r'Refused\(\s*(\d+),\s*"([a-z0-9-]+)"|_problem\(\s*(\d+),\s*"([a-z0-9-]+)"')
+CODE = re.compile(r'HTTPRefusal\(\s*(\d+),\s*"([a-z0-9-]+)"|_problem\(\s*(\d+),\s*"([a-z0-9-]+)"')
 # Members whose values differ each time.
 VOLATILE = ("created", "changed")
 

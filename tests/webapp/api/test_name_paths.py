@@ -10,7 +10,7 @@ from werkzeug.exceptions import NotFound
 from ararat.bindings.names import naming as names
 from ararat.webapp.api import name_paths
 from ararat.webapp.api.name_paths import Addressed
-from ararat.webapp.errors import Refused
+from ararat.webapp.errors import HTTPRefusal
 
 BASE = "/api/v1/names/"
 
@@ -29,7 +29,7 @@ def read(below: str, **options: bool | str) -> Addressed:
 
 
 def code(below: str, **options: bool | str) -> str:
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(HTTPRefusal) as caught:
         read(below, **options)
     assert caught.value.code == 400
     assert caught.value.sentence.isascii()
@@ -127,7 +127,7 @@ def test_every_identifier_is_read_or_refused(naughty):
     for below in (quote(written, safe=""), quote(written, safe=":/%")):
         try:
             found = read(below)
-        except (NotFound, Refused):
+        except (NotFound, HTTPRefusal):
             continue
         assert names.assignable(found.name)
 
@@ -137,5 +137,5 @@ def test_a_prefix_is_read_in_its_stored_form():
     for below in ("ark:/12345/x-5", "ark:12345/x5", "12345/x5", "ark%3A12345%2Fx5"):
         found = {"PATH_INFO": unquote_to_bytes(f"{base}{below}").decode(), "REQUEST_URI": f"{base}{below}"}
         assert name_paths.read_prefix(found, base) == "ark:12345/x5"
-    with pytest.raises(Refused):
+    with pytest.raises(HTTPRefusal):
         name_paths.read_prefix({"PATH_INFO": f"{base}ark:99999/x", "REQUEST_URI": f"{base}ark:99999/x"}, base)

@@ -262,8 +262,9 @@ def test_a_database_that_can_only_be_read_refuses_changes(api: Api, monkeypatch:
         raise ReadOnlyBindings
 
     monkeypatch.setattr("ararat.webapp.management.names.NameOperations.change", fail)
-    status, line = api.line("PUT", f"/id/{NAME}")
-    assert (status, line[:30]) == (500, "error: internal server error -")
+    response = api.send("PUT", f"/id/{NAME}")
+    assert (response.status_code, response.headers["Retry-After"]) == (503, "5")
+    assert response.text.startswith("error: concurrency limit exceeded - the database can only be read; ")
 
 
 def test_more_concurrent_requests_than_the_limit_are_refused(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ from werkzeug.exceptions import NotFound
 
 from ....identifiers.text import display
 from ...config import url
-from ...errors import Refused
+from ...errors import HTTPRefusal
 from ...jobs.imports import KIND, Format, current_imports
 from ...jobs.model import Job
 from ...jobs.queue import MAX_UNFINISHED
@@ -50,7 +50,7 @@ def start_import() -> Response:
         def write(connection: Connection) -> Reply:
             if known.jobs.is_full(connection, who.account.number):
                 sentence = f"{MAX_UNFINISHED} imports of this account wait or run, the maximum. Wait for one of them."
-                raise Refused(429, "too-many-imports", sentence, retry_after=_RETRY_SECONDS)
+                raise HTTPRefusal(429, "too-many-imports", sentence, retry_after=_RETRY_SECONDS)
             job = known.add(connection, who, content, format=format, encoding=encoding, **options)
             location = url("management.show_import", number=job.number)
             reply = Reply(representations.of_import(job), 202, location=location)
@@ -80,12 +80,12 @@ def undo_import(number: int) -> Response:
     job = _known(number)
     operation = (job.result or {}).get("operation")
     if operation is None:
-        raise Refused(409, "nothing-to-undo", "The import has changed no names, so that it cannot be undone.")
+        raise HTTPRefusal(409, "nothing-to-undo", "The import has changed no names, so that it cannot be undone.")
     return bulk.operate(lambda known: known.undo(caller(), operation, dry_run=dry_run), dry_run=dry_run)
 
 
 def _encoding(format: Format) -> str:
-    """Return the encoding of the table: the charset of Content-Type, by default UTF-8. Raises :class:`Refused`.
+    """Return the encoding of the table: the charset of Content-Type, by default UTF-8. Raises :class:`HTTPRefusal`.
 
     The encoding is never guessed: a wrong guess would record other names, and names are permanent.
     """
@@ -93,7 +93,7 @@ def _encoding(format: Format) -> str:
     accepted = _ENCODINGS[:1] if format == "jsonl" else _ENCODINGS
     if encoding not in accepted:
         shown = display.escape(encoding[:100])
-        raise Refused(415, "media-type", f"The charset is {shown}. Send {' or '.join(accepted)}.")
+        raise HTTPRefusal(415, "media-type", f"The charset is {shown}. Send {' or '.join(accepted)}.")
     return encoding
 
 

@@ -12,7 +12,7 @@ from werkzeug.exceptions import MethodNotAllowed
 from ....bindings.names import selection as listing
 from ....bindings.names.errors import BindingError, Stale
 from ...config import url
-from ...errors import Refused
+from ...errors import HTTPRefusal
 from ...management import Fields, Made, Management, Missing, NewName, etag
 from ...responses import as_json
 from ...security import MANAGED
@@ -33,7 +33,7 @@ def list_names() -> Response:
     limit = parameters.number("limit", given.get("limit"), 1, listing.MAX_PAGE, 100)
     since = parameters.time("changed_since", given.get("changed_since"))
     if given.get("target") == "":
-        raise Refused(400, "parameter", "The parameter target is empty. Remove it, or send a host, URL or path.")
+        raise HTTPRefusal(400, "parameter", "The parameter target is empty. Remove it, or send a host, URL or path.")
     try:
         selection = listing.select(
             prefix=given.get("prefix"),

@@ -11,7 +11,7 @@ from werkzeug.wrappers import Response as AnyResponse
 from ...accounts import identify, passwords
 from ...accounts.errors import AccountError
 from ...accounts.model import MAX_PREFIX, Account, Caller
-from ...errors import Refused
+from ...errors import HTTPRefusal
 from ...management import Forbidden
 from ...management.permissions import require_administrator
 from .. import exports, messages
@@ -99,12 +99,12 @@ def change_account(name: str, change: str) -> AnyResponse:
 def _administrator(operation: str | None = None) -> Caller:
     """Return the caller of a page or of a change (``operation``), and write a refused change to the audit.
 
-    Raises :class:`Forbidden` unless the caller is an administrator, and :class:`Refused` for a change with a token.
+    Raises :class:`Forbidden` unless the caller is an administrator, and :class:`HTTPRefusal` for a change with a token.
     """
     try:
         asking = require_administrator(caller())
         return require_person() if operation else asking
-    except (Forbidden, Refused) as error:
+    except (Forbidden, HTTPRefusal) as error:
         if operation:
             management().refused(caller(), operation, None, error.code if isinstance(error, Forbidden) else error.kind)
         raise
@@ -147,6 +147,6 @@ def _account_page(account: Account, problems: dict[str, Problem] | None = None) 
     )
 
 
-def _busy() -> Refused:
+def _busy() -> HTTPRefusal:
     sentence = "Too many passwords are checked at this moment. Try again in some seconds."
-    return Refused(HTTPStatus.SERVICE_UNAVAILABLE, "sign-in-busy", sentence, retry_after=5)
+    return HTTPRefusal(HTTPStatus.SERVICE_UNAVAILABLE, "sign-in-busy", sentence, retry_after=5)

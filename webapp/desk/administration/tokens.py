@@ -12,7 +12,7 @@ from ...accounts import identify
 from ...accounts.errors import AccountError
 from ...accounts.model import Caller, Token
 from ...accounts.records.tokens import MAX_LABEL
-from ...errors import Refused
+from ...errors import HTTPRefusal
 from .. import messages
 from ..blueprint import blueprint, caller, see_other
 from ..forms import Problem
@@ -95,7 +95,7 @@ def _page(problems: dict[str, Problem] | None = None) -> str:
 
 
 def require_person() -> Caller:
-    """Return the caller. Raises :class:`Refused` for a program with a token.
+    """Return the caller. Raises :class:`HTTPRefusal` for a program with a token.
 
     Otherwise a token for some prefixes could create one for all. A stolen token could create another one, or set a
     password, and so outlive its revocation.
@@ -103,7 +103,7 @@ def require_person() -> Caller:
     asking = caller()
     if asking.token is not None:
         sentence = "A token cannot change tokens or accounts. Sign in with the account instead."
-        raise Refused(HTTPStatus.FORBIDDEN, "token-used", sentence)
+        raise HTTPRefusal(HTTPStatus.FORBIDDEN, "token-used", sentence)
     return asking
 
 

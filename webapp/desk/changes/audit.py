@@ -10,7 +10,7 @@ from flask import Response, render_template, request
 from ....bindings.names.binding import rfc3339
 from ...accounts.audit_listing import AuditRow, AuditSelection
 from ...config import url
-from ...errors import Refused
+from ...errors import HTTPRefusal
 from ...management.permissions import require_administrator
 from .. import dates, exports
 from ..blueprint import blueprint, caller, management
@@ -30,7 +30,7 @@ def audit() -> str:
     after = request.args.get("after", "")
     if after and not (after.isascii() and after.isdecimal() and len(after) < 19):
         sentence = "The link to this page of the list is not valid. Open the first page."
-        raise Refused(HTTPStatus.BAD_REQUEST, "list-after", sentence)
+        raise HTTPRefusal(HTTPStatus.BAD_REQUEST, "list-after", sentence)
     shown = management().audit(caller(), selection, below=int(after) if after else None, limit=SHOWN)
     return render_template(
         "desk/audit.html",

@@ -14,7 +14,7 @@ from ....bindings.names.binding import ACTIONS, rfc3339
 from ....bindings.names.errors import BindingError
 from ....bindings.names.event_selection import EventSelection, select_events
 from ...config import url
-from ...errors import Refused
+from ...errors import HTTPRefusal
 from .. import dates, exports
 from ..blueprint import blueprint, caller, management
 from ..forms import Problem, comparable
@@ -252,5 +252,5 @@ def _numbers(after: str | None, count: int) -> tuple[int, ...] | None:
     parts = after.split(".")
     if len(parts) != count or not all(part.isascii() and part.isdecimal() and len(part) < 20 for part in parts):
         sentence = "The link to this page of the list is not valid. Open the first page."
-        raise Refused(HTTPStatus.BAD_REQUEST, "list-after", sentence)
+        raise HTTPRefusal(HTTPStatus.BAD_REQUEST, "list-after", sentence)
     return tuple(min(int(part), _MAX_NUMBER) for part in parts)

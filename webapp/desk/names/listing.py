@@ -16,7 +16,7 @@ from ....bindings.names.binding import STATUSES
 from ....bindings.names.errors import BindingError
 from ....bindings.names.selection import MAX_PAGE, Selection
 from ...config import url
-from ...errors import Refused
+from ...errors import HTTPRefusal
 from .. import exports
 from ..blueprint import blueprint, caller, management
 from . import search
@@ -55,7 +55,7 @@ def names() -> Response:
     try:
         found = search.page(_read, _chain(filters, scope), after, SHOWN)
     except BindingError as error:
-        raise Refused(
+        raise HTTPRefusal(
             HTTPStatus.BAD_REQUEST, error.code, "The link to this page of the list is not valid. Open the first page."
         ) from None
     shown = {

@@ -14,7 +14,7 @@ from werkzeug.wrappers import Response as AnyResponse
 from ....bindings.names.errors import TableError
 from ....bindings.system.concurrency import Busy
 from ...config import site, url
-from ...errors import Refused
+from ...errors import HTTPRefusal
 from ...jobs.imports import current_imports
 from ...jobs.model import Job
 from ...jobs.queue import MAX_UNFINISHED
@@ -120,11 +120,11 @@ def uploads() -> Uploads:
 
 
 def known_upload(number: int) -> Upload:
-    """Return an upload of the caller; an administrator sees all. Raises :class:`Refused` with 404."""
+    """Return an upload of the caller; an administrator sees all. Raises :class:`HTTPRefusal` with 404."""
     who = require_curator(caller())
     found = uploads().get(number)
     if found is None or not (who.is_administrator or found.account == who.account.number):
-        raise Refused(HTTPStatus.NOT_FOUND, "upload-unknown", "This table does not exist, or it was deleted.")
+        raise HTTPRefusal(HTTPStatus.NOT_FOUND, "upload-unknown", "This table does not exist, or it was deleted.")
     return found
 
 
