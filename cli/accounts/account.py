@@ -156,6 +156,8 @@ def enable_command(name: str, database: str) -> int:
 def password_command(name: str, password_stdin: bool, remove: bool, database: str) -> int:
     """Set or remove the password of the account NAME, and end its sessions. Its tokens stay valid.
 
+    Failed attempts to sign in to the account are forgotten.
+
     Exit code: 0 done, 1 no such account, 2 refused, 66 no password, 69 no database.
 
     \b
@@ -167,6 +169,22 @@ def password_command(name: str, password_stdin: bool, remove: bool, database: st
     with open_accounts(database) as accounts:
         account = accounts.set_password(name, password)
     _report("removed the password of" if remove else "set the password of", account)
+    return DONE
+
+
+@account_command.command("unlock", short_help="Forget failed attempts to sign in to an account.")
+@_NAME
+@database_option
+def unlock_command(name: str, database: str) -> int:
+    """Forget the failed attempts to sign in to the account NAME, so that its user can sign in at once.
+
+    An address with 20 failed attempts for other names stays locked for 15 minutes.
+
+    Exit code: 0 done, 1 no such account, 69 no database.
+    """
+    with open_accounts(database) as accounts:
+        account = accounts.unlock(name)
+    _report("unlocked", account)
     return DONE
 
 

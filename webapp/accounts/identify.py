@@ -123,7 +123,7 @@ def _identify(known: Accounts) -> Caller | None:
         _require_own_form()
         return Caller(account=_of_user(known, user), address=address)
     if has_field:
-        return _of_authorization(known, request.authorization, address)
+        return _of_authorization(known, authorization(), address)
     if not cookies.has_session():
         return None
     session = cookies.session_id()
@@ -141,6 +141,15 @@ def remote_user() -> str | None:
     """
     source = site().remote_user
     return None if source is None else source.of(request.environ)
+
+
+def authorization() -> Authorization | None:
+    """Return the field Authorization of the current request, or None if it is missing or cannot be read."""
+    try:
+        return request.authorization
+    except ValueError:
+        # werkzeug decodes Base64 when it reads the field, and raises this for characters that are not ASCII.
+        return None
 
 
 def _of_user(known: Accounts, user: str) -> Account:

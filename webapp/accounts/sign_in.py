@@ -2,20 +2,36 @@
 
 Wrong passwords, and accounts that are unknown, disabled or without a password, get the same answer after the same time:
 the same queries run, and one hash is computed.
+
+A check holds a thread of the server, so the number of requests that check a password or wait for a check is limited
+(:mod:`~ararat.bindings.system.thread_slots`), and a client address has one at a time. Requests with the same credential
+share one check. Others are refused at once; their attempts stay counted.
 """
 
 from __future__ import annotations
 
+import hmac
+import secrets
+from collections.abc import Callable
+from concurrent.futures import CancelledError, Future
 from dataclasses import replace
 
+from ...bindings.system import concurrency
+from ...bindings.system.fork_safety import AtFork, ForkSafeLock
+from ...bindings.system.thread_slots import slots
 from . import audit, passwords
 from .errors import AccountError
 from .model import Account, Caller, read_name
-from .records.attempts import Attempts
+from .records.attempts import Attempts, TooManyAttempts, Write
 from .store import Accounts
 
 _NOT_A_NAME = "-"
 """A text that is not the name of any account."""
+
+_SHARED_SECONDS = 30.0
+"""The time that a request waits for the check of another one, which itself waits some seconds at most."""
+
+_key = secrets.token_bytes(32)
 
 
 class WrongPassword(Exception):
@@ -35,18 +51,29 @@ def sign_in(accounts: Accounts, name: str, password: str, address: str | None) -
     attempts = Attempts(accounts, name, address)
     # Another sign-in can renew an old hash at the same time. Then no session would start with the old one.
     if account and stored and passwords.is_remembered(stored, password) and not passwords.needs_rehash(stored):
-        attempts.require_allowed()
+        attempts.require_allowed(is_right=True)
         return account
-    attempts.count()
-    try:
-        is_right = passwords.verify(stored, password)
-    except passwords.Busy:
-        attempts.take_back()
-        raise
+
+    def check() -> bool:
+        try:
+            attempts.count()
+            with slots.acquire("sign-ins", address, each=1):
+                attempts.write()
+                is_right = passwords.verify(stored, password) and account is not None
+                if is_right:
+                    attempts.succeeded()
+                attempts.write(None if is_right else _failure(accounts, account, address))
+                return is_right
+        except TooManyAttempts:
+            attempts.write_later()
+            raise
+        except (concurrency.Busy, passwords.Busy):
+            attempts.write_later()
+            raise passwords.Busy from None
+
+    is_right = _checks.shared(_credential(name, stored, password), check, attempts, address)
     if not (is_right and account and stored):
-        _record_failure(accounts, account, address)
         raise WrongPassword
-    attempts.forget()
     if passwords.needs_rehash(stored):
         renewed = passwords.hash_password(passwords.normal(password))
         if not accounts.replace_hash(account, stored, renewed):
@@ -56,10 +83,59 @@ def sign_in(accounts: Accounts, name: str, password: str, address: str | None) -
     return account
 
 
-def _record_failure(accounts: Accounts, account: Account | None, address: str | None) -> None:
+class _Checks:
+    """The checks of credentials that run now. Requests with the same credential share the result."""
+
+    def __init__(self) -> None:
+        self._lock = ForkSafeLock()
+        self.forget()
+        _at_fork.add(self)
+
+    def forget(self) -> None:
+        self._running: dict[bytes, Future[bool]] = {}
+
+    def shared(self, credential: bytes, check: Callable[[], bool], attempts: Attempts, address: str | None) -> bool:
+        """Return the result of ``check``, or that of a running check of the same credential."""
+        own = Future[bool]()
+        with self._lock:
+            running = self._running.setdefault(credential, own)
+        if running is not own:
+            return self._result(running, attempts, address)
+        try:
+            own.set_result(check())
+        except BaseException:
+            own.cancel()
+            raise
+        finally:
+            with self._lock:
+                self._running.pop(credential, None)
+        return own.result()
+
+    def _result(self, running: Future[bool], attempts: Attempts, address: str | None) -> bool:
+        attempts.require_allowed()
+        try:
+            with slots.acquire("sign-ins", address):
+                is_right = running.result(_SHARED_SECONDS)
+        except (concurrency.Busy, CancelledError, TimeoutError):
+            raise passwords.Busy from None
+        if is_right:
+            attempts.succeeded()
+            attempts.write_later()
+        return is_right
+
+
+_at_fork = AtFork(after_in_child=_Checks.forget)
+_checks = _Checks()
+
+
+def _credential(name: str, stored: str | None, password: str) -> bytes:
+    """Return a hash of a credential, so that no password is kept."""
+    parts = "\n".join([name, stored or "", password])
+    return hmac.digest(_key, parts.encode("utf-8", "surrogatepass"), "sha256")
+
+
+def _failure(accounts: Accounts, account: Account | None, address: str | None) -> Write:
     # The typed name of an unknown account is not recorded, because it can be a password.
     when = accounts.bindings.now()
     caller = Caller(account=account, address=address) if account else None
-    accounts.write(
-        lambda each: audit.record(each, caller, "sign-in", None, "wrong-password", when=when, address=address)
-    )
+    return lambda each: audit.record(each, caller, "sign-in", None, "wrong-password", when=when, address=address)

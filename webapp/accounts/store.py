@@ -14,6 +14,7 @@ from . import audit, passwords
 from .errors import AccountError
 from .model import Account, Caller, read_name, read_prefix, read_role
 from .records import rows
+from .records.attempts import failed_attempts, forget_attempts, name_hash
 from .records.database import end_sessions, find
 from .records.identities import Identities
 from .records.sessions import Sessions
@@ -143,15 +144,36 @@ class Accounts(Sessions, Identities):
         return self._change(name, "account.enable", by, change)
 
     def set_password(self, name: str, password: str | None, *, by: Caller | None = None) -> Account:
-        """Set or remove the password of an account, and end its sessions. Its tokens stay valid."""
+        """Set or remove the password of an account, end its sessions, and forget failed attempts to sign in.
+
+        Its tokens stay valid.
+        """
         hashed = _hashed(password, name)
 
         def change(connection: Connection, account: Account) -> str:
             _update(connection, account, password=hashed)
             end_sessions(connection, account, self.bindings.now())
+            self._forget_attempts(connection, account)
             return "removed" if hashed is None else "set"
 
         return self._change(name, "account.password", by, change)
+
+    def unlock(self, name: str, *, by: Caller | None = None) -> Account:
+        """Forget the failed attempts to sign in to an account from all addresses."""
+
+        def change(connection: Connection, account: Account) -> str:
+            self._forget_attempts(connection, account)
+            return "unlocked"
+
+        return self._change(name, "account.unlock", by, change)
+
+    def failed_attempts(self, account: Account) -> int:
+        """Return the number of failed attempts to sign in to an account that are not forgotten yet."""
+        return failed_attempts(self, account.name)
+
+    def _forget_attempts(self, connection: Connection, account: Account) -> None:
+        self.unwritten.forget_name(name_hash(account.name))
+        forget_attempts(connection, account.name)
 
     def password_of(self, name: str) -> tuple[Account | None, str | None]:
         """Return the enabled account with this name in its stored form, or None, and the hash of its password."""

@@ -79,7 +79,7 @@ def logout(asked: Asked) -> Answer:
 
 def _of_authorization() -> Caller:
     accounts, address = ezid().management.accounts, request.remote_addr
-    given = request.authorization
+    given = identify.authorization()
     try:
         if given is not None and given.type == "basic":
             return identify.of_name_and_secret(accounts, given.username or "", given.password or "", address)

@@ -19,7 +19,8 @@ import pytest
 
 from ararat.middleware import open_bindings
 from ararat.webapp.accounts import passwords
-from ararat.webapp.accounts.sign_in import sign_in
+from ararat.webapp.accounts.records.attempts import TooManyAttempts
+from ararat.webapp.accounts.sign_in import WrongPassword, sign_in
 from ararat.webapp.accounts.store import Accounts
 
 PASSWORD = "correct horse battery"
@@ -47,6 +48,23 @@ def test_an_account_is_added_with_role_prefixes_and_password(run, accounts):
     added = run("add", "Jane", "--role", "curator", "--prefix", "12345/x-5", "--password-stdin", given=f"{PASSWORD}\n")
     assert (added.exit_code, added.stdout) == (0, "added jane  curator ark:12345/x5\n")
     assert sign_in(accounts, "jane", PASSWORD, None).prefixes == ("ark:12345/x5",)
+
+
+@pytest.mark.parametrize(
+    "command", [("unlock", "jane"), ("password", "jane", "--password-stdin")], ids=lambda each: each[0]
+)
+def test_failed_attempts_to_sign_in_are_forgotten(run, accounts, command):
+    run("add", "jane", "--role", "curator", "--password-stdin", given=PASSWORD)
+    for _ in range(5):
+        with pytest.raises(WrongPassword):
+            sign_in(accounts, "jane", "wrong horse", "192.0.2.7")
+    with pytest.raises(TooManyAttempts):
+        sign_in(accounts, "jane", PASSWORD, "192.0.2.7")
+    done = run(*command, given=PASSWORD)
+    assert done.exit_code == 0
+    assert done.stdout in ("unlocked jane  curator\n", "set the password of jane  curator\n")
+    assert sign_in(accounts, "jane", PASSWORD, "192.0.2.7")
+    assert run("unlock", "joan").exit_code == 1
 
 
 @pytest.mark.parametrize("given", [PASSWORD, f"{PASSWORD}\n", f"{PASSWORD}\r\n"])

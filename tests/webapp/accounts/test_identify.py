@@ -6,6 +6,8 @@ import base64
 from datetime import timedelta
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from ararat.webapp import create_app
 from ararat.webapp.accounts import csrf, identify
@@ -131,6 +133,17 @@ def test_too_many_wrong_passwords_are_refused(client, jane):
 
 MALFORMED = [
     *("", "Bearer", "Bearer ", "Basic", "Basic x", "Basic !!!", "Digest username=jane", "jane", "Basic /w==", "x y"),
+    *(
+        "Basic \xe9",
+        "basic \xe9",
+        "Basic  \xff\xfe",
+        "Basic amFuZTo\xe9",
+        "B\xe1sic eA==",
+        "\xe9",
+        "Digest \xe9",
+        "Digest a*=b''c",
+    ),
+    *("Digest realm*0=x", 'Digest a="', "Negotiate \xe9==", "Basic =", "Basic amFuZTp4=A", "Bearer \x01", "Basic \x7f"),
     *("Bearer \xff", "Bearer " + "a" * 9999, "Basic " + "A" * 20_000, "Basic AAAA"),
     *(f"Basic {base64.b64encode(text).decode()}" for text in (b"\xff:\xff", b"jane", b":", b"jane:\0")),
 ]
@@ -142,6 +155,41 @@ def test_a_malformed_credential_is_refused(client, jane, field):
     status, code = who(client, headers=JSON | {"Authorization": field})
     assert status == 401
     assert code in ("credential-malformed", "token-invalid", "sign-in-wrong")
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+def test_no_text_in_the_field_is_an_error_of_the_server(client, jane):
+    schemes = st.sampled_from(["Basic ", "Bearer ", "Digest ", "basic", "Negotiate ", ""])
+    texts = st.text(st.characters(max_codepoint=255, exclude_categories=(), exclude_characters="\r\n"), max_size=30)
+
+    @settings(max_examples=60, database=None)
+    @given(schemes, texts)
+    def check(scheme, text):
+        environ = {"HTTP_AUTHORIZATION": scheme + text}
+        assert client.get("/who", headers=JSON, base_url=SITE, environ_overrides=environ).status_code in (401, 429, 503)
+
+    check()
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+@pytest.mark.parametrize(
+    "path", ["/", "/healthz", "/sign-in", "/desk", "/api/v1/names", "/ark:12345/x5a", "/ezid/login"]
+)
+@pytest.mark.parametrize("field", ["Authorization", "Cookie", "X-CSRF-Token", "Idempotency-Key"])
+def test_a_credential_that_cannot_be_read_is_never_an_error_of_the_server(make_client, jane, path, field):
+    client = make_client(ezid="/ezid")
+    for text in (
+        "Basic \xe9",
+        "\xe9=\xff; __Host-ararat=\xe9; sessionid=\xe9",
+        '__Host-ararat="\\351\\400"; sessionid="\\9"',
+        "\x00",
+    ):
+        environ = {f"HTTP_{field.upper().replace('-', '_')}": text}
+        for method in ("GET", "POST"):
+            answer = client.open(path, method=method, base_url=SITE, environ_overrides=environ)
+            assert answer.status_code < 500
+            if method == "GET" and field == "Authorization" and path in ("/desk", "/api/v1/names", "/ezid/login"):
+                assert answer.status_code == 401
 
 
 def test_a_wrong_credential_does_not_fall_back_to_the_session(client, jane):

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import sqlite3
 import threading
+from functools import partial
 from statistics import median
-from time import perf_counter
+from time import monotonic, perf_counter, sleep
 from types import SimpleNamespace
 
 import argon2
@@ -13,10 +16,12 @@ from sqlalchemy import select
 
 from ararat.bindings.storage.tables.account_tables import accounts as accounts_table
 from ararat.bindings.storage.tables.account_tables import sign_ins
+from ararat.bindings.system.thread_slots import slots
 from ararat.webapp.accounts import passwords
 from ararat.webapp.accounts.records import attempts
 from ararat.webapp.accounts.records.attempts import TooManyAttempts
 from ararat.webapp.accounts.sign_in import WrongPassword, sign_in
+from tests.forking import exit_code
 
 from .conftest import PASSWORD
 
@@ -98,7 +103,7 @@ def test_a_success_forgets_the_failures_of_this_name_and_address(accounts, jane)
             fail(accounts)
         assert sign_in(accounts, "jane", PASSWORD, HOME)
         passwords._state.kept.clear()
-    assert counted(accounts) == []
+    assert [row[2] for row in counted(accounts)] == [0]
 
 
 def test_one_address_has_a_limit_for_all_names(accounts, jane):
@@ -128,16 +133,219 @@ def test_attempts_at_the_same_moment_cannot_pass_the_limit(accounts, jane, monke
     verify = passwords.verify
     monkeypatch.setattr(passwords, "verify", lambda stored, text: checked.append(text) or verify(stored, text))
 
-    def attempt() -> None:
-        with pytest.raises((WrongPassword, TooManyAttempts)):
-            sign_in(accounts, "jane", "wrong horse battery", HOME)
+    def attempt(number: int) -> None:
+        with pytest.raises((WrongPassword, TooManyAttempts, passwords.Busy)):
+            sign_in(accounts, "jane", f"wrong horse battery {number}", HOME)
 
-    workers = [threading.Thread(target=attempt) for _ in range(12)]
+    together(*(partial(attempt, number) for number in range(12)))
+    assert 1 <= len(checked) <= attempts.OF_BOTH
+    assert sum(row[2] for row in written(accounts)) == attempts.OF_BOTH
+
+
+def together(*functions):
+    """Call functions in threads at the same time."""
+    workers = [threading.Thread(target=each) for each in functions]
     for worker in workers:
         worker.start()
     for worker in workers:
         worker.join()
-    assert len(checked) == attempts.OF_BOTH
+
+
+def written(accounts):
+    """Return the rows of attempts when nothing is only in memory."""
+    deadline = monotonic() + 20
+    while accounts.unwritten._thread is not None:
+        assert monotonic() < deadline
+        sleep(0.01)
+    return counted(accounts)
+
+
+class SlowCheck:
+    """A check of passwords that lasts until the test ends it."""
+
+    def __init__(self, monkeypatch):
+        self.verify, self.checked = passwords.verify, []
+        self.began, self.may_end = threading.Event(), threading.Event()
+        monkeypatch.setattr(passwords, "verify", self)
+
+    def __call__(self, stored, text):
+        self.checked.append(text)
+        self.began.set()
+        assert self.may_end.wait(20)
+        return self.verify(stored, text)
+
+
+def outcome(accounts, name, password, address, found):
+    try:
+        found.append(sign_in(accounts, name, password, address).name)
+    except (WrongPassword, TooManyAttempts, passwords.Busy) as error:
+        found.append(type(error).__name__)
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+def test_an_address_has_one_check_at_a_time_and_the_other_attempt_stays_counted(accounts, jane, monkeypatch):
+    slow, found = SlowCheck(monkeypatch), []
+    first = threading.Thread(target=outcome, args=(accounts, "jane", "wrong horse 1", "2001:db8:1:200::1", found))
+    first.start()
+    assert slow.began.wait(20)
+    outcome(accounts, "joan", "wrong horse 2", "2001:db8:1:2ff::2", found)
+    assert found == ["Busy"]
+    slow.may_end.set()
+    first.join()
+    assert found == ["Busy", "WrongPassword"]
+    assert sorted(row[2] for row in written(accounts)) == [1, 1]
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+@pytest.mark.parametrize(("threads", "limit"), [(1, 1), (8, 2), (96, 8)])
+def test_a_quarter_of_the_threads_checks_passwords_and_others_are_refused_at_once(
+    accounts, jane, monkeypatch, threads, limit
+):
+    slots.use(threads)
+    slow, found = SlowCheck(monkeypatch), []
+    workers = []
+    for number in range(limit):
+        arguments = (accounts, f"name{number}", "wrong horse", f"192.0.2.{number}", found)
+        workers.append(threading.Thread(target=outcome, args=arguments))
+        workers[-1].start()
+    deadline = monotonic() + 20
+    while len(slow.checked) < limit:
+        assert monotonic() < deadline
+        sleep(0.01)
+    for number in range(20):
+        outcome(accounts, "jane", PASSWORD, f"198.51.100.{number}", found)
+    assert found == ["Busy"] * 20
+    slow.may_end.set()
+    for worker in workers:
+        worker.join()
+    assert found[20:] == ["WrongPassword"] * limit
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("password", [PASSWORD, "wrong horse battery"], ids=["right", "wrong"])
+def test_requests_with_the_same_credential_share_one_check(accounts, jane, monkeypatch, password):
+    slow, found = SlowCheck(monkeypatch), []
+    workers = [threading.Thread(target=outcome, args=(accounts, "jane", password, HOME, found)) for _ in range(4)]
+    workers[0].start()
+    assert slow.began.wait(20)
+    for worker in workers[1:]:
+        worker.start()
+    deadline = monotonic() + 20
+    while slots.in_use("sign-ins") < len(workers):
+        assert monotonic() < deadline
+        sleep(0.01)
+    slow.may_end.set()
+    for worker in workers:
+        worker.join()
+    assert slow.checked == [password]
+    assert found == (["jane"] * 4 if password == PASSWORD else ["WrongPassword"] * 4)
+    assert [row[2] for row in written(accounts)] == ([0] if password == PASSWORD else [1])
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+def test_attempts_are_counted_while_the_database_is_locked_and_written_when_it_is_free(accounts, jane, monkeypatch):
+    monkeypatch.setattr(attempts, "WAIT_SECONDS", 0.05)
+    monkeypatch.setattr(attempts, "RETRY_SECONDS", 0.05)
+    lock = sqlite3.connect(accounts.bindings.where.removeprefix("sqlite:///"), isolation_level=None)
+    lock.execute("BEGIN IMMEDIATE")
+    began = monotonic()
+    for number in range(attempts.OF_BOTH):
+        fail(accounts, password=f"wrong horse {number}")
+    for _ in range(10):
+        with pytest.raises(TooManyAttempts):
+            sign_in(accounts, "jane", PASSWORD, HOME)
+    assert monotonic() - began < 4  # the database would wait for 5 seconds each time
+    assert counted_by(lock) == 0
+    lock.execute("ROLLBACK")
+    assert [row[2] for row in written(accounts)] == [attempts.OF_BOTH]
+    assert counted_by(lock, "audit WHERE outcome = 'wrong-password'") == attempts.OF_BOTH
+    lock.close()
+
+
+def counted_by(connection, what="sign_ins"):
+    return connection.execute(f"SELECT count(*) FROM {what}").fetchone()[0]  # noqa: S608
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+def test_a_remembered_password_is_not_locked_by_the_failures_of_others(accounts, jane):
+    assert sign_in(accounts, "jane", PASSWORD, "192.0.2.8")
+    for number in range(attempts.OF_NAME):
+        fail(accounts, address=f"198.51.100.{number}", password=f"wrong horse {number}")
+    for address in ("192.0.2.8", "203.0.113.7"):
+        assert sign_in(accounts, "jane", PASSWORD, address) == jane
+    # Nobody may guess it without a limit in the meantime.
+    for _ in range(attempts.OF_BOTH):
+        with pytest.raises(TooManyAttempts):
+            sign_in(accounts, "jane", "wrong horse", "203.0.113.9")
+    with pytest.raises(TooManyAttempts):
+        sign_in(accounts, "jane", PASSWORD, "203.0.113.9")
+
+
+def test_an_address_that_signed_in_before_is_not_locked_by_the_failures_of_others(accounts, jane, clock):
+    assert sign_in(accounts, "jane", PASSWORD, HOME)
+    passwords._state.kept.clear()
+    clock.move(days=29)
+    # Colleagues share the address, and an attacker has many.
+    for number in range(attempts.OF_ADDRESS):
+        fail(accounts, f"name{number}")
+    for number in range(attempts.OF_NAME - 1):
+        fail(accounts, address=f"198.51.100.{number}")
+    assert sign_in(accounts, "jane", PASSWORD, HOME) == jane
+    passwords._state.kept.clear()
+    fail(accounts, address="198.51.100.99")
+    with pytest.raises(TooManyAttempts):
+        sign_in(accounts, "jane", PASSWORD, "203.0.113.7")
+    # Own failures still count.
+    for _ in range(attempts.OF_BOTH):
+        fail(accounts)
+    with pytest.raises(TooManyAttempts):
+        sign_in(accounts, "jane", PASSWORD, HOME)
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+def test_an_address_is_known_for_thirty_days_and_for_one_account(accounts, jane, clock):
+    accounts.add("joan", "curator", password=PASSWORD)
+    assert sign_in(accounts, "jane", PASSWORD, HOME)
+    passwords._state.kept.clear()
+    for number in range(attempts.OF_ADDRESS):
+        fail(accounts, f"name{number}")
+    with pytest.raises(TooManyAttempts):
+        sign_in(accounts, "joan", PASSWORD, HOME)
+    clock.move(days=31)
+    for number in range(attempts.OF_ADDRESS):
+        fail(accounts, f"name{number}")
+    with pytest.raises(TooManyAttempts):
+        sign_in(accounts, "jane", PASSWORD, HOME)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param(lambda accounts: accounts.set_password("jane", PASSWORD), id="a new password"),
+        pytest.param(lambda accounts: accounts.unlock("jane"), id="unlock"),
+    ],
+)
+def test_the_attempts_of_an_account_are_forgotten(accounts, jane, change):
+    for _ in range(attempts.OF_BOTH):
+        fail(accounts)
+    fail(accounts, "joan")
+    with pytest.raises(TooManyAttempts):
+        sign_in(accounts, "jane", PASSWORD, HOME)
+    change(accounts)
+    assert sign_in(accounts, "jane", PASSWORD, HOME)
+    assert sum(row[2] for row in written(accounts)) == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+def test_a_forked_process_counts_and_writes_its_own_attempts(accounts, jane):
+    fail(accounts)
+
+    def in_child():
+        fail(accounts)
+        assert [row[2] for row in counted(accounts)] == [2]
+
+    assert exit_code(in_child) == 0
 
 
 def test_a_remembered_password_does_not_pass_the_limit(accounts, jane):
@@ -233,15 +441,15 @@ def test_a_hash_that_another_program_wrote_is_a_wrong_password(accounts, jane):
     fail(accounts, password=PASSWORD)
 
 
-def test_a_busy_server_does_not_count_the_attempt(accounts, jane, monkeypatch):
+def test_an_attempt_that_finds_the_check_busy_stays_counted(accounts, jane, monkeypatch):
     monkeypatch.setattr(passwords, "WAIT_SECONDS", 0.01)
     passwords._decoy()
-    slots = passwords._state.slots
+    places = passwords._state.slots
     for _ in range(passwords.MAX_HASHES):
-        slots.acquire()
+        places.acquire()
     with pytest.raises(passwords.Busy):
         sign_in(accounts, "jane", PASSWORD, HOME)
-    assert [row[2] for row in counted(accounts)] == [0]
+    assert [row[2] for row in written(accounts)] == [1]
 
 
 @pytest.mark.long

@@ -45,6 +45,7 @@ def test_a_wrong_credential_is_refused_also_where_none_is_needed(anonymous: Ezid
         basic(curator.name, "wrong password"),
         basic("", "ararat_wrong"),
         {"Authorization": "Basic ?"},
+        {"Authorization": "Basic \xe9"},
         {"Authorization": "Digest a=b"},
         {"Authorization": "Bearer ararat_wrong"},
         {"Cookie": f"sessionid={'a' * 43}"},

@@ -23,6 +23,7 @@ from .. import audit
 from ..errors import AccountError
 from ..model import Account, Caller, read_name
 from . import rows
+from .attempts import Unwritten
 
 if TYPE_CHECKING:
     from ....middleware import Bindings
@@ -44,6 +45,7 @@ class AccountDatabase:
     def __init__(self, bindings: Bindings) -> None:
         self.bindings = bindings
         self._existence: tuple[bool, float] = (False, float("-inf"))
+        self.unwritten = Unwritten(self)
 
     def exist(self) -> bool:
         """Return whether an account exists, also a disabled one. The result is at most a second old."""

@@ -77,6 +77,11 @@ def _sessions(accounts: Accounts, account: Account, by: Caller) -> str:
     return f"All sessions of the account {account.name} are ended."
 
 
+def _unlock(accounts: Accounts, account: Account, by: Caller) -> str:
+    accounts.unlock(account.name, by=by)
+    return f"The failed attempts to sign in to the account {account.name} are forgotten."
+
+
 def _token(accounts: Accounts, account: Account, by: Caller) -> str:
     return revoke_of(by, account.name)
 
@@ -91,6 +96,7 @@ CHANGES: Final[Mapping[str, Change]] = MappingProxyType(
         "password": _password,
         "remove-password": _no_password,
         "end-sessions": _sessions,
+        "unlock": _unlock,
         "revoke-token": _token,
     }
 )

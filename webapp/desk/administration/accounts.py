@@ -138,6 +138,7 @@ def _account_page(account: Account, problems: dict[str, Problem] | None = None) 
         account=account,
         is_own=account.number == caller().account.number,
         sessions=known.open_sessions(account),
+        failed=known.failed_attempts(account),
         valid=valid,
         invalid=invalid,
         roles=ROLE_LABELS,

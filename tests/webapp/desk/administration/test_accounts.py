@@ -11,6 +11,7 @@ from sqlalchemy import select
 
 from ararat.bindings.storage.tables.account_tables import audit
 from ararat.webapp.accounts import passwords
+from ararat.webapp.accounts.sign_in import WrongPassword, sign_in
 from ararat.webapp.desk.administration.account_changes import CHANGES
 
 from ..conftest import Browser, Desk
@@ -156,6 +157,18 @@ def test_sessions_are_ended(desk: Desk, ada: Browser, jane: Browser) -> None:
     assert jane.get("/desk").status_code == 303
     assert "Open sessions0" in text_of(ada.get("/desk/accounts/jane").text)
     assert ada.get("/desk").status_code == 200
+
+
+def test_failed_attempts_are_shown_and_forgotten(desk: Desk, ada: Browser) -> None:
+    shown = "Failed attempts to sign in2 in the last 15 minutes"
+    for _ in range(2):
+        with pytest.raises(WrongPassword):
+            sign_in(desk.accounts, "jane", "wrong horse battery", "192.0.2.7")
+    assert shown in text_of(ada.get("/desk/accounts/jane").text)
+    assert change(ada, "jane", "unlock").status_code == 303
+    page = ada.get("/desk/accounts/jane").text
+    assert "attempts to sign in to the account jane are forgotten" in text_of(page)
+    assert shown not in text_of(page)
 
 
 def test_tokens_of_an_account_are_revoked(desk: Desk, ada: Browser) -> None:
