@@ -47,6 +47,7 @@ from .http.asgi import (
 )
 from .http.handover import Handover
 from .http.request import Request
+from .http.well_known import ask_asgi_site, is_announcement
 from .request_handler import RequestHandler, Respond
 from .resolution.result import Resolution
 from .resolution.settings import Settings, SettingsArguments
@@ -102,7 +103,7 @@ class ResolverASGIMiddleware:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         # Reserved paths contain a colon, and few other paths do. Most requests for the site need no other check.
         try:
-            may_be_ours = ":" in scope["path"] or self._has_resources
+            may_be_ours = ":" in scope["path"] or (self._has_resources and not is_announcement(scope))
         except Exception:  # noqa: BLE001 - lifespan has no path, and the site handles malformed scopes
             may_be_ours = False
             send = self._before_end(scope, send)
@@ -117,7 +118,16 @@ class ResolverASGIMiddleware:
             if (found := self._find(scope)) is not None:
                 await self._respond(*found, answer, scope, receive, send)
                 return
+        elif self._handler.is_announced and is_announcement(scope):
+            await self._announce(scope, receive, send)
+            return
         await self.app(scope, receive, send)
+
+    async def _announce(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the answer of the site, or the path of the resolver if the site has no page."""
+        if not await ask_asgi_site(self.app, scope, receive, send):
+            request = read_request(scope, recover(scope), self.settings.prefix)
+            await self._send(self._handler.announcement(request), send, head=request.method == "HEAD")
 
     def _without_request(self, scope: Scope, find: Find) -> Answer | BindingsUnavailable | None:
         """Return an answer that needs no :class:`Request`, as :meth:`RequestHandler.quick` or ``kept``."""

@@ -58,7 +58,8 @@ class RequestHandler:
     ``on_resolve`` is the setting of :class:`~ararat.middleware.ResolverMiddleware`. Raises ValueError if the settings
     need bindings that can be listed.
 
-    ``colons`` are the positions of the colon in reserved paths, as a quick check.
+    ``colons`` are the positions of the colon in reserved paths, as a quick check. ``is_announced`` is whether
+    ``/.well-known/ark`` is answered if the site has no page there.
     """
 
     def __init__(
@@ -67,6 +68,7 @@ class RequestHandler:
         self._settings = settings
         self._bindings = bindings
         self.metrics: Metrics | None = None
+        self.is_announced = settings.well_known and "ark" in settings.schemes
         self._observers: list[Observer] = [] if on_resolve is None else [_observer(on_resolve)]
         self._labels = reserved_labels(scheme for scheme in settings.schemes if isinstance(scheme, str))
         self._own = {scheme.name: scheme for scheme in settings.schemes if isinstance(scheme, OwnScheme)}
@@ -123,6 +125,10 @@ class RequestHandler:
     def is_failing(self) -> bool:
         """Whether the last attempt to read the bindings failed, so that the next one can take long."""
         return self._availability.failing
+
+    def announcement(self, request: Request) -> Answer:
+        """Return the answer to ``/.well-known/ark``: the path of the resolver."""
+        return self._answers.announcement(request)
 
     def is_reserved(self, target: Target) -> bool:
         """Return whether the path of a recovered target is that of a name."""

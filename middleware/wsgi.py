@@ -27,6 +27,8 @@ from .http.answer import Answer
 from .http.handover import Handover
 from .http.request import Request
 from .http.request_target import recover
+from .http.well_known import PATH as WELL_KNOWN
+from .http.well_known import ask_site
 from .http.wsgi import pass_on, plain_path, request_for_name, request_for_resource, send
 from .request_handler import RequestHandler
 from .resolution.result import Resolution
@@ -65,6 +67,8 @@ class ResolverMiddleware:
     :param cache: int, default 300. How many seconds clients can store a redirect or a description, from 0 to a year.
     :param hsts: str or None (default). The Strict-Transport-Security field of answers to https requests. Without it,
         the field is not sent.
+    :param well_known: bool, default True. Answer ``/.well-known/ark`` with the path of the resolver if the site has no
+        page there.
     :param inspector: str or None (default). The path or http(s) address of an inspector, to which error pages link; "/"
         if the site itself is the inspector. Without it, there are no such links.
     :param services: str or None (default). The path of the services of RFC 2169 (``/uri-res``); needs ``prefix``.
@@ -148,7 +152,17 @@ class ResolverMiddleware:
                 return send(found, start_response)
             if (request := self._request(environ)) is not None:
                 return self._send(self._handler.answer(request, found), request, environ, start_response)
+        elif self._handler.is_announced and environ.get("PATH_INFO") == WELL_KNOWN:
+            return self._announce(environ, start_response)
         return self._others(environ, start_response)
+
+    def _announce(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        """Return the answer of the site, or the path of the resolver if the site has no page."""
+        body = ask_site(self._others, environ, start_response)
+        if body is not None:
+            return body
+        request = request_for_resource(environ, self.settings.prefix)
+        return send(self._handler.announcement(request), start_response, head=request.method == "HEAD")
 
     def _request(self, environ: WSGIEnvironment) -> Request | None:
         """Return the request if its path is reserved, otherwise None."""

@@ -60,6 +60,10 @@ _SETTINGS: dict[str, dict[str, Any]] = {
         "metavar": "SECONDS",
         "help": "Let clients cache answers this long.  [default: 300]",
     },
+    "--well-known/--no-well-known": {
+        "default": None,
+        "help": "Answer /.well-known/ark with the path of the resolver.  [default: yes]",
+    },
     "--services": {"metavar": "PATH", "help": "Offer the services of RFC 2169 below this path, usually /uri-res."},
     "--sitemap": {"metavar": "PATH", "help": "Offer a sitemap of the names at this path, such as /sitemap-names.xml."},
     "--atom": {

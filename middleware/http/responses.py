@@ -7,8 +7,10 @@ conditional request for a description can also get 304.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Protocol
+from urllib.parse import urlsplit
 
 from ...bindings.names.branding.model import NO_BRANDING, Branding
 from ..resolution.description_formats import BY_INFLECTION, FORMATS, Format
@@ -157,6 +159,19 @@ class Answers:
         """Return 200 with a page of the resolver, or its JSON or text. Caches can keep it for some seconds."""
         media_type = preferred(request.accepted.media_types, _PAGE_FORMS)
         return self._negotiated(200, view, media_type, [("Cache-Control", f"max-age={seconds}")], request)
+
+    def announcement(self, request: Request) -> Answer:
+        """Return 200 with the path of the resolver on its host, as text or JSON (:mod:`.well_known`)."""
+        path = f"{urlsplit(request.root).path}/"
+        media_type = preferred(request.accepted.media_types, ("text/plain", "application/json"))
+        if media_type == "application/json":
+            prefix = self._settings.prefix
+            body, content_type = json.dumps({"path": path, "prefix": prefix}).encode() + b"\n", media_type
+        else:
+            body, content_type = f"{path}\n".encode(), "text/plain; charset=utf-8"
+        headers = [("Content-Type", content_type), ("Content-Length", str(len(body)))]
+        headers += [("Cache-Control", self._found_for), ("Vary", "Accept")]
+        return self._with_common(200, headers, body, request)
 
     def redirect(self, redirect: Redirect, root: str, *, is_secure: bool, origin: str | None = None) -> Answer:
         """Return 302, 303 or 307 to the target, or to the description if there is no target.

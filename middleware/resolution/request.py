@@ -23,7 +23,7 @@ class ResolutionRequest(NamedTuple):
     ``given``       the identifier as received, with its query
     ``identifier``  the parsed identifier, without its query
     ``key``         the normal form, under which the identifier is bound
-    ``query``       the query without ignored parameters; None without a question mark
+    ``query``       the query without ignored parameters, or the q-component of a URN; None without one
     ``inflection``  the query in normal form, with its question mark; "" without a query
     ``accepted``    the Accept and Accept-Language fields of the client
     """
@@ -63,9 +63,9 @@ def parse_request(given: str, settings: Settings, accepted: Accepted = ANYTHING)
             return problem("naan-reserved-invalid", given)
         if identifier.dot_segment:
             return problem("dot-segment", given)
-    elif query is not None and query.startswith(("+", "=")):
-        # RFC 8141, section 2.3: r- and q-components are not part of the name. The URN draft has no such components.
-        query = None
+    elif rest.startswith(("+", "=")):
+        # X-07: a q-component is never an inflection, also "?=info".
+        return ResolutionRequest(given, identifier, names.key(identifier), q_component(rest), "", accepted)
     return ResolutionRequest(given, identifier, names.key(identifier), query, inflection(query), accepted)
 
 
@@ -79,6 +79,19 @@ def _parse(core: str, settings: Settings) -> Identifier:
         if error.problem.code == "trailing-slash" and settings.ignore_trailing_slash:
             return ark.parse(core[:-1])
         raise
+
+
+def q_component(query: str) -> str | None:
+    """Return the q-component in the query of a URN, or None. An r-component before it is omitted.
+
+    The r-component is for a resolver; no parameters of it are defined. The q-component is for the resource. Neither
+    is a part of the name. Source: RFC 8141, section 2.3.
+
+    >>> q_component("=op=map&lat=39"), q_component("+r?=q"), q_component("+r"), q_component("=")
+    ('op=map&lat=39', 'q', None, None)
+    """
+    found = query[1:] if query.startswith("=") else query.partition("?=")[2]
+    return found or None
 
 
 def inflection(query: str | None) -> str:

@@ -105,6 +105,7 @@ class SettingsArguments(TypedDict, total=False):
     inflections: Mapping[str, str]
     cache: int
     hsts: str | None
+    well_known: bool
     inspector: str | None
     services: str | None
     sitemap: str | None
@@ -150,6 +151,7 @@ class Settings:
     inflections: Mapping[str, str] = field(default_factory=dict)
     cache: int = 300
     hsts: str | None = None
+    well_known: bool = True
     inspector: str | None = None
     services: str | None = None
     sitemap: str | None = None

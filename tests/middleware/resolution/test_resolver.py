@@ -35,6 +35,9 @@ def store(held, binding):
         binding("ark:12345/queried", "https://example.org/q?a=b#c"),
         binding("urn:foo:a%2C1", "https://example.org/urn-a"),
         binding("urn:foo:a/b", "https://example.org/slash"),
+        binding("urn:foo:served", "/show", kind="served"),
+        binding("urn:foo:about", "https://example.org/about", kind="related"),
+        binding("urn:foo:idea", kind="described"),
     )
 
 
@@ -83,9 +86,7 @@ def test_every_spelling_gets_the_same_answer(answer, spelling):
     assert (resolution.status, resolution.target, resolution.key) == (plain.status, plain.target, plain.key)
 
 
-@pytest.mark.parametrize(
-    "spelling", ["URN:FOO:a%2c1", "urn:Foo:a%2C1?+res", "urn:foo:a%2C1?=query", "urn:foo:a%2C1?utm_source=x"]
-)
+@pytest.mark.parametrize("spelling", ["URN:FOO:a%2c1", "urn:Foo:a%2C1?+res", "urn:foo:a%2C1?utm_source=x"])
 def test_every_spelling_of_a_urn_gets_the_same_answer(answer, spelling):
     assert answer(spelling).target == "https://example.org/urn-a"
 
@@ -117,6 +118,29 @@ def test_metadata_inflections_return_the_description_of_any_kind(answer, name, i
 )
 def test_an_unknown_inflection_gets_404(answer, identifier, code):
     assert answer(identifier).problem.code == code
+
+
+@pytest.mark.parametrize(
+    ("query", "target", "passed"),
+    [
+        pytest.param("?=q=1", "https://example.org/slash?q=1", "q=1", id="q-component"),
+        pytest.param("?=op=map&lat=39.56&lon=-104.85", None, "op=map&lat=39.56&lon=-104.85", id="of RFC 8141"),
+        pytest.param("?+r=1?=q=1", "https://example.org/slash?q=1", "q=1", id="after an r-component"),
+        pytest.param("?+r", "https://example.org/slash", None, id="r-component alone"),
+        pytest.param("?=", "https://example.org/slash", None, id="empty"),
+        pytest.param("?=info", "https://example.org/slash?info", "info", id="not an inflection"),
+        pytest.param("?=a?=b?+c", "https://example.org/slash?a?=b?+c", "a?=b?+c", id="question marks"),
+        pytest.param("?=utm_source=x", "https://example.org/slash?utm_source=x", "utm_source=x", id="not ignored"),
+    ],
+)
+def test_the_q_component_of_a_urn_reaches_the_target_and_the_served_page(answer, query, target, passed):
+    found = answer(f"urn:foo:a/b{query}")
+    assert (found.status, found.outcome) == (302, "located")
+    assert target is None or found.target == target
+    served = answer(f"URN:foo:served{query}")
+    assert (served.outcome, served.target, served.query) == ("served", "/show", passed)
+    assert answer(f"urn:foo:about{query}").outcome == "related"
+    assert answer(f"urn:foo:idea{query}").outcome == "described"
 
 
 @pytest.mark.parametrize(
