@@ -15,6 +15,7 @@ from typing import NamedTuple
 from ...identifiers import IdentifierError, normalize
 from ...identifiers.text import display
 from ...middleware.http.responses import METHODS
+from ...middleware.http.well_known import PATH as WELL_KNOWN
 from ...middleware.resolution.settings import Settings
 from ...middleware.views.error_page import ECHOED
 from ...webapp.tracing.client.url import WebURL
@@ -163,6 +164,8 @@ class _Deployment:
         yield from self._bindings()
         yield from inspector.examine(self._url, echo.inspect, self._proxy, self._asked)
         yield self._announced()
+        if self._base.startswith("ark:"):
+            yield self._well_known()
         yield _hsts(plain, self._url, self._proxy)
 
     def _ask(self, rest: str, method: str = "GET") -> RawResponse:
@@ -327,6 +330,29 @@ class _Deployment:
         if self._expected is None and not same_host:
             return Finding("url", code, "warning", shown, f"{message} This is correct if both lead to this site.")
         return Finding("url", code, "error", shown, message, f'Set prefix="{wanted}".', "ARK draft, section 7.1")
+
+    def _well_known(self) -> Finding:
+        """Check that the host announces the resolver at its root, also if the prefix has a path."""
+        code, shown = "well-known", WELL_KNOWN
+        wanted = f"{self._mount}/"
+        reference = "draft-kunze-ark-42, section 5.6"
+        try:
+            response = self._asked("GET", WELL_KNOWN)
+        except HopFailed:
+            response = None
+        if response is None or response.status != 200:
+            answer = "no answer" if response is None else f"the status {response.status}"
+            message = f"The host does not announce the resolver: {WELL_KNOWN} has {answer}."
+            change = (
+                f"Forward {WELL_KNOWN} to Ararat like the names, or answer {wanted} there. "
+                "With the setting well_known=False, this is correct."
+            )
+            return Finding("url", code, "warning", shown, message, change, reference)
+        found = response.body[:_SHOWN].decode("utf-8", "replace").strip()
+        if found == wanted:
+            return Finding("url", code, "ok", shown, f"The host announces the resolver at {wanted}.")
+        message = f"The host announces a resolver at {display.percent(found)}, not at {wanted}."
+        return Finding("url", code, "error", shown, message, f"Answer {wanted} at {WELL_KNOWN}.", reference)
 
     @property
     def _here(self) -> str:

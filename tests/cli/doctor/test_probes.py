@@ -20,7 +20,7 @@ from ararat.webapp.tracing.hop import HopFailed
 PREFIX = "https://r.example"
 ALL = {
     *("answered", "raw-target", "too-long", "classic", "label", "head", "cache-control", "bindings", "prefix"),
-    "hsts",
+    *("hsts", "well-known"),
     *(probe.code for probe in probes.PROBES),
 }
 
@@ -130,7 +130,7 @@ def test_a_mounted_resolver_is_probed_below_its_path() -> None:
         return deployment(method, target.removeprefix("/app"))
 
     assert codes(examined(mounted, f"{PREFIX}/app/"), "ok") == ALL
-    assert all(target.startswith("/app/") for target in asked)
+    assert {target for target in asked if not target.startswith("/app/")} == {"/.well-known/ark"}
 
 
 def cleaned(target: str) -> str:
@@ -449,3 +449,25 @@ def test_probes_without_an_answer_are_bad() -> None:
 
     found = examined(faint)
     assert codes(found, "error") == {probe.code for probe in probes.PROBES} | {"classic", "label"}
+
+
+@pytest.mark.parametrize(
+    ("answer", "state"),
+    [
+        pytest.param(None, "ok", id="the resolver"),
+        pytest.param(RawResponse(200, (), b"/ids/"), "error", id="another path"),
+        pytest.param(RawResponse(200, (), b"/"), "ok", id="a page of the site"),
+        pytest.param(RawResponse(404, (), b""), "warning", id="not forwarded"),
+    ],
+)
+def test_the_host_must_announce_the_resolver(answer: RawResponse | None, state: str) -> None:
+    def before(target: str) -> str | RawResponse:
+        return answer if answer is not None and target == "/.well-known/ark" else target
+
+    found = examined(Deployment(before=before, hsts="max-age=60"))["well-known"]
+    assert found.state == state
+    assert (found.remedy is None) is (state == "ok")
+
+
+def test_a_resolver_of_urns_is_not_announced() -> None:
+    assert "well-known" not in examined(Deployment(schemes=["urn"], hsts="max-age=60"))
