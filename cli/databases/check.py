@@ -102,9 +102,9 @@ def check_command(
     except PrefixError as error:
         raise click.BadParameter(error.message, param_hint="--prefix") from None
     if tracing:
-        from .check_traces import check_by_trace
+        from .check_traces import Form, check_by_trace
 
-        form = "json" if as_json else "csv" if as_csv else "text"
+        form: Form = "json" if as_json else "csv" if as_csv else "text"
         return check_by_trace(
             file,
             database,

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, Literal, TextIO, assert_never
 
 import click
 
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from ...middleware import Bindings
     from ...webapp.tracing.own_names import OwnNames
 
+Form = Literal["text", "csv", "json"]
+"""The form of the results."""
+
 _AT_ONCE = 8
 _WIDTH = 13
 
@@ -34,7 +37,7 @@ _WIDTH = 13
 def check_by_trace(
     file: str | None,
     database: str | None,
-    form: str,
+    form: Form,
     *,
     resume: str | None,
     resolver: str | None,
@@ -119,7 +122,7 @@ def check_by_trace(
 class _Result:
     """Prints each result when it arrives, and counts the verdicts."""
 
-    def __init__(self, form: str, total: int) -> None:
+    def __init__(self, form: Form, total: int) -> None:
         self.form = form
         self.total = total
         self.counts: Counter[str] = Counter()
@@ -138,12 +141,15 @@ class _Result:
         self.counts[each.verdict] += 1
         self.counts["downgraded"] += each.downgraded
         self.failed += not each.ok
-        if self.form == "json":
-            streams.dump(each.as_dict())
-        elif self.form == "csv":
-            sys.stdout.write(each.as_csv())
-        else:
-            write(_lines(each, self.sheet))
+        match self.form:
+            case "json":
+                streams.dump(each.as_dict())
+            case "csv":
+                sys.stdout.write(each.as_csv())
+            case "text":
+                write(_lines(each, self.sheet))
+            case _:
+                assert_never(self.form)
         sys.stdout.flush()
         self.progress.show(f"{self._traced():,} of {self.total:,} traced")
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
+from ...bindings.imports.sources.dump import SOURCES
 from .. import streams
 from ..bindings.stores import delete_if_empty, has_no_tables, is_new, open_store, warn_of_unregistered
 from ..errors import DONE, NO, NO_INPUT, CommandError, write
@@ -32,7 +33,6 @@ from .export import counted_records
 from .import_report import dump_report, table_report
 
 if TYPE_CHECKING:
-    from ...bindings.imports.sources.dump import Source
     from ...bindings.imports.sources.importing import Migration
     from ...bindings.imports.summary import Summary
     from ...identifiers.iri_policy import Profile
@@ -59,7 +59,7 @@ def _columns(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]
 @click.option(
     "--from",
     "source",
-    type=click.Choice(["ezid", "arklet", "noid", "n2t"]),
+    type=click.Choice(SOURCES),
     help="Read FILE as a dump of this system, in any of its formats, also compressed with gzip or zip.",
 )
 @click.option("--dry-run", is_flag=True, help="Print what would be added, changed and refused. Write nothing.")
@@ -118,7 +118,7 @@ def import_command(
     profile: Profile | None,
     database: str,
     delimiter: str | None,
-    source: Source | None,
+    source: str | None,
     **options: Any,
 ) -> int:
     """Bind all identifiers of a table. If one line is refused, nothing is written.
@@ -220,7 +220,7 @@ def _import_table(
 def _import_dump(
     bindings: Bindings,
     file: str,
-    source: Source,
+    source: str,
     *,
     batch: int | None,
     dry_run: bool,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, assert_never
 from urllib.parse import urlsplit
 
 from ...bindings.names.branding.model import NO_BRANDING, Branding
@@ -132,17 +132,21 @@ class Answers:
             if request.service == "N2Ls" and resolution.outcome not in ("refused", "metadata", "prefix"):
                 return self._places(resolution, request)
             resolution = rfc2169.as_redirect(resolution)
-        if resolution.outcome == "refused":
-            return self._refusal(resolution, request)
-        if resolution.outcome == "metadata":
-            return self._description(resolution, request).under(request.conditions)
-        if resolution.outcome == "prefix":
-            return self._prefix(resolution, request).under(request.conditions)
-        if resolution.outcome == "served":
-            return hand_over(resolution, request, self._settings.cache)
-        found = redirect_of(resolution)
-        answer = self.redirect(found, request.root, is_secure=request.is_secure, origin=request.origin)
-        return self._shown(answer, resolution, request) if request.no_redirect else answer
+        match resolution.outcome:
+            case "refused":
+                return self._refusal(resolution, request)
+            case "metadata":
+                return self._description(resolution, request).under(request.conditions)
+            case "prefix":
+                return self._prefix(resolution, request).under(request.conditions)
+            case "served":
+                return hand_over(resolution, request, self._settings.cache)
+            case "located" | "related" | "described" | "forwarded":
+                found = redirect_of(resolution)
+                answer = self.redirect(found, request.root, is_secure=request.is_secure, origin=request.origin)
+                return self._shown(answer, resolution, request) if request.no_redirect else answer
+            case _:
+                assert_never(resolution.outcome)
 
     def options(self, request: Request, methods: str = METHODS) -> Answer:
         """Return the response to OPTIONS: 204 with the allowed methods, also for a CORS preflight request."""

@@ -11,7 +11,7 @@ different meanings for ARKs.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, assert_never
 from urllib.parse import quote
 
 from ...bindings.names import targets as destination
@@ -60,15 +60,19 @@ def as_redirect(resolution: Resolution) -> Resolution:
 
     A description or a served name becomes a redirect to the address of the identifier.
     """
-    if resolution.outcome == "prefix" and resolution.record is not None:
-        address = f"/{resolution.record.prefix}"
-        return replace(resolution, status=303, outcome="described", target=address)
-    if resolution.outcome == "metadata":
-        return replace(resolution, status=303, outcome="described", target=None, vary=())
-    if resolution.outcome == "served":
-        address = f"/{quote(resolution.given, safe=destination.AS_IT_IS)}"
-        return replace(resolution, status=302, outcome="located", target=address, vary=())
-    return resolution
+    match resolution.outcome:
+        case "prefix" if resolution.record is not None:
+            address = f"/{resolution.record.prefix}"
+            return replace(resolution, status=303, outcome="described", target=address)
+        case "metadata":
+            return replace(resolution, status=303, outcome="described", target=None, vary=())
+        case "served":
+            address = f"/{quote(resolution.given, safe=destination.AS_IT_IS)}"
+            return replace(resolution, status=302, outcome="located", target=address, vary=())
+        case "located" | "related" | "described" | "forwarded" | "refused" | "prefix":
+            return resolution
+        case _:
+            assert_never(resolution.outcome)
 
 
 @dataclass(frozen=True, slots=True)

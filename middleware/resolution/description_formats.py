@@ -19,12 +19,18 @@ class Format(NamedTuple):
     - ``name``: its name in a URL.
     - ``media_type``: the media type of the answer; ``others``: further media types by which clients request it.
     - ``title``: the text of a link to it.
+    - ``serializer``: the module and the function in :mod:`ararat.middleware.views.formats` that write it, such as
+      "bibtex.serialize". It is loaded on first use. None for the formats that each description writes itself.
+    - ``has_charset``: whether Content-Type states the charset. Other media types are always UTF-8, or the document
+      states it.
     """
 
     name: str
     media_type: str
     title: str
     others: tuple[str, ...] = ()
+    serializer: str | None = None
+    has_charset: bool = False
 
     @property
     def inflection(self) -> str:
@@ -34,23 +40,27 @@ class Format(NamedTuple):
     @property
     def content_type(self) -> str:
         """The value of the field Content-Type."""
-        return f"{self.media_type}; charset=utf-8" if self.name in _WITH_CHARSET else self.media_type
+        return f"{self.media_type}; charset=utf-8" if self.has_charset else self.media_type
 
-
-# The other media types are always UTF-8, or state it in the document.
-_WITH_CHARSET = frozenset({"html", "erc", "bibtex"})
 
 FORMATS = (
-    Format("html", "text/html", "HTML"),
+    Format("html", "text/html", "HTML", has_charset=True),
     Format("json", "application/json", "JSON"),
-    Format("erc", "text/plain", "ERC"),
-    Format("jsonld", "application/ld+json", "JSON-LD (schema.org)"),
-    Format("csl", "application/vnd.citationstyles.csl+json", "CSL-JSON", ("application/citeproc+json",)),
-    Format("bibtex", "application/x-bibtex", "BibTeX", ("text/x-bibtex",)),
+    Format("erc", "text/plain", "ERC", has_charset=True),
+    Format("jsonld", "application/ld+json", "JSON-LD (schema.org)", (), "schema_org.serialize"),
     Format(
-        "datacite-json", "application/vnd.datacite.datacite+json", "DataCite JSON", ("application/x-datacite+json",)
+        *("csl", "application/vnd.citationstyles.csl+json", "CSL-JSON", ("application/citeproc+json",)),
+        serializer="csl.serialize",
     ),
-    Format("datacite-xml", "application/vnd.datacite.datacite+xml", "DataCite XML", ("application/x-datacite+xml",)),
+    Format("bibtex", "application/x-bibtex", "BibTeX", ("text/x-bibtex",), "bibtex.serialize", has_charset=True),
+    Format(
+        *("datacite-json", "application/vnd.datacite.datacite+json", "DataCite JSON"),
+        *(("application/x-datacite+json",), "datacite.serialize_json"),
+    ),
+    Format(
+        *("datacite-xml", "application/vnd.datacite.datacite+xml", "DataCite XML"),
+        *(("application/x-datacite+xml",), "datacite.serialize_xml"),
+    ),
     Format("linkset", "application/linkset+json", "Links (RFC 9264)"),
 )
 """All formats, the default first. A wildcard in Accept selects the first format that fits."""

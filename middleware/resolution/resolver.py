@@ -26,6 +26,7 @@ MUST treat equally all resolution requests for Extended ARKs with the same norma
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import assert_never
 
 from ...bindings.names import targets
 from ...bindings.names.binding import Binding
@@ -197,14 +198,18 @@ def _answer(found: Found, settings: Settings, prefixes: Prefixes) -> Resolution:
         # the name is found without a slash at the end, but the target gets the path as requested.
         suffix = suffix_below(request.core, binding.identifier)
         target = append_path(target, as_received(suffix) if found.given else suffix) or target
-    if binding.kind == "served":
-        return _answered(found, 200, "served", target, request.query, vary)
-    target = targets.with_query(target, request.query)
-    if binding.kind == "related":
-        # "303 signifies that a resource related to the referent of the ARK is tentatively available"
-        return _answered(found, 303, "related", target, None, vary)
-    # "A HTTP ARK resolver MUST use HTTP status code 302 or 307 instead of 301 or 308"
-    return _answered(found, 307 if binding.redirect == 307 else 302, "located", target, None, vary)
+    match binding.kind:
+        case "served":
+            return _answered(found, 200, "served", target, request.query, vary)
+        case "related":
+            # "303 signifies that a resource related to the referent of the ARK is tentatively available"
+            return _answered(found, 303, "related", targets.with_query(target, request.query), None, vary)
+        case "located":
+            # "A HTTP ARK resolver MUST use HTTP status code 302 or 307 instead of 301 or 308"
+            status = 307 if binding.redirect == 307 else 302
+            return _answered(found, status, "located", targets.with_query(target, request.query), None, vary)
+        case _:
+            assert_never(binding.kind)
 
 
 def _answered(

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from functools import cached_property
+from importlib import import_module
 from typing import Any
 
-from ..resolution.description_formats import Format
-from .formats import schema_org
+from ..resolution.description_formats import FORMATS, Format
+from .formats import datacite, schema_org
 from .formats.reference import Reference
-from .formats.serializers import available, serialize
 from .presentation import PLAIN, Presentation
 from .signposting import Signposts
 
@@ -39,8 +39,11 @@ class Formatted(ABC):
 
     @cached_property
     def formats(self) -> tuple[Format, ...]:
-        """The formats of this description, the default first."""
-        return available(self.reference)
+        """The formats of this description, the default first: all, or all but DataCite without enough metadata."""
+        missing = set() if datacite.is_known(self.reference) else {"datacite-json"}
+        if missing and not datacite.has_document(self.reference):
+            missing.add("datacite-xml")
+        return tuple(form for form in FORMATS if form.name not in missing) if missing else FORMATS
 
     @property
     def json_ld(self) -> str:
@@ -52,6 +55,11 @@ class Formatted(ABC):
 
     def in_format(self, form: Format) -> bytes:
         """Return the description in one of its formats. The page is in English and without a branding."""
+        if form.serializer is not None:
+            module, _, function = form.serializer.partition(".")
+            text: str = getattr(import_module(f".formats.{module}", __package__), function)(self.reference)
+            # A surrogate, which has no UTF-8 encoding, becomes "?". Only a recorded document can contain one.
+            return text.encode("utf-8", "replace")
         match form.name:
             case "html":
                 return self.as_html()
@@ -62,4 +70,4 @@ class Formatted(ABC):
             case "linkset":
                 return self.signposts.as_linkset()
             case _:
-                return serialize(form, self.reference)
+                raise ValueError(f"the format {form.name} has no serializer")

@@ -10,7 +10,7 @@ import queue
 import threading
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
-from typing import Any, Literal
+from typing import Any, Literal, assert_never
 
 from ..report import spreadsheet
 from .events import End, Event, Hop, State
@@ -220,16 +220,20 @@ def _work(
 
 
 def _verdict(end: End, status: int | None) -> Verdict:
-    if end.outcome == "success":
-        return _STATES[end.state]
-    if end.outcome == "refused":
-        return "unreadable"
-    if end.outcome == "unspecified":
-        return "unspecified"
-    if end.code == "error-status" and status == 403:
-        return "declined"
-    if end.code == "naan-not-registered":
-        return "unregistered"
-    if end.code in _BLOCKED:
-        return "blocked"
-    return "undone" if end.code in _UNDONE else "dead"
+    match end.outcome:
+        case "success":
+            return _STATES[end.state]
+        case "refused":
+            return "unreadable"
+        case "unspecified":
+            return "unspecified"
+        case "failure":
+            if end.code == "error-status" and status == 403:
+                return "declined"
+            if end.code == "naan-not-registered":
+                return "unregistered"
+            if end.code in _BLOCKED:
+                return "blocked"
+            return "undone" if end.code in _UNDONE else "dead"
+        case _:
+            assert_never(end.outcome)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator
 from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO, Literal, get_args
+from typing import BinaryIO
 
 from ...tables.text_stream import Lines, ReadAs, name_of
 from . import compressed, n2t_json
@@ -18,9 +18,6 @@ from .noid import dump as noid_dump
 from .noid.minter import Minter
 from .record import Counter, Minted, Omitted, Record, Skipped
 
-Source = Literal["ezid", "arklet", "noid", "n2t"]
-SOURCES: tuple[Source, ...] = get_args(Source)
-
 Entry = Record | Counter | Minted | Skipped
 """The content of a dump: names, the counters and names of a minter, and parts that cannot be imported."""
 
@@ -28,14 +25,15 @@ _PEEKED = 4096
 
 
 def read(
-    file: str | Path | BinaryIO, source: Source, encoding: str | None = None, read_as: ReadAs | None = None
+    file: str | Path | BinaryIO, source: str, encoding: str | None = None, read_as: ReadAs | None = None
 ) -> Generator[Entry, None, None]:
     """Yield the names in a dump of another system, as records. Close the generator to close the file.
 
     Only one record at a time is in memory. A part that is not imported as a whole is yielded as :class:`.Skipped`.
 
-    ``file`` is a path or a binary file, which can be compressed (:mod:`compressed`). ``encoding`` is that of formats
-    other than JSON and XML; the default is UTF-8. ``read_as`` receives the properties of the file.
+    ``file`` is a path or a binary file, which can be compressed (:mod:`compressed`). ``source`` is one of
+    :data:`SOURCES`. ``encoding`` is that of formats other than JSON and XML; the default is UTF-8. ``read_as`` receives
+    the properties of the file.
 
     Raises :class:`TableError` for a file that is not a dump of this source. Raises :class:`BindingError` with the code
     ``encoding-unknown``, and OSError if the file cannot be opened or read.
@@ -99,9 +97,12 @@ def _n2t(content: _Content) -> Iterator[Entry]:
     return _noid(content)
 
 
-_READERS: dict[Source, Callable[[_Content], Iterator[Entry]]] = {
+_READERS: dict[str, Callable[[_Content], Iterator[Entry]]] = {
     "ezid": _ezid,
     "arklet": _arklet,
     "noid": _noid,
     "n2t": _n2t,
 }
+
+SOURCES = tuple(_READERS)
+"""The systems whose dumps can be read, by the names of the option ``--from``."""

@@ -20,7 +20,7 @@ from ..importing import import_rows
 from ..summary import MAX_LISTED, Report, Summary
 from . import conversion, dump
 from .checksum import Checksum, NameIndex
-from .dump import Entry, Source
+from .dump import Entry
 from .record import Counter, Minted, Omitted, Record, Skipped, State
 
 _CHUNK = 1000
@@ -54,7 +54,7 @@ class Migration:
     - ``result``: the checksum of the same names as they are recorded; None if nothing was written.
     """
 
-    source: Source
+    source: str
     summary: Summary = field(default_factory=Summary)
     states: Counts[State] = field(default_factory=Counts)
     skipped: int = 0
@@ -68,7 +68,7 @@ class Migration:
 def import_dump(
     bindings: Bindings,
     file: str | Path | BinaryIO,
-    source: Source,
+    source: str,
     *,
     encoding: str | None = None,
     dry_run: bool = False,

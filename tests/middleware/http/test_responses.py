@@ -224,12 +224,14 @@ def test_a_description_is_sent_in_the_accepted_form(client, accept, content_type
 
 
 def test_each_form_of_a_description_links_to_the_others(client):
-    for current in FORMATS[:6]:
+    # The name has too little metadata for DataCite.
+    formats = [form for form in FORMATS if not form.name.startswith("datacite") and form.name != "linkset"]
+    for current in formats:
         answer = client(prefix="https://r.example").get("/ark:12345/doc??", headers={"Accept": current.media_type})
         assert answer.headers["Content-Type"] == current.content_type
         links = ", ".join(answer.headers.getlist("Link"))
         found = {form.name for form in FORMATS if f'<?info&format={form.name}>; rel="describedby alternate"' in links}
-        assert found == {form.name for form in FORMATS[:6] if form is not current}
+        assert found == {form.name for form in formats if form is not current}
 
 
 # ARK-045

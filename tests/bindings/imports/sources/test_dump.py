@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from ararat.bindings.imports.sources import compressed, dump
+from ararat.bindings.imports.sources.dump import SOURCES
 from ararat.bindings.imports.sources.record import Counter, Minted, Record
 from ararat.bindings.names.errors import TableError
 
@@ -137,7 +138,7 @@ def test_a_zip_archive_from_a_pipe_is_refused() -> None:
         list(dump.read(Pipe(zipped({"a": b":: ark:/12345/x"})), "ezid"))
 
 
-@pytest.mark.parametrize("source", ["ezid", "arklet", "noid", "n2t"])
+@pytest.mark.parametrize("source", SOURCES)
 @pytest.mark.parametrize(
     "content",
     [
@@ -153,7 +154,7 @@ def test_a_file_of_another_kind_is_refused_with_its_place(source: str, content: 
     assert error.expected
 
 
-@pytest.mark.parametrize("source", ["ezid", "arklet", "noid", "n2t"])
+@pytest.mark.parametrize("source", SOURCES)
 def test_a_file_that_is_closed_early_is_closed(source: str, tmp_path, dumped: Callable[..., Path]) -> None:
     file = dumped(tmp_path / FORMATS[source][0], 50)
     with closing(dump.read(file, source)) as entries:  # type: ignore[arg-type]
