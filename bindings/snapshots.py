@@ -45,7 +45,7 @@ def write_snapshot(bindings: Bindings, file: Path, *, progress: Callable[[int], 
     """
     with (
         bindings.store.snapshot() as snapshot,
-        replaced_file(file) as place,
+        replaced_file(file, private=True) as place,
         closing(sqlite3.connect(place, isolation_level=None)) as connection,
     ):
         # The file is new, and nothing reads it before it is complete.

@@ -20,6 +20,7 @@ from sqlalchemy.exc import DBAPIError
 from ararat.bindings.storage.databases.sqlite import SQLite
 from ararat.bindings.storage.protocols import Database
 from ararat.bindings.storage.writing import creation
+from ararat.bindings.system.file_access import create_private
 
 create_tables = creation.create_tables
 PROCESS = os.getpid()
@@ -107,8 +108,8 @@ class _ReadyTables:
             self._content = self._file.read_bytes()
         whole = path.with_name(f"{path.name}-{uuid.uuid4()}")
         try:
-            # SQLite creates files with this mode.
-            with os.fdopen(os.open(whole, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644), "wb") as file:
+            create_private(whole)  # as SQLite.create() does
+            with whole.open("wb") as file:
                 identity = (secrets.randbelow(2**31 - 1) + 1).to_bytes(4, "big")
                 file.write(self._content[:IDENTITY] + identity + self._content[IDENTITY + 4 :])
             path.hardlink_to(whole)

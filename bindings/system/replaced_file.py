@@ -9,13 +9,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from .file_access import create_private
+
 
 @contextmanager
-def replaced_file(file: Path) -> Iterator[Path]:
+def replaced_file(file: Path, *, private: bool = False) -> Iterator[Path]:
     """Yield the path of a new, empty file, which replaces ``file`` when it is on the disk.
 
     After a failure the old content remains. A symbolic link remains, too, and its target is replaced. The new file has
-    the permissions of the old one. Raises OSError.
+    the permissions of the old one. With ``private``, other users cannot read a file that replaces none. Raises OSError.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -27,8 +29,10 @@ def replaced_file(file: Path) -> Iterator[Path]:
     file = file.resolve()
     # A killed process leaves its file. In a container, the next process often has the same number.
     place = file.with_name(f".{file.name}.{secrets.token_hex(4)}.part")
-    with place.open("xb"):
-        pass
+    if private:
+        create_private(place)
+    else:
+        place.touch(exist_ok=False)
     try:
         mode = stat.S_IMODE(file.stat().st_mode) if file.exists() else None
         if mode is not None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import TYPE_CHECKING
 
 import click
 
-from .. import streams
+from .. import exposed_files, streams
 from ..errors import DONE, write
 from ..options import database_option, json_option
 from ..output import Sheet, identifier, words
@@ -49,7 +50,9 @@ def add_command(name: str, role: str, prefixes: tuple[str, ...], password_stdin:
     password = read_password() if password_stdin else None
     with open_accounts(database) as accounts:
         account = accounts.add(name, role, prefixes, password)
+        exposed = list(exposed_files.exposed_database(database, accounts.bindings))
     _report("added", account)
+    exposed_files.warn([*exposed, *exposed_files.exposed_secrets(exposed_files.secret_files(os.environ))])
     return DONE
 
 

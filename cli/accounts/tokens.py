@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import stat
 import sys
 from datetime import datetime, timedelta
 
 import click
 
+from ...bindings.system.file_access import open_to_others
 from .. import streams
 from ..errors import DONE, write
 from ..numbers import WholeNumber
@@ -53,6 +56,9 @@ def token_command(
         streams.dump({"token": secret} | token.as_dict())
         return DONE
     write([secret])
+    if rights := _rights_of_output():
+        warning = f"ararat: warning: other users can read the file with the token ({rights}); run: chmod o= FILE"
+        write(Sheet.of(sys.stderr).prose(warning, style="warning"), to=sys.stderr)
     until = f"expires {_day(token.expires)}" if token.expires else "never expires"
     note = f"token {token.number} {until}; store it now, because it cannot be printed again"
     write(Sheet.of(sys.stderr).prose(note), to=sys.stderr)
@@ -100,6 +106,15 @@ def revoke_token_command(number: int, database: str) -> int:
         accounts.revoke_token(number)
     write([f"revoked token {number}"])
     return DONE
+
+
+def _rights_of_output() -> str | None:
+    """Return the permissions of the file that standard output is written to, if other users can read it."""
+    try:
+        found = os.fstat(sys.stdout.fileno())
+    except (OSError, ValueError):
+        return None
+    return open_to_others(found) if stat.S_ISREG(found.st_mode) else None
 
 
 def _day(time: datetime) -> str:

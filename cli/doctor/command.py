@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from itertools import chain
@@ -41,6 +42,11 @@ class LogOptions(NamedTuple):
 @click.option("--naans", metavar="NAAN", multiple=True, help="Your NAAN. Can be repeated.")
 @click.option("--name", metavar="NAME", help="The name of the holder of the NAANs, to compare with the registry.")
 @optional_database_option
+@click.option(
+    "--user",
+    metavar="NAME",
+    help="The user of the service, who must be able to read the database.  [default: the owner of its folder]",
+)
 @click.option("--edge", metavar="FILE", help="Compare this file of `ararat export --edge` with the database.")
 @click.option("--log-folder", metavar="DIR", help="Check the log of the database, whose files are in this folder.")
 @click.option("--log-key", metavar="FILE", help="The file of the secret key of the log.  [default: DIR.key]")
@@ -59,6 +65,7 @@ def doctor_command(
     naans: tuple[str, ...],
     name: str | None,
     database: str | None,
+    user: str | None,
     edge: str | None,
     log_folder: str | None,
     log_key: str | None,
@@ -72,7 +79,8 @@ def doctor_command(
     and the server change them: %2F, //, dot-segments, a bare ?, capitals, HEAD and long names. --app imports a WSGI
     or ASGI application (Flask, Django, FastAPI or another one) and reports its routes under reserved paths. --naans and
     --prefix are compared with the registry; the default is the settings of the application. --database reports whether
-    each server of a store can be read and written. With --url, it also requests a served name. --log-folder compares
+    each server of a store can be read and written, whether the user of the service can read its file, and whether other
+    users can read accounts, secrets and tokens. With --url, it also requests a served name. --log-folder compares
     the log with its database, counts unpublished changes and cosignatures, and checks the file of the key. With --url,
     it also compares the served checkpoint. --edge counts the changes of names since an export for a front server.
 
@@ -88,6 +96,8 @@ def doctor_command(
         raise click.UsageError("the log is compared with its database: pass --database too")
     if edge is not None and not database:
         raise click.UsageError("the export is compared with its database: pass --database too")
+    if user is not None and not database:
+        raise click.UsageError("--user is compared with the file of a database: pass --database too")
     if not (url or place or naans or database):
         raise click.UsageError("nothing to check: pass --url, --app, --naans or --database")
     if log_path is not None and not log_path.startswith("/"):
@@ -96,7 +106,7 @@ def doctor_command(
     announced = None if prefix is None else _prefix(prefix, "--prefix")
     found: list[Finding] = []
     findings = _findings(url, place, announced, naans, name, database, options)
-    for finding in chain(findings, _exported(edge, database)):
+    for finding in chain(findings, _files(database, user), _exported(edge, database)):
         found.append(finding)
         if as_json:
             streams.dump(finding.as_dict())
@@ -156,6 +166,16 @@ def _findings(
         if folder is not None:
             path = log.path or (settings.log if settings else None) or "/log"
             yield from _logged(database, Path(folder), path.rstrip("/"), url, log)
+
+
+def _files(database: str | None, user: str | None) -> Iterator[Finding]:
+    if database is not None:
+        from . import files
+
+        try:
+            yield from files.examine(database, user, os.environ)
+        except ValueError as error:
+            raise click.BadParameter(str(error), param_hint="--user") from None
 
 
 def _exported(edge: str | None, database: str | None) -> Iterator[Finding]:

@@ -6,6 +6,7 @@ answers. The server decides the address and the processes: ``ARARAT_HOST`` and `
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
 
     from ...middleware import Bindings, Resolution, ResolverASGIMiddleware
+
+_log = logging.getLogger(__name__)
 
 # The access log is open until the process ends.
 _open = ExitStack()
@@ -103,9 +106,11 @@ def _options() -> dict[str, Any]:
 
 
 def _opened(options: dict[str, Any]) -> tuple[Bindings, Callable[[Resolution], None] | None]:
-    from .serve import Store, open_access_log, opened
+    from .serve import Store, exposed, open_access_log, opened
 
     store = Store(options["database"] or options["table"], is_table=not options["database"])
     policy = next(iter(options["profiles"]), None)
     bindings = opened(store, policy, create=options["create"], state=options["state"])
+    for each in exposed(store, bindings, options):
+        _log.warning("%s; run: %s", each.message, each.fix)
     return bindings, _open.enter_context(open_access_log(options["access_log"]))

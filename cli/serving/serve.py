@@ -12,7 +12,7 @@ import shutil
 import socket
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
 from logging.handlers import WatchedFileHandler
@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from .. import exposed_files
 from ..bindings.stores import SERVED_ADVICE
 from ..errors import NO_INPUT, UNAVAILABLE, CommandError, store_errors, write
 from ..numbers import Number, WholeNumber
@@ -308,6 +309,8 @@ def serve_command(
             write(banner.lines(Sheet.of(sys.stdout), bindings, options, address=address, inspector=inspector))
             sys.stdout.flush()
             if not store.is_demo:
+                exposed_files.warn(exposed(store, bindings, options))
+                sys.stderr.flush()
                 # In a database of millions the count takes seconds. It must not delay the first answer.
                 Thread(target=_warn_of_served, args=(bindings,), name="ararat-served", daemon=True).start()
 
@@ -408,6 +411,12 @@ def opened(store: Store, profile: Profile | None, *, create: bool, state: str | 
     if store.is_demo:
         load(bindings)
     return bindings
+
+
+def exposed(store: Store, bindings: Bindings, options: Mapping[str, Any]) -> list[exposed_files.Exposed]:
+    """Return the files that other users can read: of a database with accounts, and with secrets and tokens."""
+    database = [] if store.is_table else exposed_files.exposed_database(store.place, bindings)
+    return [*database, *exposed_files.exposed_secrets(options)]
 
 
 def _warn_of_served(bindings: Bindings) -> None:

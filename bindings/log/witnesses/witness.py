@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from ....identifiers.text import display
 from ...names.errors import BindingError
+from ...system.file_access import create_private
 from ..errors import LogError
 from ..notes.checkpoints import Checkpoint, read_checkpoint
 from ..notes.keys import ED25519, SignerKey, VerifierKey
@@ -55,6 +56,11 @@ class Witness:
 
     def create(self) -> None:
         """Create the file. Raises :class:`BindingError` with the code ``witness-state`` if this fails."""
+        try:
+            with suppress(FileExistsError):
+                create_private(self._path)
+        except OSError as error:
+            raise self._unusable(error.strerror or error) from error
         with self._transaction("rwc") as database:
             database.execute(_CREATE)
 
@@ -127,8 +133,10 @@ class Witness:
                 yield database
                 database.execute("COMMIT")
         except sqlite3.Error as error:
-            where = display.escape(str(self._path))
-            raise BindingError("witness-state", f"the file {where} of the witness: {error}") from error
+            raise self._unusable(error) from error
+
+    def _unusable(self, why: object) -> BindingError:
+        return BindingError("witness-state", f"the file {display.escape(str(self._path))} of the witness: {why}")
 
 
 def _check(request: AddCheckpoint, checkpoint: Checkpoint, size: int, root: bytes) -> None:

@@ -22,12 +22,13 @@ import sqlite3
 import stat
 import time
 from collections.abc import Hashable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from ...names.errors import BindingsLocked, BindingsUnavailable, ReadOnlyBindings
+from ...system.file_access import create_private
 from ...system.fork_safety import ForkSafeLock
 from ..tables.search_indexes import HAS_FULL_TEXT
 from ..tables.triggers import ROW_EXISTS
@@ -299,9 +300,13 @@ class SQLite:
     def create(self) -> None:
         """Create the file if it does not exist. The content of an existing file is not changed.
 
-        Raises :class:`BindingsUnavailable` if the file cannot be created.
+        Other users cannot read the new file, because it can contain accounts and personal data. SQLite gives its log
+        the same permissions. Raises :class:`BindingsUnavailable` if the file cannot be created.
         """
         try:
+            self._require_permissions(creating=True)
+            with suppress(FileExistsError):
+                create_private(self.path)
             self._connect("rwc").close()
             if self.path.stat().st_size == 0:
                 self.prepare()

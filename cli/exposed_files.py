@@ -1,0 +1,106 @@
+"""Warnings about files that other users of the machine can read: databases with accounts, secrets and tokens."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..bindings.system.file_access import open_to_others
+from ..identifiers.text import display
+
+if TYPE_CHECKING:
+    from ..middleware import Bindings
+
+SECRET_OPTIONS = {
+    "openid_secret_file": "a secret",
+    "remote_user_secret_file": "a secret",
+    "metrics_token_file": "a token",
+}
+"""The options of ``ararat serve`` that name a file with a secret or token. Each has a variable, such as
+ARARAT_METRICS_TOKEN_FILE.
+"""
+
+
+class Exposed(NamedTuple):
+    """A file that other users can read or change: its path, its permissions, and what it contains."""
+
+    path: Path
+    rights: str
+    content: str
+
+    @property
+    def message(self) -> str:
+        """A clause in printable ASCII."""
+        return f"other users can read {display.escape(str(self.path))} ({self.rights}), which contains {self.content}"
+
+    @property
+    def fix(self) -> str:
+        """The command that changes the permissions."""
+        return f"chmod o= {display.escape(str(self.path))}"
+
+
+def files_of(database: str) -> list[Path]:
+    """Return the files of an SQLite database at a URL or path that exist: the database, its log and its index.
+
+    Another store has none.
+    """
+    from ..bindings.names.errors import BindingError
+    from ..bindings.open import database_at, table_file
+    from ..bindings.storage.databases.sqlite import SQLite
+
+    try:
+        found = None if table_file(database) else database_at(database)
+    except BindingError:
+        return []
+    if not isinstance(found, SQLite):
+        return []
+    beside = (found.path.with_name(f"{found.path.name}{end}") for end in ("", "-wal", "-shm"))
+    return [path for path in beside if path.exists()]
+
+
+def exposed_database(database: str, bindings: Bindings) -> Iterator[Exposed]:
+    """Yield the files of a database with accounts that other users can read. Without accounts yield nothing."""
+    exposed = [(path, rights) for path in files_of(database) if (rights := open_to_others(path))]
+    if exposed and has_accounts(bindings):
+        for path, rights in exposed:
+            yield Exposed(path, rights, "accounts")
+
+
+def exposed_secrets(options: Mapping[str, str | None]) -> Iterator[Exposed]:
+    """Yield the files in :data:`SECRET_OPTIONS` that other users can read."""
+    for option, content in SECRET_OPTIONS.items():
+        file = options.get(option)
+        if file and (rights := open_to_others(file)):
+            yield Exposed(Path(file), rights, content)
+
+
+def secret_files(environ: Mapping[str, str]) -> dict[str, str | None]:
+    """Return the files with secrets and tokens that the variables of ``ararat serve`` name, by their option.
+
+    >>> secret_files({"ARARAT_METRICS_TOKEN_FILE": "/etc/ararat/token"})["metrics_token_file"]
+    '/etc/ararat/token'
+    """
+    return {option: environ.get(f"ARARAT_{option.upper()}") for option in SECRET_OPTIONS}
+
+
+def has_accounts(bindings: Bindings) -> bool:
+    """Return whether a store has an account. False if it cannot be read."""
+    from ..middleware import BindingError, BindingsUnavailable
+    from ..webapp.accounts.store import Accounts
+
+    try:
+        return Accounts(bindings).exist()
+    except (BindingError, BindingsUnavailable):
+        return False
+
+
+def warn(exposed: Iterable[Exposed]) -> None:
+    """Print a warning for each file on standard error."""
+    from .errors import write
+    from .output import Sheet
+
+    sheet = Sheet.of(sys.stderr)
+    for each in exposed:
+        write(sheet.prose(f"ararat: warning: {each.message}; run: {each.fix}", style="warning"), to=sys.stderr)
