@@ -273,7 +273,7 @@ def test_a_remembered_password_is_not_locked_by_the_failures_of_others(accounts,
         fail(accounts, address=f"198.51.100.{number}", password=f"wrong horse {number}")
     for address in ("192.0.2.8", "203.0.113.7"):
         assert sign_in(accounts, "jane", PASSWORD, address) == jane
-    # Nobody may guess it without a limit in the meantime.
+    # A client cannot guess it without a limit in the meantime.
     for _ in range(attempts.OF_BOTH):
         with pytest.raises(TooManyAttempts):
             sign_in(accounts, "jane", "wrong horse", "203.0.113.9")
