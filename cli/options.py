@@ -126,9 +126,8 @@ format_option: Callable[..., Any] = click.option(
 resolver_option: Callable[..., Any] = click.option(
     "--resolver",
     metavar="URL",
-    default=DEFAULT_RESOLVER,
-    show_default=True,
-    help="The prefix of the resolver to start at. 'registry' selects the known resolver of the identifier.",
+    help="The prefix of the resolver to start at. 'registry' selects the known resolver of the identifier.  "
+    f"[default: {DEFAULT_RESOLVER}; for a URN, the known resolver of its namespace]",
 )
 
 network_option: Callable[..., Any] = click.option(

@@ -12,7 +12,7 @@ from ..webapp.tracing.events import End, Event
 from . import streams
 from .errors import DONE, FAILURE, UNREADABLE, UNSPECIFIED, read_name, write
 from .numbers import WholeNumber
-from .options import network_option, resolver_option
+from .options import DEFAULT_RESOLVER, network_option, resolver_option
 from .output import Sheet
 
 _CODES = {"success": DONE, "refused": UNREADABLE, "failure": FAILURE, "unspecified": UNSPECIFIED}
@@ -47,7 +47,7 @@ _DIFFERENT = 1
 @network_option
 def trace_command(
     identifier: str,
-    resolver: str,
+    resolver: str | None,
     method: str,
     max_redirects: int,
     other: str | None,
@@ -78,7 +78,7 @@ def trace_command(
         fetch = GuardedClient(networks=networks)
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="--allow-network") from None
-    given = {"--resolver": resolver} | ({"--compare": other} if other else {})
+    given = {"--resolver": resolver or _default(identifier)} | ({"--compare": other} if other else {})
     resolvers = [_prefix(each, identifier, option) for option, each in given.items()]
     try:
         # Check both resolvers before the first request.
@@ -111,6 +111,17 @@ def _require_identifier(text: str) -> None:
         prepare(text, normalize=False)
     except IdentifierError:
         read_name(text)
+
+
+def _default(identifier: str) -> str:
+    """Return the resolver of a trace without --resolver: the official one of ARKs, or the known one of a URN."""
+    from ..webapp.tracing.known_resolvers import namespace_of, no_resolver, prefix_for
+
+    if (namespace := namespace_of(identifier)) is None:
+        return DEFAULT_RESOLVER
+    if (known := prefix_for(identifier)) is None:
+        raise click.UsageError(f"{no_resolver(namespace)}; give its URL with --resolver")
+    return known
 
 
 def _prefix(resolver: str, identifier: str, option: str) -> str:

@@ -9,7 +9,7 @@ from ..identifiers.report import OFFICIAL_PREFIX
 from .config import Site, site
 from .errors import HTTPRefusal
 from .tracing.client import url as weburl
-from .tracing.known_resolvers import REGISTRY_KEYWORD, expected_of, prefix_for
+from .tracing.known_resolvers import REGISTRY_KEYWORD, expected_of, namespace_of, no_resolver, prefix_for
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class ResolverOption:
 class ResolverChoice:
     """The resolver that a trace uses.
 
-    - ``resolver``: its resolver prefix.
+    - ``resolver``: its resolver prefix; "" if none is known, so that the user must choose one.
     - ``why``: a sentence with the reason for the choice.
     - ``possible``: whether this inspector can send requests to the resolver.
     """
@@ -38,6 +38,8 @@ class ResolverChoice:
 
 def choose_resolver(text: str, wanted: str | None, *, bound: bool | None) -> ResolverChoice:
     """Choose the resolver of a trace: the wanted one, else this site if the name is bound here, else the official one.
+
+    A URN that is not bound here starts at the known resolver of its namespace.
 
     - ``text``: the identifier.
     - ``wanted``: a resolver prefix, or "registry" for the known resolver of the identifier; None without a request.
@@ -55,11 +57,16 @@ def choose_resolver(text: str, wanted: str | None, *, bound: bool | None) -> Res
     home = own_prefix(known)
     if home is not None and bound:
         return ResolverChoice(home, "The identifier is bound here, so this site resolves it.", True)
-    if bound is None:
-        why = "The bindings of this site cannot be read, so the trace starts at the official resolver."
-    else:
-        why = "The identifier is not bound here, so the trace starts at the official resolver."
-    return ResolverChoice(OFFICIAL_PREFIX, why, may_ask(OFFICIAL_PREFIX, known))
+    reason = "The bindings of this site cannot be read" if bound is None else "The identifier is not bound here"
+    if (namespace := namespace_of(text)) is not None:
+        prefix = prefix_for(text)
+        if prefix is None:
+            return ResolverChoice("", f"{reason}, and {no_resolver(namespace)}. Choose a resolver.", False)
+        why = f"{reason}, so the trace starts at the known resolver of {namespace}."
+        return ResolverChoice(prefix, why, may_ask(prefix, known))
+    return ResolverChoice(
+        OFFICIAL_PREFIX, f"{reason}, so the trace starts at the official resolver.", may_ask(OFFICIAL_PREFIX, known)
+    )
 
 
 def resolver_options(text: str) -> tuple[ResolverOption, ...]:
@@ -95,12 +102,17 @@ def may_ask(resolver: str, known: Site) -> bool:
 
 
 def _options(text: str, known: Site) -> Iterator[ResolverOption]:
-    if (home := own_prefix(known)) is not None:
-        yield ResolverOption(home, "this site")
-    yield ResolverOption(OFFICIAL_PREFIX, "the official resolver")
-    if (likely := expected_of(text)) is not None and likely.prefix is not None:
-        title = f"the known resolver of {likely.owner}"
-        yield ResolverOption(likely.prefix, title)
+    likely = expected_of(text)
+    expected: list[ResolverOption] = []
+    if likely is not None and likely.prefix is not None:
+        expected.append(ResolverOption(likely.prefix, f"the known resolver of {likely.owner}"))
+    home = own_prefix(known)
+    own = [] if home is None else [ResolverOption(home, "this site")]
+    if namespace_of(text) is None:
+        yield from [*own, ResolverOption(OFFICIAL_PREFIX, "the official resolver"), *expected]
+    else:
+        # n2t.net resolves no URNs.
+        yield from [*expected, *own]
     for listed in known.resolvers:
         yield ResolverOption(listed.prefix, listed.title)
 

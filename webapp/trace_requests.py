@@ -138,6 +138,8 @@ def start_trace(wanted: TraceRequest) -> RunningTrace[Event]:
     choice = choose_resolver(
         wanted.text, wanted.resolver, bound=_bound(wanted.text, known) if wanted.resolver is None else False
     )
+    if not choice.resolver:
+        raise HTTPRefusal(400, "no-resolver", choice.why)
     stop, progress = threading.Event(), Progress()
     fetch = fetcher(known, request.remote_addr, stop, progress, fresh=wanted.fresh)
     try:

@@ -53,9 +53,9 @@ def check_by_trace(
     - ``prefix``: the address of this site. ``networks``: private networks to which requests are allowed.
     - ``pause``: seconds between two requests to the same host.
     """
-    from ...webapp.tracing.algorithm import TraceError, trace
+    from ...webapp.tracing.algorithm import TraceError, refused_trace, trace
     from ...webapp.tracing.client.http_client import GuardedClient
-    from ...webapp.tracing.known_resolvers import REGISTRY_KEYWORD, prefix_for
+    from ...webapp.tracing.known_resolvers import REGISTRY_KEYWORD, namespace_of, no_resolver, prefix_for
     from ...webapp.tracing.limits.throttle import PausableClock, PerHostThrottle
     from ...webapp.tracing.own_names import OwnNames
 
@@ -75,12 +75,16 @@ def check_by_trace(
         clock = PausableClock()
         polite = throttle.wrap(fetch, clock)
         chosen, ask = OFFICIAL_PREFIX, polite
-        if resolver == REGISTRY_KEYWORD:
-            chosen = prefix_for(text) or OFFICIAL_PREFIX
-        elif resolver is not None:
+        if resolver is not None and resolver != REGISTRY_KEYWORD:
             chosen = resolver
-        elif own is not None and own.knows(text):
+        elif resolver is None and own is not None and own.knows(text):
             chosen, ask = own.prefix, own.asking(polite)
+        elif (namespace := namespace_of(text)) is not None:
+            if (known := prefix_for(text)) is None:
+                return refused_trace(text, f"N{no_resolver(namespace)[1:]}; give its URL with --resolver.")
+            chosen = known
+        elif resolver == REGISTRY_KEYWORD:
+            chosen = prefix_for(text) or OFFICIAL_PREFIX
         if resolver in (None, REGISTRY_KEYWORD):
             resolvers[text] = chosen if ask is polite else "the database"
         return trace(text, fetch=ask, resolver=chosen, clock=clock)

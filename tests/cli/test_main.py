@@ -146,6 +146,7 @@ def test_every_command_has_a_help_text(name: str, ararat: Callable[..., Result])
         pytest.param(["bind", "ark:12345/x", "/x"], id="no database"),
         pytest.param(["trace", "ark:12345/x", "--max-redirects", "4"], id="too few redirects"),
         pytest.param(["trace", "ark:12345/x", "--method", "POST"], id="another method"),
+        pytest.param(["trace", "urn:isbn:0451450523"], id="no known resolver of a URN"),
         pytest.param(["trace", "ark:12345/x", "--resolver", "ftp://example.org"], id="no web resolver"),
         pytest.param(["trace", "ark:12345/x", "--allow-network", "everywhere"], id="no network"),
         pytest.param(["serve", "--database", "a.sqlite", "--bindings", "b.csv"], id="two stores"),

@@ -77,6 +77,36 @@ def test_the_known_resolver_of_a_urn_namespace_is_offered(client):
     assert len(offered(client, "urn:isbn:0451450523")) == 4
 
 
+@pytest.mark.parametrize(
+    ("text", "is_bound", "resolver", "why"),
+    [
+        ("urn:nbn:de:hbz:5:1-10000", False, "https://nbn-resolving.org", "starts at the known resolver of urn:nbn:de"),
+        ("URN:NBN:fi-fe1", None, "https://urn.fi", "cannot be read, so the trace starts at the known resolver"),
+        ("urn:nbn:se:uu:diva-3475", False, "https://nbn-resolving.org", "of urn:nbn:se"),
+        ("urn:isbn:0451450523", False, "", "no resolver of urn:isbn is known. Choose a resolver."),
+        ("urn:nbn:zz:1-2", False, "", "no resolver of urn:nbn:zz is known"),
+        ("urn:isbn:0451450523", True, HERE, "is bound here"),
+        ("ark:12345/y", False, "https://n2t.net", "starts at the official resolver"),
+    ],
+)
+def test_a_trace_of_a_urn_starts_at_the_known_resolver_of_its_namespace(client, text, is_bound, resolver, why):
+    with client.application.test_request_context("/"):
+        choice = resolver_choice.choose_resolver(text, None, bound=is_bound)
+    assert (choice.resolver, choice.possible) == (resolver, bool(resolver))
+    assert why in choice.why
+
+
+def test_page_and_api_ask_for_the_resolver_of_a_urn_if_none_is_known(client, others, read_page):
+    page = read_page(client.get("/?q=urn:isbn:0451450523").text).one("section", "leads")
+    assert "no resolver of urn:isbn is known" in page.text
+    assert "open" in page.one("details", "offers").attributes
+    assert page.all("a", "button") == []
+    answer = client.get("/api/trace?q=urn:isbn:0451450523")
+    assert (answer.status_code, answer.json["code"], others) == (400, "no-resolver", [])
+    assert "Choose a resolver" in answer.json["detail"]
+    assert client.get("/trace?q=urn:isbn:0451450523", headers=HTMX).status_code == 200
+
+
 def test_only_this_site_is_offered_if_other_hosts_are_not_allowed(bound):
     alone = create_app(bound({}), prefix=HERE, local={HERE: site}, trace_elsewhere=False, resolvers=[OTHER])
     assert offered(alone.test_client(), NAME) == [(HERE, "this site")]

@@ -103,6 +103,18 @@ def trace(
     return run.events(identifier, normalize=normalize)
 
 
+def refused_trace(identifier: str, why: str) -> list[Event]:
+    """Return the events of a trace that cannot start, because no resolver is known. ``why`` is a sentence.
+
+    >>> [event.as_dict()["event"] for event in refused_trace("urn:isbn:0451450523", "No resolver is known.")]
+    ['start', 'end']
+    """
+    return [
+        Start(identifier, "", "GET", 0, None, "direct"),
+        End("refused", "direct", None, None, 0, 0.0, "no-resolver", why),
+    ]
+
+
 @dataclass(slots=True)
 class _Run:
     """The parameters and variables of the algorithm, and the values that the notes need."""

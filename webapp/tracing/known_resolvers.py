@@ -23,18 +23,34 @@ REGISTRY_KEYWORD = "registry"
 NBN_RESOLVERS = {
     "at": "https://resolver.obvsg.at",
     "ch": "https://nbn-resolving.org",
+    "cz": "https://resolver.nkp.cz/api/v5/resolver",
     "de": "https://nbn-resolving.org",
     "fi": "https://urn.fi",
     "hr": "https://urn.nsk.hr",
+    "hu": "https://nbn.urn.hu/resolver",
     "it": "http://nbn.depositolegale.it",
     "nl": "https://persistent-identifier.nl",
     "no": "https://urn.nb.no",
+    "se": "https://nbn-resolving.org",
+    "si": "http://www.nbn.si",
 }
-"""Resolver prefixes of national bibliography numbers, by country code.
+"""Resolver prefixes of national bibliography numbers, by country code. No registry lists them."""
 
-No registry lists them. The Norwegian and the Dutch library publish theirs; the others are used in publications and in
-software that cites such numbers. Resolvers that take the URN as a query parameter have no prefix and are not listed.
-"""
+NBN_SOURCES = {
+    "at": "links of the Austrian union catalogue, and the table of sphinxcontrib-bibtex-urn",
+    "ch": "the general resolver of the German National Library, which resolves urn:nbn:ch itself",
+    "cz": "the resolver CZIDLO of the Czech National Library",
+    "de": "the general resolver of the German National Library",
+    "fi": "the National Library of Finland",
+    "hr": "the table of sphinxcontrib-bibtex-urn",
+    "hu": "the National Library of Hungary, in the table of sphinxcontrib-bibtex-urn",
+    "it": "the National Central Library of Florence, in the table of sphinxcontrib-bibtex-urn",
+    "nl": "the National Library of the Netherlands, in the documentation of DANS",
+    "no": "the National Library of Norway",
+    "se": "the Swedish National Data Service: nbn-resolving.org redirects to urn.kb.se, which has no prefix",
+    "si": "the resolver CZIDLO of the Czech National Library, which redirects Slovenian numbers to it",
+}
+"""Where each prefix is published or used, by country code. They were read in November 2026 and not requested."""
 
 # RFC 8458, section 4.2: "prefix = iso-cc *( ":" subspc )", followed by "-" and the string that a library assigned.
 _COUNTRY = re.compile("([A-Za-z]{2})[:-]")
@@ -62,13 +78,41 @@ def expected(name: Ark | Urn) -> ExpectedResolver | None:
     """
     if isinstance(name, Ark):
         return expected_of_text(name.normal_naan, name.text)
-    country = _COUNTRY.match(name.nss) if name.nid.lower() == "nbn" else None
-    prefix = NBN_RESOLVERS.get(country[1].lower()) if country else None
-    return (
-        ExpectedResolver(f"urn:nbn:{country[1].lower()}", url.parse(prefix).host, prefix)
-        if country and prefix
-        else None
-    )
+    country = _country(name)
+    prefix = NBN_RESOLVERS.get(country) if country else None
+    return ExpectedResolver(f"urn:nbn:{country}", url.parse(prefix).host, prefix) if prefix else None
+
+
+def namespace_of(identifier: str) -> str | None:
+    """Return the namespace of the URN in a text, with the country of a national bibliography number, or None.
+
+    No resolver answers for the URNs of all namespaces.
+
+    >>> namespace_of("URN:NBN:SE:uu:diva-3475"), namespace_of("urn:isbn:0451450523"), namespace_of("ark:12345/x")
+    ('urn:nbn:se', 'urn:isbn', None)
+    """
+    try:
+        name = parse(identifier)
+    except IdentifierError:
+        return None
+    if not isinstance(name, Urn):
+        return None
+    country = _country(name)
+    return f"urn:nbn:{country}" if country else f"urn:{name.nid.lower()}"
+
+
+def no_resolver(namespace: str) -> str:
+    """Return why a trace of a URN cannot start without a choice.
+
+    >>> no_resolver("urn:isbn")
+    'no resolver of urn:isbn is known'
+    """
+    return f"no resolver of {namespace} is known"
+
+
+def _country(name: Urn) -> str | None:
+    found = _COUNTRY.match(name.nss) if name.nid.lower() == "nbn" else None
+    return found and found[1].lower()
 
 
 def expected_of(identifier: str) -> ExpectedResolver | None:

@@ -104,13 +104,17 @@ def plan(subject: str, bound: str | None, unread: bool) -> Plan:
     if len(subject) >= MAX_URL_LENGTH:
         return too_long
     choice = resolver_choice.choose_resolver(subject, None, bound=None if unread else bound is not None)
+    if not choice.resolver and site().trace_elsewhere:
+        return Plan(choice.why, None, "Run the trace", None, resolver_choice.resolver_options(subject))
     if choice.possible:
         why, wish, label, command = choice.why, TraceRequest(subject), "Run the trace", None
     else:
         known = "The bindings of this site cannot be read" if unread else "This name is not bound here"
         why = f"{known}, and this page sends no requests to {choice.resolver}. Run this command instead:"
+        if not choice.resolver:
+            why = f"{choice.why.removesuffix(' Choose a resolver.')} Run this command with a resolver instead:"
         wish, label = TraceRequest(subject, resolver_choice.own_prefix(site())), "Trace with this site anyway"
-        command = f"ararat trace {shlex.quote(display.percent(subject))}"
+        command = f"ararat trace {shlex.quote(display.percent(subject))}{'' if choice.resolver else ' --resolver URL'}"
     address = _address(wish)
     if len(address) >= MAX_URL_LENGTH:
         return too_long

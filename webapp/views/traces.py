@@ -31,7 +31,7 @@ from ..report import inspection
 from ..resolver_choice import ResolverChoice, choose_resolver
 from ..trace_requests import RunningTrace
 from ..tracing import uri
-from ..tracing.algorithm import trace
+from ..tracing.algorithm import refused_trace, trace
 from ..tracing.bulk import CSV_HEADER, OPEN, VERDICTS, BulkTraceRow, trace_all
 from ..tracing.events import Event
 from ..tracing.keepalive import KeepAlive
@@ -249,6 +249,8 @@ def _runner(
 
     def run(text: str) -> Iterable[Event]:
         choice, clock = choices[text], PausableClock()
+        if not choice.resolver:
+            return refused_trace(text, choice.why)
         fetch = trace_requests.fetcher(known, client, stop, Progress())
         # A resolver that must not be contacted needs no pause: the fetch fails at once.
         in_turn = turns.wrap(fetch, clock) if choice.possible else fetch

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from ararat.bindings.names import origins
 from ararat.webapp import create_app
 from ararat.webapp.tracing.algorithm import Hop, Start, trace
 from ararat.webapp.tracing.hop import HopResponse
-from ararat.webapp.tracing.known_resolvers import NBN_RESOLVERS, prefix_for
+from ararat.webapp.tracing.known_resolvers import NBN_RESOLVERS, NBN_SOURCES, prefix_for
 
 
 @pytest.mark.parametrize(
@@ -31,6 +32,13 @@ from ararat.webapp.tracing.known_resolvers import NBN_RESOLVERS, prefix_for
 )
 def test_known_resolvers_of_examples(identifier, prefix):
     assert prefix_for(identifier) == prefix
+
+
+def test_every_national_resolver_has_a_source():
+    assert NBN_RESOLVERS.keys() == NBN_SOURCES.keys()
+    table = (Path(__file__).parents[3] / "docs" / "inspector.md").read_text("utf-8")
+    for country, prefix in NBN_RESOLVERS.items():
+        assert f"| `urn:nbn:{country}` | `{prefix}` | {NBN_SOURCES[country]} |" in table
 
 
 @pytest.mark.parametrize("prefix", NBN_RESOLVERS.values())

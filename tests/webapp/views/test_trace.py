@@ -288,9 +288,13 @@ def test_only_the_ark_in_a_url_is_traced(inspector, read_page):
 
 def test_an_unbound_name_shows_the_command(inspector, read_page):
     section = card_of(inspector(), read_page, "urn:foo:a'b")
-    assert "this page sends no requests to https://n2t.net" in section.text
-    assert section.one("p", "command").one("code").text == """ararat trace 'urn:foo:a'"'"'b'"""
+    assert "no resolver of urn:foo is known. Run this command with a resolver instead:" in section.text
+    assert section.one("p", "command").one("code").text == """ararat trace 'urn:foo:a'"'"'b' --resolver URL"""
     assert section.one("a").attributes["href"] == f"/trace?q=urn:foo:a'b&resolver={HERE}"
+    for text, resolver in {"ark:12345/y": "https://n2t.net", "urn:nbn:fi-fe1": "https://urn.fi"}.items():
+        section = card_of(inspector(), read_page, text)
+        assert f"this page sends no requests to {resolver}" in section.text
+        assert section.one("p", "command").one("code").text == f"ararat trace {text}"
 
 
 def test_this_site_answers_404_for_an_unbound_name_on_request(inspector):
