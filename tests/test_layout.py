@@ -10,7 +10,7 @@ import importlib.metadata
 import json
 import subprocess
 import sys
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -28,6 +28,52 @@ FILES = [
 ]
 # Libraries that modules of identifiers may import inside of functions.
 LENT = {"urn": {"stdnum"}, "iri_policy": {"iana_bcp47"}}
+# A folder or module of a line imports only itself and the lines above it. Those of one line import each other freely,
+# but not in a circle. Folders that are not named have no order.
+ORDERS: dict[str, list[tuple[str, ...]]] = {
+    "bindings": [
+        *[("system",), ("names",), ("tables",), ("storage",), ("served_file",)],
+        # The service.
+        ("changes", "collection", "copying", "creation", "health", "minting", "open", "prefix_changes", "rule_cache"),
+        *[("bulk", "checks", "imports", "migration"), ("log",)],
+    ],
+    "bindings/storage": [
+        ("tables",),
+        ("protocols", "rows", "statements", "versions", "integrity", "listing", "name_ranges", "events", "key_spool"),
+        *[("databases",), ("writing",), ("snapshot", "store")],
+    ],
+    "middleware": [
+        *[("resolution",), ("views",), ("http",), ("edge", "feeds", "log", "metrics", "statistics")],
+        ("access_log", "request_handler"),
+        *[("wsgi",), ("asgi",)],
+    ],
+    "webapp": [
+        *[("report", "tracing"), ("accounts", "config"), ("links", "management", "uploads"), ("jobs",)],
+        *[("views",), ("api", "desk", "ezid"), ("app",)],
+    ],
+    "cli": [
+        *[("output", "progress"), ("render",), ("errors",), ("options", "streams"), ("bindings",)],
+        *[("serving",), ("log", "registries"), ("doctor",), ("accounts", "databases"), ("main",)],
+    ],
+}
+MAX_MODULES = 16
+"""The maximum number of modules in a folder, besides ``__init__``."""
+ROOTS_WITHOUT_MAXIMUM = {"bindings", "webapp"}
+MAX_TINY = 36
+TINY_LINES = 40
+SHARED_NAMES = {
+    # A word of two standards, each in its own package.
+    **dict.fromkeys(
+        ("Connection", "Element", "Entry", "Field", "Link", "Note", "Page", "Record", "Reference"), "standard"
+    ),
+    # A part of one module, which no other module imports.
+    **dict.fromkeys(("_Record", "_Run", "_State"), "private"),
+    # To be renamed.
+    **dict.fromkeys(("Accepted", "Answer", "Asked", "Busy", "Change", "Changes", "Decision", "Fault", "Finding"), ""),
+    **dict.fromkeys(("Found", "Known", "Omitted", "Operation", "Plan", "Problem", "Progress", "Refused", "Reply"), ""),
+    **dict.fromkeys(("Row", "Rule", "Site", "Snapshot", "Store", "Verdict"), ""),
+}
+"""The class names in two packages, with the reason."""
 FRONT_DOORS = {
     "ararat": {"equivalent", "examine", "find", "normalize", "parse"},
     "ararat.identifiers": {
@@ -75,6 +121,120 @@ def imports(path: Path, *, on_loading: bool = False) -> Iterator[str]:
         else:
             base = ".".join([*package[: len(package) - node.level + 1], *filter(None, [node.module])])
             yield from [base] if node.module else [f"{base}.{alias.name}" for alias in node.names]
+
+
+PATHS = {module_name(path): path for path in FILES}
+
+
+@functools.cache
+def imported_modules(path: Path) -> frozenset[Path]:
+    """Return the modules of the package that a file imports anywhere, also for a type checker only.
+
+    A name that a package re-exports leads to the package, and its imports lead on to the module of the name.
+    """
+    package = module_name(path).split(".") if path.name == "__init__.py" else module_name(path).split(".")[:-1]
+    found: set[Path] = set()
+    for node in import_statements(path):
+        if isinstance(node, ast.Import):
+            found |= {PATHS[alias.name] for alias in node.names if alias.name in PATHS}
+            continue
+        parts = package[: len(package) - node.level + 1] if node.level else []
+        base = ".".join([*parts, *filter(None, [node.module])])
+        for alias in node.names:
+            module = f"{base}.{alias.name}" if f"{base}.{alias.name}" in PATHS else base
+            # The package itself has only the version and the names of identifiers.
+            found |= {PATHS[module]} if module in PATHS and module != "ararat" else set()
+    return frozenset(found - {path})
+
+
+def shown(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def circles(graph: dict[Path, frozenset[Path]]) -> list[list[str]]:
+    """Return the groups of modules that import each other, directly or through others (Tarjan's algorithm)."""
+    index: dict[Path, int] = {}
+    lowest: dict[Path, int] = {}
+    stack: list[Path] = []
+    found: list[list[str]] = []
+
+    def visit(path: Path) -> None:
+        index[path] = lowest[path] = len(index)
+        stack.append(path)
+        for other in graph[path]:
+            if other not in index:
+                visit(other)
+                lowest[path] = min(lowest[path], lowest[other])
+            elif other in stack:
+                lowest[path] = min(lowest[path], index[other])
+        if lowest[path] == index[path]:
+            group: list[Path] = []
+            while group[-1:] != [path]:
+                group.append(stack.pop())
+            if len(group) > 1:
+                found.append(sorted(map(shown, group)))
+
+    for path in graph:
+        if path not in index:
+            visit(path)
+    return found
+
+
+def test_circles_are_found():
+    a, b, c, d = (ROOT / name for name in "abcd")
+    graph = {a: frozenset({b}), b: frozenset({c}), c: frozenset({a}), d: frozenset({a})}
+    assert circles(graph) == [["a", "b", "c"]]
+    assert circles({a: frozenset({b, c}), b: frozenset({c}), c: frozenset()}) == []
+
+
+def test_no_modules_import_each_other():
+    assert circles({path: imported_modules(path) for path in FILES}) == []
+
+
+@pytest.mark.parametrize("folder", ORDERS)
+def test_folders_import_only_earlier_ones(folder):
+    places = {name: number for number, names in enumerate(ORDERS[folder]) for name in names}
+    base = ROOT / folder
+    assert [name for name in places if not (base / name).is_dir() and not (base / f"{name}.py").is_file()] == []
+
+    def place(path: Path) -> int | None:
+        if not path.is_relative_to(base):
+            return None
+        return places.get(path.relative_to(base).parts[0].removesuffix(".py"))
+
+    upward = [
+        f"{shown(path)} imports {shown(other)}"
+        for path in FILES
+        if (own := place(path)) is not None
+        for other in sorted(imported_modules(path))
+        if (its := place(other)) is not None and its > own
+    ]
+    assert upward == []
+
+
+def test_a_folder_has_few_modules():
+    counts = Counter(path.parent for path in FILES if path.name != "__init__.py" and path.parent != ROOT)
+    many = {shown(folder): count for folder, count in counts.items() if count > MAX_MODULES}
+    assert many.keys() - ROOTS_WITHOUT_MAXIMUM == set(), many
+
+
+def test_few_modules_are_tiny():
+    tiny = [
+        shown(path)
+        for path in FILES
+        if path.name != "__init__.py" and len(path.read_text("utf-8").splitlines()) < TINY_LINES
+    ]
+    assert len(tiny) <= MAX_TINY, "join neighbours that a reader looks for together: " + ", ".join(sorted(tiny))
+
+
+def test_a_class_name_has_one_meaning():
+    """A reader who searches for a class finds one, or its module says which one it is."""
+    packages: dict[str, set[str]] = {}
+    for path in FILES:
+        for node in ast.parse(path.read_bytes()).body:
+            if isinstance(node, ast.ClassDef):
+                packages.setdefault(node.name, set()).add(path.relative_to(ROOT).parts[0])
+    assert {name for name, found in packages.items() if len(found) > 1} - SHARED_NAMES.keys() == set()
 
 
 def test_the_tests_use_this_checkout():

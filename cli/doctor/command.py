@@ -113,14 +113,14 @@ def doctor_command(
         else:
             _show(finding)
     if not as_json:
-        from ..render.findings import summary_lines
+        from .finding import summary_lines
 
         write(summary_lines(found, Sheet.of(sys.stdout)))
     return NO if any(finding.state == "error" for finding in found) else DONE
 
 
 def _show(finding: Finding) -> None:
-    from ..render.findings import finding_lines
+    from .finding import finding_lines
 
     write(finding_lines(finding, Sheet.of(sys.stdout)))
     # A probe can take some seconds. Show the previous one meanwhile.

@@ -1,8 +1,11 @@
-"""The result of one check of ``ararat doctor``."""
+"""The result of one check of ``ararat doctor``, and its lines on a terminal."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal, NamedTuple
+
+from ..output import Sheet, Style, counted
 
 State = Literal["ok", "warning", "error"]
 """``ok`` needs no change, ``warning`` may be intended, ``error`` must be fixed."""
@@ -39,3 +42,55 @@ class Finding(NamedTuple):
         found = self._asdict()
         del found["shown"]
         return {name: value for name, value in found.items() if value is not None}
+
+
+_STYLES: dict[State, Style] = {"ok": "good", "warning": "warning", "error": "error"}
+_STATE = 10
+_SHOWN = 16
+
+
+def finding_lines(finding: Finding, sheet: Sheet) -> Iterator[str]:
+    """Yield the lines of a finding: its state, its label and its message.
+
+    >>> print(*finding_lines(Finding("url", "head", "ok", "HEAD", "The same as GET."), Sheet()), sep="\\n")
+    ok        HEAD            The same as GET.
+    """
+    word = sheet.paint(finding.state.ljust(_STATE), _STYLES[finding.state])
+    beside = f"{finding.shown.ljust(_SHOWN - 1)} "
+    indent = _STATE + len(beside)
+    if sheet.width < 60:
+        yield (word + sheet.paint(finding.shown)).rstrip()
+        yield from sheet.prose(finding.message, indent=4)
+        return
+    first, *others = sheet.prose(finding.message, indent=indent)
+    yield f"{word}{sheet.paint(beside, 'soft')}{first[indent:]}"
+    yield from others
+
+
+def summary_lines(findings: Sequence[Finding], sheet: Sheet) -> Iterator[str]:
+    """Yield the lines after all findings: each fix once, with the labels of its findings, then the counts."""
+    remedies: dict[str, list[Finding]] = {}
+    for finding in findings:
+        if finding.remedy is not None:
+            remedies.setdefault(finding.remedy, []).append(finding)
+    for remedy, asking in remedies.items():
+        must = any(finding.state == "error" for finding in asking)
+        yield ""
+        yield from sheet.prose(
+            f"{'To change' if must else 'To consider'}, for {', '.join(dict.fromkeys(each.shown for each in asking))}:",
+            style="error" if must else "warning",
+        )
+        yield from sheet.prose(remedy, indent=4)
+        rules = dict.fromkeys(each.reference for each in asking if each.reference)
+        if rules:
+            yield from sheet.prose(f"({'; '.join(rules)})", indent=4, style="soft")
+    counts = {state: sum(finding.state == state for finding in findings) for state in _STYLES}
+    warnings = counted(counts["warning"], "warning")
+    yield ""
+    if counts["error"]:
+        # One change can fix several findings.
+        errors = (finding for finding in findings if finding.state == "error")
+        changes = len({finding.remedy or number for number, finding in enumerate(errors)})
+        yield from sheet.prose(f"{changes} to change, {warnings}.", style="error")
+    else:
+        yield from sheet.prose(f"No errors, {warnings}.", style="warning" if counts["warning"] else "good")

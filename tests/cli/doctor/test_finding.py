@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ararat.cli.doctor.finding import Finding, State
+from ararat.cli.doctor.finding import Finding, State, finding_lines, summary_lines
 from ararat.cli.output import Sheet
-from ararat.cli.render.findings import finding_lines, summary_lines
 
 
 @pytest.mark.parametrize("width", [40, 60, 80])
