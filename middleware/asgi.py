@@ -206,7 +206,11 @@ class ResolverASGIMiddleware:
         body = b"" if head else answer.body
         if not isinstance(body, bytes):
             parts = iter(body)
-            while part := await self._threads.run(next, parts, b""):
-                await send({"type": "http.response.body", "body": part, "more_body": True})
+            try:
+                while part := await self._threads.run(next, parts, b""):
+                    await send({"type": "http.response.body", "body": part, "more_body": True})
+            finally:
+                if (close := getattr(body, "close", None)) is not None:
+                    close()
             body = b""
         await send({"type": "http.response.body", "body": body})

@@ -247,6 +247,7 @@ _OF_TESTS = ("ARARAT_BROWSER", "ARARAT_BENCH_")
 @pytest.fixture(autouse=True)
 def _threads_of_serve() -> Iterator[None]:
     """Give each test the slots of a process with 96 threads, as `ararat serve` has them."""
+    slots.forget()
     slots.use(96)
     yield
     slots.use(None)

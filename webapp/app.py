@@ -23,6 +23,7 @@ from ..identifiers import iri_policy
 from ..identifiers.report import OFFICIAL_PREFIX
 from ..identifiers.text import display
 from . import errors, security
+from .admission import BodyLimit
 from .config import (
     EXAMPLES,
     FORM_OVERHEAD,
@@ -206,6 +207,7 @@ def create_app(
         version=__version__,
     )
     app.jinja_env.filters.update(escape_hidden=excerpt.escape_hidden, shown=excerpt.shown)
+    app.wsgi_app = BodyLimit(app.wsgi_app)
     Htmx(app)
     security.init_app(app)
     if trusted_hosts:

@@ -97,7 +97,7 @@ class Site:
     - ``local`` is read when a trace starts, so the caller can fill it after the application was created.
     - ``traces`` and ``traces_each``: the maximum of concurrent traces, and of those of one client
       (:mod:`~ararat.bindings.system.thread_slots`).
-    - ``large_slots`` limits concurrent inspections of large texts (:mod:`.large_texts`).
+    - ``large_slots`` limits concurrent inspections of large texts (:mod:`.admission`).
     - ``rate_limiter`` limits the requests to other hosts, and ``cache`` keeps their responses for a minute.
     - ``results``: the rows of bulk traces (:mod:`.trace_results`).
     - ``accounts``: the accounts of users; None without a database.

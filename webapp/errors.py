@@ -6,6 +6,7 @@ They repeat no part of the request and no text of an exception.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 from collections.abc import Sequence
@@ -192,5 +193,7 @@ def drain() -> None:
     """Read and ignore the rest of the request, at most 16 MiB."""
     # If a server answers before it has read the request, it resets the connection and the browser shows that error.
     stream, left = request.environ["wsgi.input"], min(_DRAINED, request.content_length or 0)
-    while left > 0 and (read := stream.read(min(left, 65536))):
-        left -= len(read)
+    # HTTPRefusal: too many other clients send bodies at this moment.
+    with contextlib.suppress(HTTPRefusal):
+        while left > 0 and (read := stream.read(min(left, 65536))):
+            left -= len(read)

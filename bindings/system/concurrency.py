@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from ipaddress import IPv6Address, ip_address
 from types import TracebackType
+from typing import Generic, Self, TypeVar
 
 from .fork_safety import AtFork, ForkSafeLock
+
+T = TypeVar("T")
 
 
 class Busy(Exception):
@@ -109,6 +112,36 @@ class Slot:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.release()
+
+
+class HoldingSlot(Generic[T]):
+    """An iterator that frees a slot at its end, after an exception, or when it is closed. So servers can use it as the
+    body of an answer.
+    """
+
+    def __init__(self, slot: Slot, parts: Iterable[T]) -> None:
+        self._slot = slot
+        self._parts = parts
+        self._iterator = iter(parts)
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> T:
+        try:
+            return next(self._iterator)
+        except BaseException:
+            self._slot.release()
+            raise
+
+    def close(self) -> None:
+        """Close the parts, and free the slot."""
+        try:
+            close = getattr(self._parts, "close", None)
+            if close is not None:
+                close()
+        finally:
+            self._slot.release()
 
 
 def client_key(address: str | None) -> str:

@@ -19,8 +19,7 @@ import gc
 import os
 import sys
 import time
-from collections import Counter
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 from .concurrency import Busy, Slot, client_key
 from .fork_safety import AtFork, ForkSafeLock
@@ -54,6 +53,12 @@ _KEPT_FREE = 2
 _PAUSE_SECONDS = 0.01
 
 
+class _Held(NamedTuple):
+    work: Work
+    client: str
+    began: float
+
+
 class ThreadSlots:
     """The threads of a process, and the slots for each kind of work.
 
@@ -69,7 +74,7 @@ class ThreadSlots:
     def __init__(self) -> None:
         self._given: int | None = None
         self._found: int | None = None
-        self._taken: Counter[tuple[Work, str]] = Counter()
+        self._held: dict[object, _Held] = {}
         self._lock = ForkSafeLock()
         _at_fork.add(self)
 
@@ -101,7 +106,7 @@ class ThreadSlots:
     def in_use(self, work: Work | None = None) -> int:
         """Return the number of occupied slots of one kind of work, or of all kinds."""
         with self._lock:
-            return self._occupied(work)
+            return len(self._of(work))
 
     def acquire(
         self,
@@ -110,52 +115,55 @@ class ThreadSlots:
         *,
         each: int | None = None,
         most: int | None = None,
-        seconds: float = 0.0,
+        brief: float = 0.0,
     ) -> Slot:
         """Occupy a slot. Its release frees it.
 
         :param client: the IP address of the client.
         :param each: the maximum for this kind of work of one client. None: no maximum.
         :param most: a further maximum for this kind of work. None: no further maximum.
-        :param seconds: how long to wait for a slot. 0: not at all. A request that waits holds a thread, so the time
-            must be short.
+        :param brief: how many seconds such work usually takes at most. If one that began so recently holds a slot, wait
+            for this time. Otherwise the work that holds the slots is slow, so that a wait would hold one more thread.
 
         Raises :class:`.Busy` if no slot is free: with the code "busy-client" if this client has its maximum.
         """
-        until = time.monotonic() + seconds
-        key = work, client_key(client)
-        while (refusal := self._take(key, each, most)) is not None:
-            if time.monotonic() >= until:
+        until = time.monotonic() + brief
+        held, name = _Held(work, client_key(client), time.monotonic()), object()
+        while (refusal := self._take(name, held, each, most)) is not None:
+            if (now := time.monotonic()) >= until or self._last_began(work) < now - brief:
                 raise refusal
             time.sleep(_PAUSE_SECONDS)
-        return Slot(lambda: self._give_back(key))
+        return Slot(lambda: self._give_back(name))
 
     def forget(self) -> None:
         """Free the slots that a forked process inherited from its parent, because their work does not run here."""
-        self._taken.clear()
+        self._held.clear()
         self._found = None
 
-    def _take(self, key: tuple[Work, str], each: int | None, most: int | None) -> Busy | None:
-        work = key[0]
+    def _take(self, name: object, held: _Held, each: int | None, most: int | None) -> Busy | None:
+        work = held.work
         # Outside of the lock, because it can take a while.
         limit, together = self.limit(work), self.together
         limit = limit if most is None else min(limit, most)
         with self._lock:
-            if each is not None and self._taken[key] >= each:
+            same = self._of(work)
+            if each is not None and sum(other.client == held.client for other in same) >= each:
                 return Busy("busy-client", f"you already have {each} running {work}, which is the limit")
-            if self._occupied(work) >= limit or self._occupied() >= together:
+            if len(same) >= limit or len(self._held) >= together:
                 return Busy("busy", f"all slots for {work} are in use ({limit} at most)")
-            self._taken[key] += 1
+            self._held[name] = held
         return None
 
-    def _give_back(self, key: tuple[Work, str]) -> None:
+    def _give_back(self, name: object) -> None:
         with self._lock:
-            self._taken[key] -= 1
-            if not self._taken[key]:
-                del self._taken[key]
+            self._held.pop(name, None)
 
-    def _occupied(self, work: Work | None = None) -> int:
-        return sum(count for (kind, _), count in self._taken.items() if work in (None, kind))
+    def _of(self, work: Work | None) -> list[_Held]:
+        return [each for each in self._held.values() if work in (None, each.work)]
+
+    def _last_began(self, work: Work) -> float:
+        with self._lock:
+            return max((each.began for each in self._of(work)), default=0.0)
 
 
 _at_fork = AtFork(after_in_child=ThreadSlots.forget)
@@ -190,8 +198,10 @@ def _of_gunicorn(worker: Any) -> int | None:
     name = type(worker).__name__
     if "Thread" in name:
         return _positive(worker.cfg.threads)
+    if "Sync" in name:
+        return 1
     # A greenlet is the thread of a request in these workers.
-    return _positive(worker.cfg.worker_connections) if "Sync" not in name else 1
+    return _positive(worker.cfg.worker_connections) if name.startswith(("Gevent", "Eventlet")) else None
 
 
 def _instances(kind: type) -> list[Any]:

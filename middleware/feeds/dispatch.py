@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 from ...bindings.collection import Bindings
 from ...bindings.names.errors import BindingsUnavailable
+from ...bindings.system.concurrency import Busy, HoldingSlot
+from ...bindings.system.thread_slots import slots
 from ..http.answer import Answer, last_resort
 from ..http.request import Request
 from ..http.responses import RETRY_AFTER, Answers
@@ -23,6 +25,9 @@ from .sitemaps import Sitemap
 if TYPE_CHECKING:
     from ...bindings.storage.reopening import AvailabilityLog
     from ..resolution.settings import Settings
+
+BRIEF_SECONDS = 0.2
+"""The time in which most clients read a feed. A request waits for a slot only behind such a client."""
 
 _log = logging.getLogger(__name__)
 
@@ -51,6 +56,26 @@ class Feeds:
             return last_resort()
 
     def _respond(self, feed: Feed, request: Request) -> Answer:
+        """Answer a request. The answer holds a slot until the client has read it."""
+        try:
+            slot = slots.acquire("feeds", brief=BRIEF_SECONDS)
+        except Busy:
+            given = refusal(503, "Too many clients read the feeds at this moment. Try again later.")
+            given.headers.append(("Retry-After", RETRY_AFTER))
+            return self._answers.feed(given.status, given.headers, given.body, request)
+        try:
+            answer = self._answer_to(feed, request)
+        except BaseException:
+            slot.release()
+            raise
+        if request.method == "HEAD" or not answer.body:
+            slot.release()
+        else:
+            parts = (answer.body,) if isinstance(answer.body, bytes) else answer.body
+            answer.body = HoldingSlot(slot, parts)
+        return answer
+
+    def _answer_to(self, feed: Feed, request: Request) -> Answer:
         methods = ", ".join((*feed.methods, "HEAD", "OPTIONS"))
         if request.method == "OPTIONS":
             return self._answers.options(request, methods)

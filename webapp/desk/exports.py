@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from http import HTTPStatus
 from itertools import chain
 
-from flask import Response, stream_with_context
+from flask import Response
 
+from ..admission import download
 from ..config import url
 from ..errors import HTTPRefusal
 from ..report import spreadsheet
@@ -48,6 +49,4 @@ def json_lines_file(name: str, rows: Iterable[Row]) -> Response:
 def file(name: str, lines: Iterator[str], content_type: str) -> Response:
     """Return lines as a file to save."""
     # A list can have millions of rows, so they are read while the response is sent.
-    response = Response(stream_with_context(lines), content_type=content_type)
-    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
-    return response
+    return download(lines, content_type, name)

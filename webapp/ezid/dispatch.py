@@ -19,7 +19,7 @@ from ...bindings.names import validation
 from ...bindings.names.errors import BindingError, BindingsUnavailable
 from ...bindings.system.concurrency import Busy, ConcurrencyLimit
 from ...identifiers.text import display
-from ..errors import drain
+from ..errors import HTTPRefusal, drain
 from ..management import Missing
 from . import anvl_body, downloads, operations, sessions
 from .answers import Answer, Failed, bad_request, response
@@ -115,6 +115,10 @@ def _made(path: bytes) -> Response:
     except RequestEntityTooLarge:
         drain()
         return response(bad_request(f"the body is too long; at most {anvl_body.MAX_BYTES:,} bytes are allowed"))
+    except HTTPRefusal as refused:
+        detail = "too many requests are being received; try again in some seconds"
+        fields = {"Retry-After": str(refused.retry_after)}
+        return response(Failed("concurrency limit exceeded", detail, fields=fields))
     except HTTPException:
         return response(bad_request("the request is not valid HTTP"))
     except Exception:  # noqa: BLE001 - a client of EZID reads the first line of every answer

@@ -16,12 +16,13 @@ from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from flask import Response, stream_with_context
+from flask import Response
 from sqlalchemy import Connection, bindparam, delete, select
 
 from ...bindings.names.binding import rfc3339
 from ...bindings.storage.tables.account_tables import jobs
 from ...bindings.storage.writing.inserts import new_row_number
+from .. import admission
 from . import download_formats, download_request, elements
 from .answers import Answer, Failed
 from .asked import Asked
@@ -76,9 +77,7 @@ def download(asked: Asked) -> Response:
         raise Failed("bad request", "this download has another format", status=404)
     text = download_formats.written(_records(known, wanted), wanted.format, wanted.columns)
     file = download_formats.compressed(text, wanted.compression, f"ezid.{SUFFIXES[wanted.format]}")
-    response = Response(stream_with_context(file), content_type=_ENDINGS[wanted.compression])
-    response.headers["Content-Disposition"] = f'attachment; filename="ezid.{_ending(wanted)}"'
-    return response
+    return admission.download(file, _ENDINGS[wanted.compression], f"ezid.{_ending(wanted)}")
 
 
 def _hash(secret: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from flask import Blueprint, Response, request
 from werkzeug.exceptions import RequestEntityTooLarge
 
-from .. import large_texts, sse, trace_requests
+from .. import admission, sse, trace_requests
 from ..config import MAX_BYTES, site
 from ..errors import HTTPRefusal
 from ..responses import as_json_pieces
@@ -45,7 +45,7 @@ def inspect_text() -> Response:
         text = body.decode("utf-8")
     except UnicodeDecodeError as error:
         raise HTTPRefusal(400, "not-utf-8", f"The body is not valid UTF-8 at byte {error.start}.") from None
-    large_texts.admit(text)
+    admission.admit(text)
     return _inspected(text)
 
 

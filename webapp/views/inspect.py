@@ -17,7 +17,7 @@ from werkzeug.wrappers import Response as AnyResponse
 from ...bindings.health import health_document
 from ...identifiers import examine
 from ...identifiers.text import display
-from .. import errors, large_texts
+from .. import admission, errors
 from ..config import FORM_OVERHEAD, MAX_BYTES, MAX_URL_LENGTH, site, url
 from ..errors import HTTPRefusal
 from ..report import card, inspection, qr, summary
@@ -99,7 +99,7 @@ def pasted() -> str:
     text = request.form.get("q", "").replace("\r\n", "\n")
     if len(text.encode("utf-8", "surrogatepass")) > MAX_BYTES:
         raise HTTPRefusal(413, "request-entity-too-large", errors.TOO_LONG)
-    large_texts.admit(text)
+    admission.admit(text)
     return text
 
 

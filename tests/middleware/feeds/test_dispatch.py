@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from ararat.bindings.system.thread_slots import slots
 from ararat.middleware import BindingSource, BindingsUnavailable, ResolverMiddleware
 from ararat.middleware.feeds.feed import FeedAnswer
 from ararat.middleware.feeds.sitemaps import Sitemap
@@ -136,3 +137,47 @@ def test_bindings_that_cannot_be_listed_are_refused():
 def test_wrong_paths_are_refused(arguments, message):
     with pytest.raises(ValueError, match=f"^{re.escape(message)}"):
         Settings(**arguments)
+
+
+# Slow clients ---------------------------------------------------------------------------------------------------------
+
+FEEDS = {"atom": ATOM, "sitemap": SITEMAP, "oai": "/oai"}
+ASKED = [ATOM, SITEMAP, f"{SITEMAP}?from=ark:", "/oai?verb=ListRecords&metadataPrefix=oai_dc"]
+
+
+@pytest.mark.parametrize("path", ASKED)
+def test_an_answer_holds_a_slot_until_the_client_has_read_it(path, ticking, feed_of):
+    ticking.bind("ark:12345/x", "https://example.org/")
+    answer = feed_of(ticking, **FEEDS).get(path)
+    assert (answer.status_code, slots.in_use("feeds")) == (200, 1)
+    assert answer.data
+    answer.close()
+    assert slots.in_use() == 0
+
+
+@pytest.mark.parametrize("path", ASKED)
+def test_an_answer_without_a_body_holds_no_slot(path, ticking, feed_of):
+    client = feed_of(ticking, **FEEDS)
+    found = client.get(path)
+    found.close()
+    client.head(path)
+    client.options(path)
+    client.get(path, headers={"If-None-Match": found.headers.get("ETag", "*")}).close()
+    assert slots.in_use() == 0
+
+
+@pytest.mark.parametrize("path", ASKED)
+def test_a_feed_without_a_slot_is_refused(path, ticking, feed_of):
+    held = [slots.acquire("feeds") for _ in range(slots.limit("feeds"))]
+    slots._held = {key: each._replace(began=each.began - 60) for key, each in slots._held.items()}
+    client = feed_of(ticking, **FEEDS)
+    answer = client.get(path)
+    assert (answer.status_code, answer.headers["Retry-After"]) == (503, "10")
+    held[0].release()
+    assert client.get(path).status_code == 200
+
+
+def test_a_failed_feed_frees_its_slot(ticking, feed_of, monkeypatch):
+    monkeypatch.setattr(Sitemap, "answer", lambda *given: 1 / 0)
+    assert feed_of(ticking, sitemap=SITEMAP).get(SITEMAP).status_code == 500
+    assert slots.in_use() == 0

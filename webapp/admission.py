@@ -1,0 +1,160 @@
+"""Limit the requests that take much memory, or wait for slow clients.
+
+- :func:`admit`: the inspection of a large text can take more than a second of processor time and hundreds of megabytes.
+- :class:`BodyLimit`: some servers, such as gunicorn, call the application when they have read the head of a request. A
+  client that sends its body slowly then holds a thread. waitress reads the whole body before.
+- :func:`download`: a client that reads a large file slowly holds a thread, too.
+
+:mod:`~ararat.bindings.system.thread_slots` has the limits of threads.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, AnyStr
+
+from flask import Response, after_this_request, request, stream_with_context
+
+from ..bindings.system.concurrency import Busy, HoldingSlot, Slot
+from ..bindings.system.thread_slots import slots
+from .config import site
+from .errors import HTTPRefusal
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
+
+LARGE_OCTETS = 65536
+"""A text of more bytes of UTF-8 is large."""
+
+RETRY_SECONDS = 5
+
+BRIEF_SECONDS = 0.2
+"""The time in which most bodies arrive. A request waits for a slot only behind such a body."""
+
+# Only waitress sets it, and it has read the whole body.
+_READ_BEFORE = "waitress.client_disconnected"
+
+
+def admit(text: str) -> None:
+    """Take a slot for the inspection of a large text. The slot is released after the current request.
+
+    A text of at most :data:`LARGE_OCTETS` bytes needs no slot. Raises :class:`HTTPRefusal` with the status 503 if no
+    slot is free.
+    """
+    if len(text) <= LARGE_OCTETS and len(text.encode("utf-8", "surrogatepass")) <= LARGE_OCTETS:
+        return
+    known = site()
+    try:
+        place = known.large_slots.acquire(request.remote_addr)
+    except Busy as busy:
+        if busy.code == "busy-client":
+            sentence = "Your previous large text is still being inspected. Wait until it is done, then try again."
+        else:
+            sentence = (
+                f"{known.large_slots.total} large texts are being inspected, the maximum. Try again in a few seconds."
+            )
+        raise HTTPRefusal(503, busy.code, sentence, retry_after=RETRY_SECONDS) from None
+
+    @after_this_request
+    def give_back(response: Response) -> Response:
+        if response.is_streamed:
+            response.response = HoldingSlot(place, response.iter_encoded())
+            # For a response that is closed before it is read.
+            response.call_on_close(place.release)
+        else:
+            place.release()
+        return response
+
+
+def download(parts: Iterator[AnyStr], content_type: str, name: str) -> Response:
+    """Return a file to save, which is made while it is sent. ``name`` is its name.
+
+    It holds a slot until the client has read it (:mod:`~ararat.bindings.system.thread_slots`). Raises
+    :class:`.HTTPRefusal` with the status 503 if none is free.
+    """
+    try:
+        slot = slots.acquire("downloads", request.remote_addr)
+    except Busy:
+        sentence = "Too many files are being downloaded at this moment. Try again in a minute."
+        raise HTTPRefusal(503, "busy", sentence, retry_after=60) from None
+    held: Any = HoldingSlot(slot, stream_with_context(parts))
+    response = Response(held, content_type=content_type)
+    # The server can close a response before it has read a part of it.
+    response.call_on_close(slot.release)
+    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response
+
+
+class BodyLimit:
+    """A WSGI application whose requests need a slot while they read their bodies.
+
+    Without a free slot, a read raises :class:`.HTTPRefusal` with the status 503.
+    """
+
+    def __init__(self, app: WSGIApplication) -> None:
+        self._app = app
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        is_empty = environ.get("CONTENT_LENGTH") in (None, "", "0") and "HTTP_TRANSFER_ENCODING" not in environ
+        if is_empty or _READ_BEFORE in environ:
+            return self._app(environ, start_response)
+        body = environ["wsgi.input"] = _Body(environ)
+        try:
+            return self._app(environ, start_response)
+        finally:
+            body.release()
+
+
+class _Body:
+    """The body of a request. It takes a slot at the first read, and frees it at its end."""
+
+    def __init__(self, environ: WSGIEnvironment) -> None:
+        self._environ = environ
+        self._source = environ["wsgi.input"]
+        self._slot: Slot | None = None
+        length = environ.get("CONTENT_LENGTH") or ""
+        self._left = int(length) if length.isascii() and length.isdigit() else None
+
+    def read(self, size: int = -1) -> bytes:
+        return self._some(lambda: self._source.read() if size is None or size < 0 else self._source.read(size))
+
+    def readline(self, size: int = -1) -> bytes:
+        return self._some(lambda: self._source.readline() if size is None or size < 0 else self._source.readline(size))
+
+    def readlines(self, hint: int = -1) -> list[bytes]:
+        return list(self)
+
+    def __iter__(self) -> Iterator[bytes]:
+        return iter(self.readline, b"")
+
+    def release(self) -> None:
+        """Free the slot. Afterwards a read needs a slot again."""
+        if self._slot is not None:
+            self._slot.release()
+            self._slot = None
+
+    def _some(self, read: Callable[[], bytes]) -> bytes:
+        if self._slot is None and self._left != 0:
+            try:
+                self._slot = slots.acquire("uploads", self._environ.get("REMOTE_ADDR"), brief=BRIEF_SECONDS)
+            except Busy:
+                self._stop_reading()
+                sentence = "Too many requests are being received at this moment. Try again in some seconds."
+                raise HTTPRefusal(503, "busy", sentence, retry_after=RETRY_SECONDS) from None
+        some = read()
+        if not some:
+            self._left = 0
+        elif self._left is not None:
+            self._left = max(0, self._left - len(some))
+        if self._left == 0:
+            self.release()
+        return some
+
+    def _stop_reading(self) -> None:
+        """Let gunicorn close the connection. Otherwise it reads the rest of the body for up to 5 seconds."""
+        connection = self._environ.get("gunicorn.socket")
+        if isinstance(connection, socket.socket):
+            with contextlib.suppress(OSError):
+                connection.shutdown(socket.SHUT_RD)
