@@ -32,7 +32,7 @@ from .names import naming as names
 from .names.assignment import Change, Outcome
 from .names.binding import Binding, Event, NameCount, StoredRedirect
 from .names.branding.model import Branding
-from .names.branding.stored import Version, history_of
+from .names.branding.stored import BrandingVersion, history_of
 from .names.corrections.check_characters import is_mistyped
 from .names.corrections.corrections import corrections
 from .names.errors import BindingError, BindingsUnavailable, Collision, Stale
@@ -610,7 +610,9 @@ class Bindings:
                 transaction.rollback()
                 return "unchanged"
             now = assignment.later(self.now(), existing.changed) if existing else self.now()
-            transaction.put_branding(Version(branding=branding, revision=recorded + 1, changed=now, actor=actor))
+            transaction.put_branding(
+                BrandingVersion(branding=branding, revision=recorded + 1, changed=now, actor=actor)
+            )
             return "set"
 
         return self.write(write)
@@ -622,7 +624,7 @@ class Bindings:
         """
         return self._rule_cache.branding()
 
-    def branding_history(self) -> list[Version]:
+    def branding_history(self) -> list[BrandingVersion]:
         """Return the recorded branding and all earlier ones, the newest first."""
         return history_of(self.store.recorded_brandings())
 

@@ -27,7 +27,7 @@ SECONDS_HELD = 1.0
 """The number of seconds that the rules in memory are used before the next check for changes."""
 
 
-class Source(Protocol):
+class RuleSource(Protocol):
     """The part of a store with the rules, the patterns of minted names, the prefix records, and the branding."""
 
     def rules_version(self) -> str:
@@ -49,7 +49,7 @@ class RuleCache:
     ``source`` returns the store. It is read again at most once a second, and only if something changed.
     """
 
-    def __init__(self, source: Callable[[], Source], clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, source: Callable[[], RuleSource], clock: Callable[[], float] = time.monotonic) -> None:
         self._source = source
         self._clock = clock
         self._lock = ForkSafeLock()

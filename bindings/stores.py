@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .names.prefixes.prefixes import PrefixEvent, PrefixRecord
     from .names.prefixes.rules import Rule, RuleEvent
     from .names.selection import Group, Page, Selection
-    from .storage.integrity import Fault
+    from .storage.integrity import Contradiction
     from .storage.name_ranges import NameRanges
     from .storage.protocols import LastEvent, Row
     from .storage.writing.transaction import Transaction
@@ -59,7 +59,7 @@ class Snapshot(Protocol):
         """
         ...
 
-    def faults(self) -> Iterator[Fault]:
+    def faults(self) -> Iterator[Contradiction]:
         """Yield the contradictions between the rows of the tables, such as a binding that differs from its last event.
 
         A table file has none.

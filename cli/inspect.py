@@ -106,7 +106,7 @@ def find_command(file: str, as_json: bool) -> int:
     return code
 
 
-def _readable(matches: Iterator[streams.Found]) -> Iterator[tuple[streams.Found, str]]:
+def _readable(matches: Iterator[streams.StreamMatch]) -> Iterator[tuple[streams.StreamMatch, str]]:
     from ..identifiers import IdentifierError, normalize
 
     # A text of a single token is always a match, even if it is not valid.

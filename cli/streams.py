@@ -43,7 +43,7 @@ class Given(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class StreamMatch:
     """An identifier in a text that was read in pieces. The places in ``match`` count from the start of its piece.
 
     ``start`` counts code points of the whole text from 0, ``line`` and ``column`` from 1.
@@ -85,7 +85,7 @@ def lines(file: str) -> Iterator[Given]:
         yield from _lines(stream, "standard input" if file == "-" else file, "text")
 
 
-def matches(file: str) -> Iterator[Found]:
+def matches(file: str) -> Iterator[StreamMatch]:
     """Yield the identifiers in a text file, or in standard input for "-", with their places.
 
     A text of more than a million characters is searched in pieces, which are cut at white space. Raises
@@ -100,7 +100,7 @@ def matches(file: str) -> Iterator[Found]:
             for match in in_running_text(chunk):
                 line, column = _advanced(chunk[seen : match.start], line, column)
                 seen = match.start
-                yield Found(match, start + match.start, line, column)
+                yield StreamMatch(match, start + match.start, line, column)
             line, column = _advanced(chunk[seen:], line, column)
             start += len(chunk)
 

@@ -14,7 +14,7 @@ from ararat.bindings.log.folder import LogFolder
 from ararat.bindings.log.notes.checkpoints import Checkpoint, read_checkpoint
 from ararat.bindings.log.notes.keys import VerifierKey
 from ararat.bindings.log.publishing import Publication, initialize, publish, read_state
-from ararat.bindings.log.tree.entries import Entry
+from ararat.bindings.log.tree.entries import LogEntry
 from ararat.bindings.log.tree.tiles import ENTRIES, Tile, entries_of, hashes_of, tile_at
 from ararat.bindings.log.tree.tree import EMPTY_ROOT, leaf_hash, node_hash, subtree_hash
 from ararat.bindings.storage.store import DatabaseStore
@@ -51,16 +51,16 @@ class Log:
     def checkpoint(self) -> Checkpoint:
         return read_checkpoint(self.folder.checkpoint() or b"", self.key)[0]
 
-    def entries(self) -> list[Entry]:
+    def entries(self) -> list[LogEntry]:
         """Return the published entries after a check of all files: sizes, hashes, root and links."""
         checkpoint = self.checkpoint()
-        entries: list[Entry] = []
+        entries: list[LogEntry] = []
         hashes: list[bytes] = []
         for index in range(-(-checkpoint.size // 256)):
             tile = tile_at(ENTRIES, index, checkpoint.size)
             contents = entries_of(tile, self.folder.read(tile))
             hashes += map(leaf_hash, contents)
-            entries += map(Entry.of_bytes, contents)
+            entries += map(LogEntry.of_bytes, contents)
         level, below = 0, hashes
         while below:
             tiles = [

@@ -345,6 +345,15 @@ def test_the_version_is_the_same_everywhere():
     assert f"\n## {ararat.__version__} " in (ROOT / "CHANGELOG.md").read_text("utf-8")
 
 
+def test_no_two_public_classes_have_the_same_name():
+    homes: dict[str, list[str]] = {}
+    for path in FILES:
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                homes.setdefault(node.name, []).append(path.relative_to(ROOT).as_posix())
+    assert {name: places for name, places in homes.items() if len(places) > 1} == {}
+
+
 @every_module
 def test_docstring_examples_are_correct(path):
     # Not with --doctest-modules, which would load each module a second time under the name of the folder.

@@ -19,7 +19,7 @@ _PAGES = (
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class NavigationLink:
     """A link in the header of a page. ``current`` is the value of its attribute aria-current.
 
     It is "page" on the page of the link, "true" on another page of the same section, and "" elsewhere.
@@ -30,10 +30,10 @@ class Link:
     current: str
 
 
-def navigation() -> list[Link]:
+def navigation() -> list[NavigationLink]:
     """Return the links in the header of the current page, in the order of display."""
     links = []
     for label, endpoint, path, section in _PAGES:
         current = "page" if request.path == path else "true" if request.path.startswith(section) else ""
-        links.append(Link(label, url(endpoint), current))
+        links.append(NavigationLink(label, url(endpoint), current))
     return links

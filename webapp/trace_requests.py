@@ -33,7 +33,7 @@ from .tracing.events import End, Event, Start
 from .tracing.hop import Fetch
 from .tracing.keepalive import KeepAlive, iter_with_keepalive
 from .tracing.limits.cache import cached_fetch
-from .tracing.progress import Progress
+from .tracing.progress import TraceProgress
 
 T = TypeVar("T")
 
@@ -77,7 +77,7 @@ class RunningTrace(Generic[T]):
     slot. Call :meth:`close` if the iteration may not have begun.
     """
 
-    def __init__(self, events: Iterator[T], slot: Slot, stop: threading.Event, progress: Progress) -> None:
+    def __init__(self, events: Iterator[T], slot: Slot, stop: threading.Event, progress: TraceProgress) -> None:
         self._events = events
         self._slot = slot
         self._stop = stop
@@ -140,7 +140,7 @@ def start_trace(wanted: TraceRequest) -> RunningTrace[Event]:
     )
     if not choice.resolver:
         raise HTTPRefusal(400, "no-resolver", choice.why)
-    stop, progress = threading.Event(), Progress()
+    stop, progress = threading.Event(), TraceProgress()
     fetch = fetcher(known, request.remote_addr, stop, progress, fresh=wanted.fresh)
     try:
         events = trace(
@@ -177,7 +177,7 @@ def acquire_slot(known: Site, work: Literal["traces", "lists of traces", "previe
 
 
 def fetcher(
-    known: Site, client: str | None, stop: threading.Event, progress: Progress, *, fresh: bool = False
+    known: Site, client: str | None, stop: threading.Event, progress: TraceProgress, *, fresh: bool = False
 ) -> Fetch:
     """Return the function that sends the requests of one trace (:data:`.hop.Fetch`).
 

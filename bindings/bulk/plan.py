@@ -106,7 +106,7 @@ class BulkResult:
         }
 
 
-class Decision(NamedTuple):
+class PlannedChange(NamedTuple):
     """One name of an operation, and the function that decides what happens to it.
 
     ``decide`` receives the time of the operation. It returns a change, the reason to leave the name alone, or None for
@@ -129,7 +129,7 @@ class Plan(NamedTuple):
     action: OperationAction
     parameters: Mapping[str, Any]
     find: Callable[[Transaction], Iterable[str]]
-    decide: Callable[[Transaction, Sequence[str]], Iterator[Decision]]
+    decide: Callable[[Transaction, Sequence[str]], Iterator[PlannedChange]]
     undoes: int | None = None
 
 
@@ -189,7 +189,7 @@ def _find(plan: Plan, transaction: Transaction, spool: KeySpool, limit: int | No
 
 
 def _decided(
-    bindings: Bindings, decisions: Iterable[Decision], now: datetime, transaction: Transaction, result: BulkResult
+    bindings: Bindings, decisions: Iterable[PlannedChange], now: datetime, transaction: Transaction, result: BulkResult
 ) -> list[Change]:
     changes: list[Change] = []
     for identifier, before, decide in decisions:

@@ -15,7 +15,7 @@ from ..names.assignment import Change
 from ..names.binding import Binding
 from ..names.errors import BindingError
 from ..names.naming import Name
-from .plan import BulkResult, Decision, NotedName, Plan, carry_out, recorded
+from .plan import BulkResult, NotedName, Plan, PlannedChange, carry_out, recorded
 
 if TYPE_CHECKING:
     from ..storage.writing.transaction import Transaction
@@ -78,9 +78,9 @@ def relocate_prefix(
     def find(transaction: Transaction) -> Iterator[str]:
         return transaction.operations.keys_with_targets(rewriting.sources, keys)
 
-    def decide(transaction: Transaction, found: Sequence[str]) -> Iterator[Decision]:
+    def decide(transaction: Transaction, found: Sequence[str]) -> Iterator[PlannedChange]:
         for binding in recorded(transaction, found, keys):
-            yield Decision(binding.identifier, binding, lambda now, known=binding: rewriting.change(known, now))
+            yield PlannedChange(binding.identifier, binding, lambda now, known=binding: rewriting.change(known, now))
 
     plan = Plan("relocate", parameters, find, decide)
     return carry_out(bindings, plan, dry_run=dry_run, actor=actor, progress=progress)

@@ -19,7 +19,7 @@ from ..names.assignment import Change, Outcome, later, leads_elsewhere, next_rev
 from ..names.binding import Action, Binding
 from ..names.errors import BindingError
 from ..names.naming import Name
-from .plan import BulkResult, Decision, NotedName, Plan, carry_out
+from .plan import BulkResult, NotedName, Plan, PlannedChange, carry_out
 
 if TYPE_CHECKING:
     from ..storage.writing.operations import Recorded
@@ -98,8 +98,8 @@ def undo_change(
 
 def _decide(
     number: int | None, revision: int | None, *, skip_changed: bool
-) -> Callable[[Transaction, Sequence[str]], Iterator[Decision]]:
-    def each(transaction: Transaction, keys: Sequence[str]) -> Iterator[Decision]:
+) -> Callable[[Transaction, Sequence[str]], Iterator[PlannedChange]]:
+    def each(transaction: Transaction, keys: Sequence[str]) -> Iterator[PlannedChange]:
         from ..storage.tables.keys import index_key
 
         found = transaction.operations.recorded(keys, number)
@@ -123,7 +123,7 @@ def _decide(
                     raise BindingError("undo-changed", _CHANGED, identifier=identifier)
                 return _reversed(event.before, current, now)
 
-            yield Decision(identifier, now_recorded, decide)
+            yield PlannedChange(identifier, now_recorded, decide)
 
     return each
 

@@ -14,7 +14,7 @@ from ..names.errors import BindingError
 from ..names.fields import MAX_REASON, check_successor
 from ..names.naming import Name
 from ..names.operation import OperationAction
-from .plan import BulkResult, Decision, NotedName, Plan, carry_out, recorded
+from .plan import BulkResult, NotedName, Plan, PlannedChange, carry_out, recorded
 from .relocation import container
 
 if TYPE_CHECKING:
@@ -133,9 +133,9 @@ def _plan_below(action: OperationAction, key: str, parameters: Mapping[str, Any]
 
 def _each(
     decide: _Decide, within: KeyRange | None = None
-) -> Callable[[Transaction, Sequence[str]], Iterator[Decision]]:
-    def decide_each(transaction: Transaction, keys: Sequence[str]) -> Iterator[Decision]:
+) -> Callable[[Transaction, Sequence[str]], Iterator[PlannedChange]]:
+    def decide_each(transaction: Transaction, keys: Sequence[str]) -> Iterator[PlannedChange]:
         for binding in recorded(transaction, keys, within):
-            yield Decision(binding.identifier, binding, lambda now, known=binding: decide(known, now))
+            yield PlannedChange(binding.identifier, binding, lambda now, known=binding: decide(known, now))
 
     return decide_each

@@ -55,7 +55,7 @@ _BATCH = 500
 _NON_ASCII = re.compile("%[89A-F]")
 
 
-class Finding(NamedTuple):
+class AuditFinding(NamedTuple):
     """A result of :func:`check`: something wrong or unusual about a name or its target.
 
     ``identifier`` is the name in normal form; it is empty for a finding about the database. ``code`` is one of
@@ -73,7 +73,7 @@ def check(
     naans: Collection[str] = (),
     prefixes: Collection[str] = (),
     profile: Profile | None = None,
-) -> Iterator[Finding]:
+) -> Iterator[AuditFinding]:
     """Check all names and their targets, and yield the findings in the order of the names.
 
     A last finding states whether rows cannot be read.
@@ -105,11 +105,11 @@ def check(
                 yield from _name_findings(binding, identifier, bound, known, prefixes)
                 # A withdrawn name is no longer used, and a record can be newer than a name.
                 if not binding.is_withdrawn and (message := records.characters_problem(binding.identifier)):
-                    yield Finding(binding.identifier, "name-characters", message)
+                    yield AuditFinding(binding.identifier, "name-characters", message)
                 if profile is not None and binding.is_live:
                     yield from _policy_findings(binding, profile)
     if unreadable:
-        yield Finding("", "row-unreadable", "rows cannot be read and were not checked; run ararat verify")
+        yield AuditFinding("", "row-unreadable", "rows cannot be read and were not checked; run ararat verify")
 
 
 def _read(key: str) -> Ark | Urn | None:
@@ -138,11 +138,11 @@ def _name_findings(
     bound: Collection[str],
     known: set[str],
     prefixes: Iterable[str],
-) -> Iterator[Finding]:
+) -> Iterator[AuditFinding]:
     key = binding.identifier
 
-    def found(code: str, message: str) -> Finding:
-        return Finding(key, code, message)
+    def found(code: str, message: str) -> AuditFinding:
+        return AuditFinding(key, code, message)
 
     if identifier is None:
         yield found("unreadable", "the name is not a valid identifier, so no request can resolve it")
@@ -163,7 +163,7 @@ def _name_findings(
             )
 
 
-def _policy_findings(binding: Binding, profile: Profile) -> Iterator[Finding]:
+def _policy_findings(binding: Binding, profile: Profile) -> Iterator[AuditFinding]:
     """Yield the findings of the policy about the name and about its targets on hosts of the policy."""
     stated = metadata.shortened(binding.metadata)
     facts = Known(
@@ -180,12 +180,12 @@ def _policy_findings(binding: Binding, profile: Profile) -> Iterator[Finding]:
         for found in verdict.findings:
             if found.severity != "note":
                 shown = validation.shown(verdict.iri, 100)
-                yield Finding(binding.identifier, "policy", f"{shown}: {found.message} ({found.code})")
+                yield AuditFinding(binding.identifier, "policy", f"{shown}: {found.message} ({found.code})")
 
 
 def _ark_findings(
-    key: str, ark: Ark, bound: Collection[str], known: set[str], found: Callable[[str, str], Finding]
-) -> Iterator[Finding]:
+    key: str, ark: Ark, bound: Collection[str], known: set[str], found: Callable[[str, str], AuditFinding]
+) -> Iterator[AuditFinding]:
     missing = [container for container in ark.hierarchy[:-1] if container not in bound]
     if missing:
         yield found("generic-missing", f"{validation.shown(missing[0], 100)} is not bound")

@@ -10,14 +10,14 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ..collection import Bindings
-from .verification import Finding, finding
+from .verification import StoreFinding, finding
 
 if TYPE_CHECKING:
     from ..storage.protocols import LastEvent, Row
     from ..stores import Snapshot
 
 
-def compare(bindings: Bindings, other: Bindings) -> Iterator[Finding]:
+def compare(bindings: Bindings, other: Bindings) -> Iterator[StoreFinding]:
     """Compare two stores, and yield the names, rules and counters of ``bindings`` that are older than in ``other`` or
     differ.
 
@@ -36,7 +36,7 @@ def compare(bindings: Bindings, other: Bindings) -> Iterator[Finding]:
         yield from _names(here, there, has_history=not (bindings.is_read_only or other.is_read_only))
 
 
-def _names(here: Snapshot, there: Snapshot, *, has_history: bool) -> Iterator[Finding]:
+def _names(here: Snapshot, there: Snapshot, *, has_history: bool) -> Iterator[StoreFinding]:
     own = here.last_events()
     mine = next(own, None)
     for theirs in there.last_events():
@@ -73,7 +73,7 @@ def _difference(
     return None
 
 
-def _counters(here: Snapshot, there: Snapshot) -> Iterator[Finding]:
+def _counters(here: Snapshot, there: Snapshot) -> Iterator[StoreFinding]:
     own = _values_of_counters(here)
     for name, value in sorted(_values_of_counters(there).items()):
         if own.get(name, -1) < value:
@@ -88,7 +88,7 @@ def _values_of_counters(snapshot: Snapshot) -> dict[str, int]:
     return {name: int(value) for name, value in rows if name.startswith("next ") and value.isdecimal()}
 
 
-def _records(here: Snapshot, there: Snapshot) -> Iterator[Finding]:
+def _records(here: Snapshot, there: Snapshot) -> Iterator[StoreFinding]:
     """Compare the histories of rules and prefix records."""
     from ..storage.tables import schema
 

@@ -50,7 +50,7 @@ CODES = {
 """The codes of findings, with the remedy of each."""
 
 
-class Finding(NamedTuple):
+class StoreFinding(NamedTuple):
     """A result of :func:`verify`: a contradiction in the store.
 
     ``identifier`` is a name or a prefix, or "" for the whole store. ``code`` is one of :data:`CODES`. ``message``
@@ -63,7 +63,7 @@ class Finding(NamedTuple):
     remedy: str
 
 
-def verify(bindings: Bindings) -> Iterator[Finding]:
+def verify(bindings: Bindings) -> Iterator[StoreFinding]:
     """Check that the parts of a store agree, and yield the contradictions.
 
     Checked are: each binding equals its last event; revisions have no gaps; all events of a public name have one
@@ -93,6 +93,6 @@ def verify(bindings: Bindings) -> Iterator[Finding]:
             yield finding(code, name, message)
 
 
-def finding(code: str, name: str, message: str) -> Finding:
+def finding(code: str, name: str, message: str) -> StoreFinding:
     """Create a finding with the remedy that belongs to its code."""
-    return Finding(name, code, message, CODES[code])
+    return StoreFinding(name, code, message, CODES[code])

@@ -30,7 +30,7 @@ from .notes.key_file import locked_key
 from .publishing import published_checkpoint, read_published, read_state, sign_head
 from .sequencer import recorded_blocks
 from .state import Head
-from .tree.entries import Entry, thing_hash
+from .tree.entries import LogEntry, thing_hash
 from .tree.growing_tree import GrowingTree
 from .tree.tiles import ENTRIES, WIDTH, Tile, entries_of, tile_at
 from .tree.tree import leaf_hash
@@ -146,7 +146,7 @@ def _published_entries(folder: LogFolder, start: int, end: int, stop: int) -> It
 
 def _record(connection: Connection, first: int, contents: Sequence[bytes], found: Recovery) -> None:
     """Record entries with the events that they belong to. The hashes replace the lost salts."""
-    entries = [Entry.of_bytes(content) for content in contents]
+    entries = [LogEntry.of_bytes(content) for content in contents]
     keys = [index_key(entry.key) for entry in entries]
     columns = (events.c.key, events.c.revision, events.c.id, events.c.action, events.c.changed, events.c.resource)
     known = {(row.key, row.revision): row for row in connection.execute(select(*columns).where(events.c.key.in_(keys)))}

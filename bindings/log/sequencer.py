@@ -26,7 +26,7 @@ from ..storage.tables.schema import events
 from ..storage.writing.transaction import Transaction
 from . import state
 from .errors import LogError
-from .tree.entries import SALT_BYTES, Entry, entry_bytes, state_hash, thing_hash, value_text
+from .tree.entries import SALT_BYTES, LogEntry, entry_bytes, state_hash, thing_hash, value_text
 from .tree.tree import HASH_BYTES, leaf_hash
 
 BATCH = 2_000
@@ -62,7 +62,7 @@ LEFT JOIN log_salts s ON s.key = e.key WHERE e.key = {{mark}} ORDER BY l.entry
 _LOCK = "LOCK TABLE events IN SHARE MODE NOWAIT"
 
 
-class Event(NamedTuple):
+class EventRow(NamedTuple):
     """The row of an event. The names are those of the columns."""
 
     id: int
@@ -197,7 +197,7 @@ class Sequencer:
             if state.assigned(transaction.connection) != self.size:
                 raise BindingError("log-busy")
             rows = _rows(transaction, _NEW, self._after, self._after)
-            found = [Event._make(row) for row in rows]
+            found = [EventRow._make(row) for row in rows]
             if not found:
                 return None
             salts, before = _known_names(transaction, [event.key for event in found if event.revision > 1])
@@ -232,14 +232,14 @@ class LoggedEvent(NamedTuple):
     number: int
     salt: bytes
     name_salt: bytes | None
-    event: Event
+    event: EventRow
 
 
 def logged_events(transaction: Transaction, key: str) -> list[LoggedEvent]:
     """Return the events of a name that have an entry, by number. ``key`` is the key in the tables."""
     mark = "?" if transaction.dialect_name == "sqlite" else "%s"
     rows = transaction.connection.exec_driver_sql(_LOGGED.format(mark=mark), (key,))
-    return [LoggedEvent(number, salt, name_salt, Event(*event)) for number, salt, name_salt, *event in rows]
+    return [LoggedEvent(number, salt, name_salt, EventRow(*event)) for number, salt, name_salt, *event in rows]
 
 
 def new_events(transaction: Transaction, searched: int) -> tuple[int, str | None]:
@@ -265,7 +265,7 @@ def recorded_blocks(
         with store.transaction() as transaction:
             rows = _rows(transaction, _RECORDED, first, min(first + BATCH, end))
             found = [
-                (number, salt, digest, name_salt, Event(*event)) for number, salt, digest, name_salt, *event in rows
+                (number, salt, digest, name_salt, EventRow(*event)) for number, salt, digest, name_salt, *event in rows
             ]
             unknown = {event.key for *_, event in found if event.id is not None} - before.keys()
             before |= _last_entries(transaction, list(unknown), first)
@@ -273,7 +273,7 @@ def recorded_blocks(
         for number, salt, digest, name_salt, event in found:
             if event.id is None:
                 entry = lost(number)
-                key = index_key(Entry.of_bytes(entry).key)
+                key = index_key(LogEntry.of_bytes(entry).key)
             else:
                 entry = event.entry(salt, name_salt, before.get(event.key))
                 key = event.key

@@ -32,7 +32,7 @@ Fingerprint = tuple[int, ...]
 """Device, inode, size and times of a file: values that change when the file changes."""
 
 
-class Version(NamedTuple):
+class FileVersion(NamedTuple):
     """The content of a table file at one moment, with its properties.
 
     - ``digest``: the SHA-256 of the content.
@@ -76,7 +76,7 @@ def fingerprint(path: Path) -> Fingerprint | None:
         return None
 
 
-def read(path: Path, name: Path | None = None) -> Version:
+def read(path: Path, name: Path | None = None) -> FileVersion:
     """Read a file completely. The result has the path ``name``, by default ``path``.
 
     Raises OSError, also for a path that is not a regular file, because reading a pipe would never end.
@@ -90,7 +90,7 @@ def read(path: Path, name: Path | None = None) -> Version:
         content = stream.read()
         times = found.st_atime_ns, found.st_mtime_ns
         digest = sha256(content).digest()
-        return Version(name or path, content, digest, _fingerprint_of(found), stat.S_IMODE(found.st_mode), times)
+        return FileVersion(name or path, content, digest, _fingerprint_of(found), stat.S_IMODE(found.st_mode), times)
 
 
 def _fingerprint_of(found: os.stat_result) -> Fingerprint:
@@ -122,7 +122,7 @@ class ServedCopy:
         """Return a value that differs if the copy was replaced or changed. Return None if it does not exist."""
         return fingerprint(self.path)
 
-    def read(self) -> Version | None:
+    def read(self) -> FileVersion | None:
         """Read the copy. The result has the path of the table file, which determines the format.
 
         Return None if the copy does not exist, or if it cannot be read; ``failure`` is then the reason.
@@ -137,7 +137,7 @@ class ServedCopy:
             self._fail("cannot be read", error)
             return None
 
-    def keep(self, version: Version, previous: Version | None) -> bool:
+    def keep(self, version: FileVersion, previous: FileVersion | None) -> bool:
         """Replace the copy ``previous``, or None, by ``version``. Return False if another process replaced it first.
 
         If the copy cannot be written, the error is logged once and is in ``failure``.
@@ -159,7 +159,7 @@ class ServedCopy:
         self._succeed()
         return True
 
-    def _write(self, version: Version) -> None:
+    def _write(self, version: FileVersion) -> None:
         handle, temporary = tempfile.mkstemp(dir=self.path.parent, prefix=f".{self.path.name}-")
         try:
             with os.fdopen(handle, "wb") as stream:

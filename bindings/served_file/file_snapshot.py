@@ -10,7 +10,7 @@ from ..names.binding import Binding
 from ..names.errors import UnreadableBinding
 from ..names.metadata import metadata
 from ..names.prefixes.prefixes import PrefixRecord
-from ..storage.integrity import Fault
+from ..storage.integrity import Contradiction
 from ..storage.protocols import LastEvent, Row
 from ..storage.tables.keys import index_key
 from ..tables.other_rows import RuleRow, Setting
@@ -61,7 +61,7 @@ class FileSnapshot:
         """Return None, because a file has no earlier events."""
         return None
 
-    def faults(self) -> Iterator[Fault]:
+    def faults(self) -> Iterator[Contradiction]:
         """Return an empty iterator, because a file has no history that could contradict its bindings."""
         return iter(())
 

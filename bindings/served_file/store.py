@@ -42,7 +42,7 @@ from ..storage.reopening import CLOSED
 from ..system.fork_safety import ForkSafeLock
 from ..tables import text_stream as lines
 from ..tables.other_rows import RuleRow, Setting
-from .copy import Fingerprint, ServedCopy, Version, fingerprint, read
+from .copy import FileVersion, Fingerprint, ServedCopy, fingerprint, read
 from .file_snapshot import FileSnapshot
 from .table import FileTable, read_table, require_kept
 
@@ -317,7 +317,7 @@ class FileStore:
             return True
         previous = copy.read()
         self._note_copy(previous, copy)
-        file: Version | None = None
+        file: FileVersion | None = None
         remedy = ""
         try:
             file = read(self.path)
@@ -343,13 +343,13 @@ class FileStore:
             return _one_line(error)
         return f"{self} cannot be read: {error.strerror or error}"
 
-    def _table_of(self, version: Version) -> FileTable:
+    def _table_of(self, version: FileVersion) -> FileTable:
         table = self._table
         if table is not None and table.digest == version.digest:
             return table
         return read_table(version, self._check_change)
 
-    def _served_before(self, previous: Version | None, copy: ServedCopy) -> Iterator[FileTable]:
+    def _served_before(self, previous: FileVersion | None, copy: ServedCopy) -> Iterator[FileTable]:
         """Return the tables that a new version must follow."""
         if previous is not None:
             try:
@@ -362,7 +362,7 @@ class FileStore:
         if self._table is not None and not copy.is_kept:
             yield self._table
 
-    def _serve_copy(self, previous: Version | None, copy: ServedCopy) -> None:
+    def _serve_copy(self, previous: FileVersion | None, copy: ServedCopy) -> None:
         """Serve the previous version if this process has no table."""
         if self._table is None and previous is not None:
             try:
@@ -371,7 +371,7 @@ class FileStore:
             except BindingError as error:
                 _log.error("%s cannot be read: %s", copy, _one_line(error))
 
-    def _note_copy(self, previous: Version | None, copy: ServedCopy) -> None:
+    def _note_copy(self, previous: FileVersion | None, copy: ServedCopy) -> None:
         if previous is not None and self._table is not None and previous.digest == self._table.digest:
             copy.is_kept = True
 

@@ -28,7 +28,7 @@ from ..names.prefixes.prefixes import PrefixRecord, record
 from ..tables import columns, other_rows, text_tables
 from ..tables import text_stream as lines
 from ..tables.other_rows import OtherRow, PrefixRow, RuleRow
-from .copy import Version
+from .copy import FileVersion
 
 
 class FileBindings(Mapping[str, Binding]):
@@ -100,7 +100,7 @@ class FileTable(NamedTuple):
         return list(self.bindings).index(key)
 
 
-def read_table(version: Version, check_change: ChangeCheck = no_policy) -> FileTable:
+def read_table(version: FileVersion, check_change: ChangeCheck = no_policy) -> FileTable:
     """Parse a version of a table file. ``check_change`` checks each binding.
 
     Two equal lines for one name are allowed. Raises :class:`TableError` for a file that is not a table, and for a line

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .protocols import Connection, Database, Row
 
 
-class Fault(NamedTuple):
+class Contradiction(NamedTuple):
     """A contradiction between rows of a database.
 
     ``code`` is one of :data:`verification.CODES`. ``name`` is the name or prefix that the rows are about, or "".
@@ -32,7 +32,7 @@ class Fault(NamedTuple):
     message: str
 
 
-def faults(connection: Connection, database: Database) -> Iterator[Fault]:
+def faults(connection: Connection, database: Database) -> Iterator[Contradiction]:
     """Yield the contradictions between the rows of a database that ``connection`` reads.
 
     A binding that differs from its last event is an example.
@@ -52,14 +52,16 @@ def faults(connection: Connection, database: Database) -> Iterator[Fault]:
 _Rows = Callable[[str], "Iterator[Row]"]
 
 
-def _missing_triggers(connection: Connection, database: Database) -> Iterator[Fault]:
+def _missing_triggers(connection: Connection, database: Database) -> Iterator[Contradiction]:
     found = {name for (name,) in connection.execute(database.trigger_names_sql).fetchall()}
     for name, table, _ in triggers.triggers(database.dialect_name):
         if name not in found:
-            yield Fault("trigger-missing", "", f"the trigger {name} of the table {table} is missing or disabled")
+            yield Contradiction(
+                "trigger-missing", "", f"the trigger {name} of the table {table} is missing or disabled"
+            )
 
 
-def _differences(rows: _Rows, differs: str) -> Iterator[Fault]:
+def _differences(rows: _Rows, differs: str) -> Iterator[Contradiction]:
     """Compare each binding with its last event."""
     now = ", ".join(f"b.{name}" for name in STATE)
     last = ", ".join(f"e.{name}" for name in STATE)
@@ -73,27 +75,27 @@ def _differences(rows: _Rows, differs: str) -> Iterator[Fault]:
         left, right = row[:width], row[width:]
         name = _name(*left[:2])
         if right[0] is None:
-            yield Fault("history-missing", name, "the name is bound, but has no history")
+            yield Contradiction("history-missing", name, "the name is bound, but has no history")
             continue
         columns = [column for column, a, b in zip(STATE, left, right, strict=True) if a != b]
         message = f"the binding differs from the last event of its history in: {', '.join(columns)}"
-        yield Fault("history-differs", name, message)
+        yield Contradiction("history-differs", name, message)
 
 
-def _lost_bindings(rows: _Rows) -> Iterator[Fault]:
+def _lost_bindings(rows: _Rows) -> Iterator[Contradiction]:
     """Find names with events and without a binding. A deletion ends the history of a reserved name."""
     last = "SELECT action FROM events AS other WHERE other.key = e.key ORDER BY revision DESC LIMIT 1"
     for key, long in rows(
         "SELECT key, long_identifier FROM events AS e WHERE revision = 1 "
         f"AND NOT EXISTS (SELECT 1 FROM bindings AS b WHERE b.key = e.key) AND ({last}) <> 'deleted' ORDER BY key"
     ):
-        yield Fault("binding-missing", _name(key, long), "the name has a history, but is not bound")
+        yield Contradiction("binding-missing", _name(key, long), "the name has a history, but is not bound")
 
 
 _BEFORE = ("revision", "status", "action", "resource", "created", "spelling")
 
 
-def _sequences(rows: _Rows, differs: str) -> Iterator[Fault]:
+def _sequences(rows: _Rows, differs: str) -> Iterator[Contradiction]:
     """Check that the events of each name follow each other without a gap, and keep what must not change."""
     before = ", ".join(f"lag({name}) OVER history AS old_{name}" for name in _BEFORE)
     public = "old_status <> 'reserved' AND old_action <> 'deleted'"
@@ -112,7 +114,7 @@ def _sequences(rows: _Rows, differs: str) -> Iterator[Fault]:
         key, long, revision, *found = row
         for (code, message), is_broken in zip(_SEQUENCE_MESSAGES.items(), found, strict=True):
             if is_broken:
-                yield Fault(code, _name(key, long), message.format(revision=revision))
+                yield Contradiction(code, _name(key, long), message.format(revision=revision))
 
 
 _SEQUENCE_MESSAGES = {
@@ -123,35 +125,39 @@ _SEQUENCE_MESSAGES = {
 }
 
 
-def _keys(rows: _Rows) -> Iterator[Fault]:
+def _keys(rows: _Rows) -> Iterator[Contradiction]:
     """Check the names whose keys are shorter texts."""
     shorter = f"long_identifier IS NOT NULL OR length(key) > {MAX_KEY_BYTES} OR key LIKE '%#%'"
     for table in ("bindings", "events"):
         for key, long in rows(f"SELECT DISTINCT key, long_identifier FROM {table} WHERE {shorter}"):
             if index_key(long or key) != key or long == key or "#" in (long or key):
                 message = f"a row of the table {table} has a key that does not belong to its identifier"
-                yield Fault("key-wrong", key, message)
+                yield Contradiction("key-wrong", key, message)
 
 
-def _operations(rows: _Rows) -> Iterator[Fault]:
+def _operations(rows: _Rows) -> Iterator[Contradiction]:
     for (number,) in rows(
         "SELECT DISTINCT operation FROM events WHERE operation IS NOT NULL "
         "AND NOT EXISTS (SELECT 1 FROM operations WHERE operations.id = events.operation)"
     ):
-        yield Fault("operation-missing", "", f"events belong to operation {number}, which is not recorded")
+        yield Contradiction("operation-missing", "", f"events belong to operation {number}, which is not recorded")
     for number, undone in rows(
         "SELECT id, undoes FROM operations WHERE undoes IS NOT NULL "
         "AND NOT EXISTS (SELECT 1 FROM operations AS other WHERE other.id = operations.undoes)"
     ):
-        yield Fault("operation-missing", "", f"operation {number} undoes operation {undone}, which is not recorded")
+        yield Contradiction(
+            "operation-missing", "", f"operation {number} undoes operation {undone}, which is not recorded"
+        )
     for number, names, events in rows(
         "SELECT id, names, (SELECT count(*) FROM events WHERE operation = operations.id) AS events FROM operations "
         "WHERE names > 0 AND NOT EXISTS (SELECT 1 FROM events WHERE operation = operations.id)"
     ):
-        yield Fault("operation-missing", "", f"operation {number} changed {names:,} names, but has {events} events")
+        yield Contradiction(
+            "operation-missing", "", f"operation {number} changed {names:,} names, but has {events} events"
+        )
 
 
-def _records(rows: _Rows, differs: str) -> Iterator[Fault]:
+def _records(rows: _Rows, differs: str) -> Iterator[Contradiction]:
     """Compare rules and prefix records with their history."""
     values = {
         "rule": ("template", "redirect", "changed", "actor"),
@@ -166,39 +172,41 @@ def _records(rows: _Rows, differs: str) -> Iterator[Fault]:
             f"SELECT r.prefix FROM {table} AS r LEFT JOIN {events} AS e ON e.prefix = r.prefix AND {last} "
             f"WHERE e.prefix IS NULL OR e.action <> 'set' OR {different}"
         ):
-            yield Fault(f"{kind}-differs", prefix, f"the {what} of this prefix differs from its last event")
+            yield Contradiction(f"{kind}-differs", prefix, f"the {what} of this prefix differs from its last event")
         for (prefix,) in rows(
             f"SELECT e.prefix FROM {events} AS e WHERE {last} AND e.action = 'set' "
             f"AND NOT EXISTS (SELECT 1 FROM {table} AS r WHERE r.prefix = e.prefix)"
         ):
-            yield Fault(f"{kind}-differs", prefix, f"the {what} of this prefix is missing, and its history has one")
+            yield Contradiction(
+                f"{kind}-differs", prefix, f"the {what} of this prefix is missing, and its history has one"
+            )
     for (prefix,) in rows(
         "SELECT prefix FROM prefix_events GROUP BY prefix HAVING min(revision) <> 1 OR max(revision) <> count(*)"
     ):
-        yield Fault("prefix-differs", prefix, "the history of this prefix record has a gap")
+        yield Contradiction("prefix-differs", prefix, "the history of this prefix record has a gap")
 
 
-def _counters(rows: _Rows) -> Iterator[Fault]:
+def _counters(rows: _Rows) -> Iterator[Contradiction]:
     """Find counters whose next name was minted already."""
     for name, value in list(rows("SELECT name, value FROM ararat WHERE name LIKE 'next %'")):
         pattern = Pattern.of_counter(name)
         if pattern is None or not value.isdecimal():
-            yield Fault("counter-wrong", "", f"the counter {name} has the value {value}")
+            yield Contradiction("counter-wrong", "", f"the counter {name} has the value {value}")
             continue
         # Names that are minted at random leave the counter at 0.
         minted = int(value) and int(value) < pattern.numbers and pattern.name(int(value))
         if minted and list(rows(f"SELECT 1 FROM events WHERE key = '{minted}' AND action = 'reserved' LIMIT 1")):
-            yield Fault(
+            yield Contradiction(
                 "counter-behind", minted, f"the name was minted, and the counter of {pattern.beginning} is not above it"
             )
 
 
-def _unreadable(rows: _Rows) -> Iterator[Fault]:
+def _unreadable(rows: _Rows) -> Iterator[Contradiction]:
     for row in rows(f"SELECT {', '.join(STATE)} FROM bindings"):
         try:
             binding_of(row)
         except UnreadableBinding as error:
-            yield Fault("row-unreadable", error.identifier or "", error.message)
+            yield Contradiction("row-unreadable", error.identifier or "", error.message)
 
 
 def _name(key: str, long: str | None) -> str:

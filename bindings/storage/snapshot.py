@@ -21,7 +21,7 @@ from .tables.keys import index_key
 if TYPE_CHECKING:
     from sqlalchemy import Table
 
-    from .integrity import Fault
+    from .integrity import Contradiction
 
 
 class DatabaseSnapshot:
@@ -77,7 +77,7 @@ class DatabaseSnapshot:
         row = self._connection.execute(self._statements.one_event, (key, revision)).fetchone()
         return row and tuple(row)
 
-    def faults(self) -> Iterator[Fault]:
+    def faults(self) -> Iterator[Contradiction]:
         """Yield the contradictions between the rows of the tables (:mod:`integrity`)."""
         from .integrity import faults
 

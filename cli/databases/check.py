@@ -16,7 +16,7 @@ from ..options import check_file, json_option, naans_option, network_option, opt
 from ..output import Sheet, identifier
 
 if TYPE_CHECKING:
-    from ...bindings.checks.audit import Finding
+    from ...bindings.checks.audit import AuditFinding
     from ...identifiers.iri_policy import Profile
 
 _WIDTH = 18
@@ -91,7 +91,7 @@ def check_command(
     \b
       ararat check --trace --resume traced.jsonl --csv identifiers.txt
     """
-    from ...bindings.checks.audit import Finding, check
+    from ...bindings.checks.audit import AuditFinding, check
     from ...bindings.names import origins
     from ...bindings.names.errors import PrefixError
 
@@ -126,23 +126,23 @@ def check_command(
             output(finding, count)
     if as_csv and not count:
         # A table without rows still has its header.
-        sys.stdout.write(spreadsheet.line(Finding._fields, end="\n"))
+        sys.stdout.write(spreadsheet.line(AuditFinding._fields, end="\n"))
     if not (as_json or as_csv):
         write(Sheet.of(sys.stdout).prose(f"{count:,} found." if count else "No problems found."))
     return NO if count else DONE
 
 
-def _as_json(finding: Finding, number: int) -> None:
+def _as_json(finding: AuditFinding, number: int) -> None:
     streams.dump(finding._asdict())
 
 
-def _as_csv(finding: Finding, number: int) -> None:
+def _as_csv(finding: AuditFinding, number: int) -> None:
     if number == 1:
         sys.stdout.write(spreadsheet.line(finding._fields, end="\n"))
     sys.stdout.write(spreadsheet.line(finding, end="\n"))
 
 
-def _as_text(finding: Finding, number: int) -> None:
+def _as_text(finding: AuditFinding, number: int) -> None:
     sheet = Sheet.of(sys.stdout)
     sys.stdout.write(f"{sheet.paint(finding.code.ljust(_WIDTH), 'warning')} {identifier(finding.identifier)}\n")
     write(sheet.prose(finding.message, indent=_WIDTH + 1))

@@ -18,7 +18,7 @@ from ..output import Sheet, Style, identifier
 from ..progress import Progress
 
 if TYPE_CHECKING:
-    from ...webapp.links.model import Link, State
+    from ...webapp.links.model import State, TracedTarget
 
 _WIDTH = 9
 _STYLES: dict[State, Style] = {"works": "good", "moved": "warning", "refused": "warning", "unclear": "warning"}
@@ -116,7 +116,7 @@ class _Report:
         self._progress = Progress("traced")
         self._traced = 0
 
-    def add(self, link: Link) -> None:
+    def add(self, link: TracedTarget) -> None:
         self._traced += 1
         if self._as_json:
             streams.dump(link.as_dict())

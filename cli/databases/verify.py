@@ -18,7 +18,7 @@ from ..options import database_option, json_option
 from ..output import Sheet, identifier
 
 if TYPE_CHECKING:
-    from ...bindings.checks.verification import Finding
+    from ...bindings.checks.verification import StoreFinding
     from ...middleware import Bindings
 
 _WIDTH = 18
@@ -83,7 +83,7 @@ def _opened(against: str) -> Iterator[Bindings]:
             yield bindings
 
 
-def _print(found: Finding, sheet: Sheet, *, as_json: bool) -> int:
+def _print(found: StoreFinding, sheet: Sheet, *, as_json: bool) -> int:
     if as_json:
         streams.dump(found._asdict())
     else:

@@ -21,7 +21,7 @@ from ...middleware import ResolverASGIMiddleware, ResolverMiddleware
 from ...middleware.asgi_detection import is_asgi, named
 from ...middleware.resolution.custom_scheme import OwnScheme
 from ...middleware.resolution.settings import SCHEMES, Settings
-from .finding import Finding, State
+from .finding import HealthFinding, State
 
 _PLACE = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
 _Resolver = ResolverMiddleware | ResolverASGIMiddleware
@@ -44,7 +44,7 @@ class NotLoaded(Exception):
         self.usage = usage
 
 
-class Site(NamedTuple):
+class ListedApplication(NamedTuple):
     """An application whose routes can be listed.
 
     ``framework`` is the name of its framework, such as "Flask". ``resolver`` is the middleware around the application,
@@ -79,7 +79,7 @@ def load(place: str) -> Any:
     return found
 
 
-def examine(application: Any) -> Iterator[Finding]:
+def examine(application: Any) -> Iterator[HealthFinding]:
     """Check that each site in the application is wrapped in the resolver, and list the routes under reserved paths.
 
     Source: POL-037.
@@ -91,7 +91,7 @@ def examine(application: Any) -> Iterator[Finding]:
     if not resolvers:
         kind = "ResolverASGIMiddleware" if is_asgi(application) else "ResolverMiddleware"
         inside = "" if is_asgi(application) else " For Flask: app.wsgi_app = ResolverMiddleware(app.wsgi_app, ...)."
-        yield Finding(
+        yield HealthFinding(
             "app",
             "resolver",
             "error",
@@ -102,24 +102,24 @@ def examine(application: Any) -> Iterator[Finding]:
     for site in sites:
         if site.resolver is not None:
             message = f"{type(site.resolver).__name__} wraps the {site.framework} application."
-            yield Finding("app", "resolver", "ok", "resolver", message)
+            yield HealthFinding("app", "resolver", "ok", "resolver", message)
         elif resolvers:
             outer = type(resolvers[0]).__name__
             message = f"{outer} wraps another application, but not the {site.framework} application."
-            yield Finding("app", "resolver", "warning", "resolver", message)
+            yield HealthFinding("app", "resolver", "warning", "resolver", message)
         yield from _routes(site)
     if resolvers and not sites:
         message = f"{type(resolvers[0]).__name__} wraps {named(resolvers[0].app)}."
-        yield Finding("app", "resolver", "ok", "resolver", message)
+        yield HealthFinding("app", "resolver", "ok", "resolver", message)
     if not sites:
         message = (
             "The routes of this application cannot be listed. Check yourself that none begins with /ark: or /urn:."
         )
-        yield Finding("app", "routes", "warning", "routes", message)
+        yield HealthFinding("app", "routes", "warning", "routes", message)
     if resolvers and resolvers[0].settings.prefix is None:
         change = 'Set the argument prefix="https://example.org" to the public URL of the site.'
         message = "No prefix is set, so links contain no host and do not work outside of this site."
-        yield Finding("app", "prefix", "warning", "prefix", message, change)
+        yield HealthFinding("app", "prefix", "warning", "prefix", message, change)
 
 
 def settings_of(application: Any) -> Settings | None:
@@ -134,9 +134,9 @@ def settings_of(application: Any) -> Settings | None:
     return resolvers[0].settings if resolvers else None
 
 
-def _walk(application: Any) -> tuple[list[Site], list[_Resolver]]:
+def _walk(application: Any) -> tuple[list[ListedApplication], list[_Resolver]]:
     """Return the sites and the resolvers in an application, the outermost first."""
-    sites: list[Site] = []
+    sites: list[ListedApplication] = []
     resolvers: list[_Resolver] = []
     waiting: deque[tuple[Any, _Resolver | None]] = deque([(application, None)])
     seen: list[Any] = []
@@ -155,7 +155,7 @@ def _walk(application: Any) -> tuple[list[Site], list[_Resolver]]:
             own = next((found for found in _held(inside) if isinstance(found, _Resolver)), None)
             if own is not None and own not in resolvers:
                 resolvers.append(own)
-            sites.append(Site(framework, each, resolver or own))
+            sites.append(ListedApplication(framework, each, resolver or own))
             continue
         waiting.extend((found, resolver) for found in inside)
     return sites, resolvers
@@ -213,7 +213,7 @@ def _framework(app: Any) -> str | None:
     return None
 
 
-def _routes(site: Site) -> Iterator[Finding]:
+def _routes(site: ListedApplication) -> Iterator[HealthFinding]:
     schemes = site.resolver.settings.schemes if site.resolver else SCHEMES
     labels = tuple(f"{scheme.name if isinstance(scheme, OwnScheme) else scheme}:" for scheme in schemes)
     try:
@@ -221,23 +221,23 @@ def _routes(site: Site) -> Iterator[Finding]:
     except Exception as error:  # noqa: BLE001 - this runs code of the framework
         reason = display.escape(f"{type(error).__name__}: {error}"[:200])
         message = f"The routes of the {site.framework} application cannot be listed ({reason})."
-        yield Finding("app", "routes", "warning", "routes", message)
+        yield HealthFinding("app", "routes", "warning", "routes", message)
         return
     hidden = [route for route in every if route.lstrip("/").lower().startswith(labels)]
     if not hidden:
         message = (
             f"None of the {len(every):,} routes of the {site.framework} application begins with {' or '.join(labels)}"
         )
-        yield Finding("app", "routes", "ok", "routes", message)
+        yield HealthFinding("app", "routes", "ok", "routes", message)
     change = "Move these routes to other paths, and bind names to them (ararat bind --kind served)."
     state: State = "error" if site.resolver else "warning"
     fate = "is never reached:" if site.resolver else "will not be reached after the resolver is added:"
     for route in hidden[:_MAX_ROUTES]:
         message = f"The route {display.escape(route[:200])} {fate} the resolver answers for this path."
-        yield Finding("app", "route-hidden", state, "routes", message, change)
+        yield HealthFinding("app", "route-hidden", state, "routes", message, change)
     if len(hidden) > _MAX_ROUTES:
         message = f"... and {len(hidden) - _MAX_ROUTES:,} more routes."
-        yield Finding("app", "route-hidden", state, "routes", message, change)
+        yield HealthFinding("app", "route-hidden", state, "routes", message, change)
 
 
 def _of_flask(app: Any) -> Iterator[str]:

@@ -16,7 +16,7 @@ from ..errors import DONE, NO, UNAVAILABLE, CommandError, write
 from ..log.trust import policy_file_option, trusted
 from ..options import json_option, optional_database_option
 from ..output import Sheet, identifier
-from .finding import Finding
+from .finding import HealthFinding
 
 if TYPE_CHECKING:
     from ...middleware.resolution.settings import Settings
@@ -104,7 +104,7 @@ def doctor_command(
         raise click.BadParameter("the path must begin with /, for example /log", param_hint="--log")
     options = LogOptions(log_folder, log_key, log_path, policy_file)
     announced = None if prefix is None else _prefix(prefix, "--prefix")
-    found: list[Finding] = []
+    found: list[HealthFinding] = []
     findings = _findings(url, place, announced, naans, name, database, options)
     for finding in chain(findings, _files(database, user), _exported(edge, database)):
         found.append(finding)
@@ -119,7 +119,7 @@ def doctor_command(
     return NO if any(finding.state == "error" for finding in found) else DONE
 
 
-def _show(finding: Finding) -> None:
+def _show(finding: HealthFinding) -> None:
     from .finding import finding_lines
 
     write(finding_lines(finding, Sheet.of(sys.stdout)))
@@ -135,7 +135,7 @@ def _findings(
     name: str | None,
     database: str | None,
     log: LogOptions,
-) -> Iterator[Finding]:
+) -> Iterator[HealthFinding]:
     settings: Settings | None = None
     if place is not None:
         from . import applications
@@ -168,7 +168,7 @@ def _findings(
             yield from _logged(database, Path(folder), path.rstrip("/"), url, log)
 
 
-def _files(database: str | None, user: str | None) -> Iterator[Finding]:
+def _files(database: str | None, user: str | None) -> Iterator[HealthFinding]:
     if database is not None:
         from . import files
 
@@ -178,20 +178,20 @@ def _files(database: str | None, user: str | None) -> Iterator[Finding]:
             raise click.BadParameter(str(error), param_hint="--user") from None
 
 
-def _exported(edge: str | None, database: str | None) -> Iterator[Finding]:
+def _exported(edge: str | None, database: str | None) -> Iterator[HealthFinding]:
     if edge is not None and database is not None:
         from .edge import examine
 
         yield from examine(Path(edge), database)
 
 
-def _logged(database: str, folder: Path, path: str, url: str | None, options: LogOptions) -> Iterator[Finding]:
+def _logged(database: str, folder: Path, path: str, url: str | None, options: LogOptions) -> Iterator[HealthFinding]:
     from ...webapp.tracing.client import url as weburl
     from . import log, served_log
 
     policy = trusted(options.policy, None)
     status = log.read_status(database, folder)
-    if isinstance(status, Finding):
+    if isinstance(status, HealthFinding):
         yield status
         return
     key = folder.with_name(f"{folder.name}.key") if options.key is None else Path(options.key)
@@ -200,7 +200,7 @@ def _logged(database: str, folder: Path, path: str, url: str | None, options: Lo
         yield from served_log.examine(weburl.parse(_prefix(url, "--url")), path, folder, status.key)
 
 
-def _probed(url: str, prefix: str | None) -> Iterator[Finding]:
+def _probed(url: str, prefix: str | None) -> Iterator[HealthFinding]:
     from ...webapp.tracing.client import url as weburl
     from . import probes
 
@@ -218,7 +218,7 @@ def _probed(url: str, prefix: str | None) -> Iterator[Finding]:
 
 def _registered(
     url: str | None, prefix: str | None, naans: tuple[str, ...], name: str | None, settings: Settings | None
-) -> Iterator[Finding]:
+) -> Iterator[HealthFinding]:
     from . import registered
 
     own = naans or tuple(sorted((settings.naans or ()) if settings else ()))

@@ -13,13 +13,13 @@ from ...identifiers.text import display
 from ...middleware import BindingError, Bindings, BindingsUnavailable
 from ...middleware.edge.marker import Marker, read_marker
 from ..output import counted
-from .finding import Finding
+from .finding import HealthFinding
 
 _SHOWN = "export"
 _NAMED = 3
 
 
-def examine(file: Path, database: str) -> Iterator[Finding]:
+def examine(file: Path, database: str) -> Iterator[HealthFinding]:
     """Compare an export with the database from which it was written, and yield the finding.
 
     ``database`` is a store as for ``--database``. Each public name is read once to compute the state.
@@ -33,12 +33,12 @@ def examine(file: Path, database: str) -> Iterator[Finding]:
     except OSError as error:
         message = f"{where} cannot be read: {error.strerror or error}."
         change = "Name the file that the front server reads, and give the user of this command permission to read it."
-        yield Finding("edge", "export-unreadable", "error", _SHOWN, message, change)
+        yield HealthFinding("edge", "export-unreadable", "error", _SHOWN, message, change)
         return
     if marker is None:
         message = f"{where} has no line that begins with ararat-edge, so its time is unknown."
         change = "Name a file of ararat export --edge, or write it again. An export without redirects has no such line."
-        yield Finding("edge", "export-foreign", "error", _SHOWN, message, change)
+        yield HealthFinding("edge", "export-foreign", "error", _SHOWN, message, change)
         return
     try:
         with bindings_at(database) as bindings:
@@ -46,20 +46,20 @@ def examine(file: Path, database: str) -> Iterator[Finding]:
     except (BindingError, BindingsUnavailable) as error:
         text = error.message if isinstance(error, BindingError) else str(error)
         message = f"{where} cannot be compared: {display.escape(text)}."
-        yield Finding("edge", "export-unknown", "error", _SHOWN, message, "Name the database of the export.")
+        yield HealthFinding("edge", "export-unknown", "error", _SHOWN, message, "Name the database of the export.")
 
 
-def _compared(bindings: Bindings, marker: Marker, where: str) -> Finding:
+def _compared(bindings: Bindings, marker: Marker, where: str) -> HealthFinding:
     state, exported = bindings.store.ranges().state("", LAST), rfc3339(marker.exported)
     before = marker.state
     counts = f"It has the redirects of {counted(marker.redirects, 'name')} of {marker.state.names:,}."
     if state == before:
         message = f"{where} is current: no public name has changed since {exported}. {counts}"
-        return Finding("edge", "export-current", "ok", _SHOWN, message)
+        return HealthFinding("edge", "export-current", "ok", _SHOWN, message)
     change = f"Write it again: ararat export --edge {marker.format} FILE. Then let the front server read it."
     if state.revisions < before.revisions or state.names < before.names:
         message = f"{where} is of another database, or the database was restored: it has fewer changes than the export."
-        return Finding("edge", "export-other-database", "error", _SHOWN, message, change)
+        return HealthFinding("edge", "export-other-database", "error", _SHOWN, message, change)
     # The names that were changed at this time are in the export, because one transaction changed them.
     since = None if before.changed is None else before.changed + timedelta(microseconds=1)
     selection = Selection(changed_since=since, public=True)
@@ -71,4 +71,4 @@ def _compared(bindings: Bindings, marker: Marker, where: str) -> Finding:
         f"Changed names: {changed or 'unknown'}{': ' if first else ''}{', '.join(map(display.escape, first))}"
         f"{' …' if sum(by_state.values()) > len(first) else ''}."
     )
-    return Finding("edge", "export-outdated", "error", _SHOWN, message, change)
+    return HealthFinding("edge", "export-outdated", "error", _SHOWN, message, change)

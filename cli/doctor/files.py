@@ -9,10 +9,10 @@ from pathlib import Path
 from ...bindings.system.file_access import can_read
 from ...identifiers.text import display
 from .. import exposed_files
-from .finding import Finding
+from .finding import HealthFinding
 
 
-def examine(database: str | None, user: str | None, environ: Mapping[str, str]) -> Iterator[Finding]:
+def examine(database: str | None, user: str | None, environ: Mapping[str, str]) -> Iterator[HealthFinding]:
     """Check the files of the store ``database``, and the files with secrets that variables of the environment name.
 
     ``user`` is the user of the service. None: the owner of the folder of each file. Raises ValueError if there is no
@@ -41,12 +41,12 @@ def _exposed_database(database: str) -> list[exposed_files.Exposed]:
         return []  # the check of the store reports it
 
 
-def _readable_by_others(exposed: exposed_files.Exposed, shown: str) -> Finding:
+def _readable_by_others(exposed: exposed_files.Exposed, shown: str) -> HealthFinding:
     message = f"{exposed.message[:1].upper()}{exposed.message[1:]}."
-    return Finding("database", "readable-by-others", "warning", shown, message, f"Run: {exposed.fix}")
+    return HealthFinding("database", "readable-by-others", "warning", shown, message, f"Run: {exposed.fix}")
 
 
-def _unreadable(file: Path, user: str | None) -> Finding | None:
+def _unreadable(file: Path, user: str | None) -> HealthFinding | None:
     if os.name != "posix":
         return None
     import pwd
@@ -71,4 +71,4 @@ def _unreadable(file: Path, user: str | None) -> Finding | None:
     shown = name if user is not None else f"{name}, the owner of its folder, who usually runs the service,"
     message = f"{shown} cannot read {where}."
     change = f"Run: chgrp GROUP {where}, with a group of {name}, and chmod g+r {where}. Each folder above needs x."
-    return Finding("database", "user-cannot-read", "error", "permissions", message, change)
+    return HealthFinding("database", "user-cannot-read", "error", "permissions", message, change)

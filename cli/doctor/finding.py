@@ -13,7 +13,7 @@ State = Literal["ok", "warning", "error"]
 Part = Literal["url", "app", "registry", "database", "log", "edge"]
 
 
-class Finding(NamedTuple):
+class HealthFinding(NamedTuple):
     """The result of one check.
 
     - ``part``: the object of the check. ``code``: names the check and never changes; ``shown`` is its label for people.
@@ -36,7 +36,7 @@ class Finding(NamedTuple):
     def as_dict(self) -> dict[str, Any]:
         """Return the finding as JSON values, without ``shown`` and without the fields that are None.
 
-        >>> Finding("url", "head", "ok", "HEAD", "The same as GET, without a body.").as_dict()["state"]
+        >>> HealthFinding("url", "head", "ok", "HEAD", "The same as GET, without a body.").as_dict()["state"]
         'ok'
         """
         found = self._asdict()
@@ -49,10 +49,10 @@ _STATE = 10
 _SHOWN = 16
 
 
-def finding_lines(finding: Finding, sheet: Sheet) -> Iterator[str]:
+def finding_lines(finding: HealthFinding, sheet: Sheet) -> Iterator[str]:
     """Yield the lines of a finding: its state, its label and its message.
 
-    >>> print(*finding_lines(Finding("url", "head", "ok", "HEAD", "The same as GET."), Sheet()), sep="\\n")
+    >>> print(*finding_lines(HealthFinding("url", "head", "ok", "HEAD", "The same as GET."), Sheet()), sep="\\n")
     ok        HEAD            The same as GET.
     """
     word = sheet.paint(finding.state.ljust(_STATE), _STYLES[finding.state])
@@ -67,9 +67,9 @@ def finding_lines(finding: Finding, sheet: Sheet) -> Iterator[str]:
     yield from others
 
 
-def summary_lines(findings: Sequence[Finding], sheet: Sheet) -> Iterator[str]:
+def summary_lines(findings: Sequence[HealthFinding], sheet: Sheet) -> Iterator[str]:
     """Yield the lines after all findings: each fix once, with the labels of its findings, then the counts."""
-    remedies: dict[str, list[Finding]] = {}
+    remedies: dict[str, list[HealthFinding]] = {}
     for finding in findings:
         if finding.remedy is not None:
             remedies.setdefault(finding.remedy, []).append(finding)

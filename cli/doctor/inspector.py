@@ -12,7 +12,7 @@ from ...webapp import trusted_proxy
 from ...webapp.tracing.client.url import WebURL
 from ...webapp.tracing.hop import HopFailed
 from ..output import counted
-from .finding import Finding
+from .finding import HealthFinding
 from .fixes import ReverseProxy, remedy
 from .requests import Ask, RawResponse
 
@@ -23,7 +23,7 @@ _FORGED = {"X-Forwarded-For": "192.0.2.1"}
 _UNDERSCORES = {"X_Forwarded_For": ", ".join(["192.0.2.1"] * 9)}
 
 
-def examine(url: WebURL, link: str | None, proxy: ReverseProxy | None, asked: Ask) -> Iterator[Finding]:
+def examine(url: WebURL, link: str | None, proxy: ReverseProxy | None, asked: Ask) -> Iterator[HealthFinding]:
     """Check the inspector of the deployment with the prefix ``url``, and yield the findings.
 
     ``link`` is the address of an identifier in the inspector, from an error page; None if the page has no such link.
@@ -64,7 +64,7 @@ def _answer(asked: Ask, target: str, fields: dict[str, str] | None = None) -> Ra
 
 def _link(
     url: WebURL, link: str | None, proxy: ReverseProxy | None, asked: Ask, *, at_prefix: bool
-) -> Iterator[Finding]:
+) -> Iterator[HealthFinding]:
     """Check that the link leads to the inspector. Another host than that of the deployment gets no request."""
     if link is None:
         return
@@ -76,38 +76,40 @@ def _link(
         return
     if (parts.scheme, parts.netloc) != (url.scheme, url.authority):
         message = f"Error pages link to the inspector at {shown}. This host was not requested; check it with --url."
-        yield Finding("url", "inspector", "ok", "inspector", message)
+        yield HealthFinding("url", "inspector", "ok", "inspector", message)
         return
     target = display.percent(parts.path).rstrip("/")
     here = target == url.target.rstrip("/")
     if at_prefix if here else health_of(_answer(asked, f"{target}/healthz")):
-        yield Finding("url", "inspector", "ok", "inspector", f"Error pages link to the inspector at {shown}.")
+        yield HealthFinding("url", "inspector", "ok", "inspector", f"Error pages link to the inspector at {shown}.")
         return
     message = f"Error pages link to the inspector at {shown}, but another page answers there."
-    yield Finding("url", "inspector", "error", "inspector", message, remedy("inspector", proxy))
+    yield HealthFinding("url", "inspector", "error", "inspector", message, remedy("inspector", proxy))
 
 
-def _contents(health: dict[str, Any]) -> Iterator[Finding]:
+def _contents(health: dict[str, Any]) -> Iterator[HealthFinding]:
     names, file = health.get("names"), health.get("file")
     if isinstance(names, int) and not isinstance(names, bool):
         about = "About " if health.get("names_exact") is False else ""
         if names:
             message = f"{about}{counted(names, 'name is', 'names are')} bound."
-            yield Finding("url", "names", "ok", "names", message)
+            yield HealthFinding("url", "names", "ok", "names", message)
         else:
             change = "Check that it reads the right database. Bind names with ararat bind or ararat import."
-            yield Finding("url", "no-names", "warning", "names", "No name is bound.", change)
+            yield HealthFinding("url", "no-names", "warning", "names", "No name is bound.", change)
     if file == "refused":
         message = "The file of bindings contains an error. Its previous version is in use."
         change = "Correct the file. The log and ararat doctor --database FILE name the line."
-        yield Finding("url", "file-refused", "error", "file", message, change)
+        yield HealthFinding("url", "file-refused", "error", "file", message, change)
     elif file == "unrecorded":
         message = "The copy of the file of bindings cannot be written. After a restart, deleted names are not detected."
         change = "Give the server write access to the folder of the file."
-        yield Finding("url", "file-unrecorded", "warning", "file", message, change)
+        yield HealthFinding("url", "file-unrecorded", "warning", "file", message, change)
 
 
-def _client_address(url: WebURL, plain: dict[str, Any], forged: dict[str, Any], proxy: ReverseProxy | None) -> Finding:
+def _client_address(
+    url: WebURL, plain: dict[str, Any], forged: dict[str, Any], proxy: ReverseProxy | None
+) -> HealthFinding:
     """Compare two requests: one as sent, and one for which the client itself sets X-Forwarded-For.
 
     ``values`` is the number of values of the field, so the plain request counts the reverse proxies. ``position`` is
@@ -120,7 +122,7 @@ def _client_address(url: WebURL, plain: dict[str, Any], forged: dict[str, Any], 
         change = f"Set --trusted-proxies {proxies} (ARARAT_TRUSTED_PROXIES, or ForwardedFields)."
         if not proxies:
             change = f"{remedy('client-address', proxy)} Without a reverse proxy, set --trusted-proxies 0."
-        return Finding("url", code, "error", shown, message, change)
+        return HealthFinding("url", code, "error", shown, message, change)
     if proxies > position:
         message = (
             f"X-Forwarded-For has {proxies} {'value' if proxies == 1 else 'values'}, of which {position} are trusted."
@@ -129,20 +131,20 @@ def _client_address(url: WebURL, plain: dict[str, Any], forged: dict[str, Any], 
             f"Set --trusted-proxies {proxies} (ARARAT_TRUSTED_PROXIES, or ForwardedFields). Otherwise all clients "
             "share one limit of the inspector, and it does not know whether the client used https."
         )
-        return Finding("url", code, "warning", shown, message, change)
+        return HealthFinding("url", code, "warning", shown, message, change)
     if url.scheme == "https" and plain.get("scheme") == "http":
         message = "The inspector takes requests over https as requests over http."
-        return Finding("url", code, "warning", shown, message, remedy("client-address", proxy))
+        return HealthFinding("url", code, "warning", shown, message, remedy("client-address", proxy))
     if not proxies and proxy in ("nginx", "Apache", "Caddy"):
         message = f"{proxy} does not set X-Forwarded-For, so all clients share one limit of the inspector."
-        return Finding("url", code, "warning", shown, message, remedy("client-address", proxy))
+        return HealthFinding("url", code, "warning", shown, message, remedy("client-address", proxy))
     trusted = (
         "No reverse proxy sets X-Forwarded-For." if not proxies else "The value of the last reverse proxies is used."
     )
-    return Finding("url", code, "ok", shown, trusted)
+    return HealthFinding("url", code, "ok", shown, trusted)
 
 
-def _underscores(plain: dict[str, Any], other: dict[str, Any]) -> Iterator[Finding]:
+def _underscores(plain: dict[str, Any], other: dict[str, Any]) -> Iterator[HealthFinding]:
     """Compare a request as sent, and one with X_Forwarded_For, which some servers read as X-Forwarded-For."""
     if _number(other, "values") != _number(plain, "values") and _number(other, "position"):
         message = "A client can set its own address: the server reads X_Forwarded_For as X-Forwarded-For."
@@ -151,7 +153,7 @@ def _underscores(plain: dict[str, Any], other: dict[str, Any]) -> Iterator[Findi
             f"Remove the other spellings in the proxy. Apache: {lines}. nginx: keep underscores_in_headers off. "
             "Caddy: header_up -X_* and header_up -X-Forwarded_*, in reverse_proxy."
         )
-        yield Finding("url", "underscores", "warning", "X_Forwarded_For", message, change)
+        yield HealthFinding("url", "underscores", "warning", "X_Forwarded_For", message, change)
 
 
 def _number(document: dict[str, Any], name: str) -> int:

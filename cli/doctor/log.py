@@ -14,7 +14,7 @@ from ...bindings.log.errors import LogError
 from ...bindings.log.folder import LogFolder
 from ...bindings.log.notes.checkpoints import read_checkpoint
 from ...bindings.log.notes.keys import SECRET, VerifierKey
-from ...bindings.log.notes.notes import Note
+from ...bindings.log.notes.notes import SignedNote
 from ...bindings.log.status import LogStatus, log_status
 from ...bindings.log.verification.policy import Policy
 from ...bindings.names.errors import BindingError, BindingsUnavailable
@@ -22,7 +22,7 @@ from ...bindings.open import bindings_at, table_file
 from ...bindings.storage.store import DatabaseStore
 from ...identifiers.text import display
 from ..output import counted
-from .finding import Finding
+from .finding import HealthFinding
 from .stores import sentence
 
 MAX_WAIT = timedelta(days=1)
@@ -42,7 +42,7 @@ _REMEDIES = {
 }
 
 
-def read_status(database: str, folder: Path) -> LogStatus | Finding:
+def read_status(database: str, folder: Path) -> LogStatus | HealthFinding:
     """Return the status of the log in ``folder``, or the finding that states why it cannot be read.
 
     ``database`` is a store as for ``--database``. The published versions of a file are in the database next to the
@@ -57,16 +57,16 @@ def read_status(database: str, folder: Path) -> LogStatus | Finding:
             return log_status(store, LogFolder(folder))
     except BindingError as error:
         change = _REMEDIES.get(error.code, f"Use {error.expected}.")
-        return Finding("log", error.code, "error", "log", sentence(error.message), change)
+        return HealthFinding("log", error.code, "error", "log", sentence(error.message), change)
     except BindingsUnavailable as error:
         change = (
             "Start the database server, or name the database of the log with --database. For a file of bindings, "
             "create its log: ararat log init."
         )
-        return Finding("log", "unavailable", "error", "log", sentence(display.escape(str(error))), change)
+        return HealthFinding("log", "unavailable", "error", "log", sentence(display.escape(str(error))), change)
 
 
-def examine(status: LogStatus, folder: Path, key_path: Path, policy: Policy | None = None) -> Iterator[Finding]:
+def examine(status: LogStatus, folder: Path, key_path: Path, policy: Policy | None = None) -> Iterator[HealthFinding]:
     """Check a log whose status was read by :func:`read_status`, and yield the findings.
 
     ``key_path`` is the file of the secret key. ``policy`` names the witnesses whose cosignatures are verified.
@@ -74,16 +74,16 @@ def examine(status: LogStatus, folder: Path, key_path: Path, policy: Policy | No
     where, origin = display.escape(str(LogFolder(folder))), display.escape(status.key.name)
     if status.fault is not None:
         code = status.code or "log-folder"
-        yield Finding("log", code, "error", "log", sentence(status.fault), _REMEDIES.get(code))
+        yield HealthFinding("log", code, "error", "log", sentence(status.fault), _REMEDIES.get(code))
     else:
         message = f"{where} has {counted(status.published or 0, 'entry', 'entries')} of {origin}, signed by its key."
-        yield Finding("log", "log-folder", "ok", "log", message)
+        yield HealthFinding("log", "log-folder", "ok", "log", message)
         yield _unpublished(status, folder)
         yield _witnesses(folder, status.key, policy)
     yield from _key(folder, key_path)
 
 
-def _unpublished(status: LogStatus, folder: Path) -> Finding:
+def _unpublished(status: LogStatus, folder: Path) -> HealthFinding:
     code, shown = "log-unpublished", "publication"
     try:
         written = datetime.fromtimestamp((LogFolder(folder).path / "checkpoint").stat().st_mtime, UTC)
@@ -92,40 +92,42 @@ def _unpublished(status: LogStatus, folder: Path) -> Finding:
         last = "The time of the checkpoint cannot be read."
     waiting = status.new + status.recorded - (status.published or 0)
     if not waiting:
-        return Finding("log", code, "ok", shown, f"All changes are published. {last}")
+        return HealthFinding("log", code, "ok", shown, f"All changes are published. {last}")
     since = None if status.since is None else datetime.fromisoformat(status.since)
     first = "" if since is None else f", the first of {since:%Y-%m-%d %H:%M} UTC"
     message = f"{counted(waiting, 'change is', 'changes are')} not published{first}. {last}"
     if since is None or datetime.now(UTC) - since <= MAX_WAIT:
-        return Finding("log", code, "ok", shown, message)
+        return HealthFinding("log", code, "ok", shown, message)
     change = (
         "Run ararat log publish regularly, for example each minute from cron or a systemd timer. If it runs already, "
         "read its messages: it states why it does not publish."
     )
-    return Finding("log", code, "warning", shown, message, change)
+    return HealthFinding("log", code, "warning", shown, message, change)
 
 
-def _witnesses(folder: Path, key: VerifierKey, policy: Policy | None) -> Finding:
+def _witnesses(folder: Path, key: VerifierKey, policy: Policy | None) -> HealthFinding:
     code, shown = "log-witnesses", "witnesses"
     try:
         content = LogFolder(folder).checkpoint() or b""
         if policy is None:
-            number = sum(signature.name != key.name for signature in Note.of_bytes(content).signatures)
+            number = sum(signature.name != key.name for signature in SignedNote.of_bytes(content).signatures)
             unverified = " They are not verified: pass the policy with --policy." if number else ""
             message = f"The checkpoint has {counted(number, 'cosignature', 'cosignatures')}.{unverified}"
-            return Finding("log", code, "ok", shown, message)
+            return HealthFinding("log", code, "ok", shown, message)
         cosigned = {found.key for found in read_checkpoint(content, key, policy.witness_keys)[1]}
     except (LogError, OSError) as error:
         change = "Publish again: ararat log publish with the same policy."
-        return Finding("log", code, "error", shown, sentence(display.escape(str(error))), change)
+        return HealthFinding("log", code, "error", shown, sentence(display.escape(str(error))), change)
     message = f"{len(cosigned)} of {counted(len(policy.witnesses), 'witness', 'witnesses')} cosigned the checkpoint."
     if policy.is_satisfied(cosigned):
-        return Finding("log", code, "ok", shown, message)
+        return HealthFinding("log", code, "ok", shown, message)
     change = "Run ararat log publish with this policy. It prints why a witness does not cosign."
-    return Finding("log", code, "warning", shown, f"{message} The quorum is missing, so readers refuse it.", change)
+    return HealthFinding(
+        "log", code, "warning", shown, f"{message} The quorum is missing, so readers refuse it.", change
+    )
 
 
-def _key(folder: Path, key_path: Path) -> Iterator[Finding]:
+def _key(folder: Path, key_path: Path) -> Iterator[HealthFinding]:
     shown, where = "key file", display.escape(str(key_path))
     public = {path.resolve() for path in islice(_files(folder), _MAX_FILES) if _is_secret(path)}
     # The key can be in a folder that is closed to this user.
@@ -138,21 +140,21 @@ def _key(folder: Path, key_path: Path) -> Iterator[Finding]:
             "Move the file to a private folder, and give its path with --key. If a web server served it, create a new "
             "log with another origin: other people can sign for this one."
         )
-        yield Finding("log", "log-key-public", "error", shown, message, change)
+        yield HealthFinding("log", "log-key-public", "error", shown, message, change)
     try:
         mode = key_path.stat().st_mode
     except OSError as error:
         change = "Give its path with --log-key. If the log is published from another machine, check the file there."
         message = f"{where} cannot be checked: {error.strerror or error}."
-        yield Finding("log", "log-key", "warning", shown, message, change)
+        yield HealthFinding("log", "log-key", "warning", shown, message, change)
         return
     if os.name != "posix" or not mode & 0o077:
-        yield Finding("log", "log-key", "ok", shown, f"Only the owner can use {where}.")
+        yield HealthFinding("log", "log-key", "ok", shown, f"Only the owner can use {where}.")
         return
     who = "All users" if mode & 0o007 else "The users of its group"
     message = f"{who} can use {where} ({stat.filemode(mode)}). Any of them can sign a second history."
     state = "error" if mode & 0o007 else "warning"
-    yield Finding("log", "log-key", state, shown, message, f"Run: chmod 600 {where}")
+    yield HealthFinding("log", "log-key", state, shown, message, f"Run: chmod 600 {where}")
 
 
 def _files(folder: Path) -> Iterator[Path]:

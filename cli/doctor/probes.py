@@ -21,7 +21,7 @@ from ...middleware.views.error_page import ECHOED
 from ...webapp.tracing.client.url import WebURL
 from ...webapp.tracing.hop import HopFailed
 from . import inspector
-from .finding import Finding, State
+from .finding import HealthFinding, State
 from .fixes import Cause, ReverseProxy, remedy, reverse_proxy
 from .requests import Ask, RawResponse, raw_request
 
@@ -102,7 +102,7 @@ PROBES = (
 """The probes."""
 
 
-def examine(url: WebURL, *, prefix: str | None = None, asking: Ask | None = None) -> Iterator[Finding]:
+def examine(url: WebURL, *, prefix: str | None = None, asking: Ask | None = None) -> Iterator[HealthFinding]:
     """Send requests to the deployment whose resolver prefix is ``url``, and yield the findings.
 
     ``prefix`` is the prefix that its links should contain, in stored form; the default is ``url``. ``asking`` replaces
@@ -132,7 +132,7 @@ class _Deployment:
         self._proxy: ReverseProxy | None = None
         self._raw = True
 
-    def findings(self) -> Iterator[Finding]:
+    def findings(self) -> Iterator[HealthFinding]:
         try:
             plain = self._ask("x")
         except HopFailed as failed:
@@ -147,7 +147,7 @@ class _Deployment:
                 return
         self._proxy = reverse_proxy(plain.field("Server"), plain.field("Via"))
         self._raw = echo.exact is not False
-        yield Finding("url", "answered", "ok", "answered", f"Ararat answers at {self._mount or '/'}.")
+        yield HealthFinding("url", "answered", "ok", "answered", f"Ararat answers at {self._mount or '/'}.")
         yield self._raw_target(echo)
         for probe in PROBES:
             yield self._probed(probe)
@@ -177,18 +177,18 @@ class _Deployment:
         except HopFailed:
             return None
 
-    def _raw_target(self, echo: Echo) -> Finding:
+    def _raw_target(self, echo: Echo) -> HealthFinding:
         shown = "raw target"
         if echo.exact is None:
-            return Finding(
+            return HealthFinding(
                 "url", "raw-target", "warning", shown, "The version of Ararat is too old to report this. Update it."
             )
         if echo.exact:
-            return Finding("url", "raw-target", "ok", shown, "The server passes it to the application.")
+            return HealthFinding("url", "raw-target", "ok", shown, "The server passes it to the application.")
         message = "The application does not receive the request target as it was sent."
         return self._bad("raw-target", shown, message, "no-raw-target", "ARK draft, section 7.1")
 
-    def _probed(self, probe: Probe) -> Finding:
+    def _probed(self, probe: Probe) -> HealthFinding:
         sent = self._base + probe.rest
         try:
             response = self._ask(probe.rest)
@@ -199,11 +199,11 @@ class _Deployment:
             return self._stopped(probe, sent, f"{_status(response)}, not by Ararat: {probe.lost}.", response)
         return self._compared(probe, sent, echo)
 
-    def _compared(self, probe: Probe, sent: str, echo: Echo) -> Finding:
+    def _compared(self, probe: Probe, sent: str, echo: Echo) -> HealthFinding:
         received = _cut(echo.identifier)
 
-        def found(state: State, message: str, cause: Cause | None = None) -> Finding:
-            return Finding(
+        def found(state: State, message: str, cause: Cause | None = None) -> HealthFinding:
+            return HealthFinding(
                 "url",
                 probe.code,
                 state,
@@ -227,29 +227,29 @@ class _Deployment:
             return found("error", lost, "no-raw-target")
         return found("error", lost, "normalised" if echo.exact is False else "rewritten")
 
-    def _stopped(self, probe: Probe, sent: str, message: str, response: RawResponse | None = None) -> Finding:
+    def _stopped(self, probe: Probe, sent: str, message: str, response: RawResponse | None = None) -> HealthFinding:
         cause: Cause = "long" if probe.code == "long" else "stopped"
         if probe.code.startswith("extension-"):
             cause = "extension"
         # A reverse proxy may name itself only in its own answers.
         proxy = reverse_proxy(response.field("Server"), response.field("Via")) if response else None
         change = remedy(cause, proxy or self._proxy)
-        return Finding("url", probe.code, "error", probe.shown, message, change, probe.reference, _cut(sent))
+        return HealthFinding("url", probe.code, "error", probe.shown, message, change, probe.reference, _cut(sent))
 
-    def _too_long(self) -> Finding:
+    def _too_long(self) -> HealthFinding:
         code, shown = "too-long", f"{_TOO_LONG:,} bytes"
         try:
             response = self._ask("x" * _TOO_LONG)
         except HopFailed as failed:
             message = f"No answer: {failed.sentence}. The status 414 gives the client the reason."
-            return Finding("url", code, "warning", shown, message, reference="ARK draft, section 7.1.1")
+            return HealthFinding("url", code, "warning", shown, message, reference="ARK draft, section 7.1.1")
         if parse_echo(response) is None:
             message = f"{_status(response)} by a server in front of Ararat. Ararat answers 414."
-            return Finding("url", code, "warning", shown, message, reference="ARK draft, section 7.1.1")
+            return HealthFinding("url", code, "warning", shown, message, reference="ARK draft, section 7.1.1")
         known = "Refused with 414." if response.status == 414 else f"Answered by Ararat ({response.status})."
-        return Finding("url", code, "ok", shown, known)
+        return HealthFinding("url", code, "ok", shown, known)
 
-    def _other_spelling(self, code: str, identifier: str, shown: str, lost: str) -> Finding:
+    def _other_spelling(self, code: str, identifier: str, shown: str, lost: str) -> HealthFinding:
         reference = "ARK draft, section 7.1"
         try:
             response = self._asked("GET", f"{self._mount}/{identifier}")
@@ -262,7 +262,7 @@ class _Deployment:
         probe = Probe(code, "", shown, f"{lost} are lost", reference)
         return self._compared(probe, identifier, echo)
 
-    def _head(self, get: RawResponse) -> Finding:
+    def _head(self, get: RawResponse) -> HealthFinding:
         try:
             response = self._ask("x", "HEAD")
         except HopFailed as failed:
@@ -279,19 +279,19 @@ class _Deployment:
         elif differs:
             message = f"{' and '.join(differs)} {'is' if len(differs) == 1 else 'are'} different from GET."
         else:
-            return Finding("url", "head", "ok", "HEAD", "The same as GET, without a body.")
+            return HealthFinding("url", "head", "ok", "HEAD", "The same as GET, without a body.")
         return self._bad("head", "HEAD", message, "head", "RFC 9110, section 9.3.2")
 
-    def _cache_control(self, plain: RawResponse) -> Finding:
+    def _cache_control(self, plain: RawResponse) -> HealthFinding:
         wanted = {404: "max-age=60", 400: "no-store"}.get(plain.status)
         seen = plain.field("Cache-Control")
         if wanted is None or seen == wanted:
-            return Finding("url", "cache-control", "ok", "Cache-Control", "Arrives as Ararat set it.")
+            return HealthFinding("url", "cache-control", "ok", "Cache-Control", "Arrives as Ararat set it.")
         message = f"A refusal has {display.escape((seen or 'no value')[:_SHOWN])}; Ararat sets {wanted}."
         change = remedy("cache", self._proxy)
-        return Finding("url", "cache-control", "error", "Cache-Control", message, change, "RFC 9111, section 5.2")
+        return HealthFinding("url", "cache-control", "error", "Cache-Control", message, change, "RFC 9111, section 5.2")
 
-    def _bindings(self) -> Iterator[Finding]:
+    def _bindings(self) -> Iterator[HealthFinding]:
         """Look up a name to check the store. Yield nothing if URNs are not answered or this URN is bound."""
         try:
             echo = parse_echo(self._asked("GET", f"{self._mount}/urn:example:ararat-doctor"))
@@ -302,11 +302,11 @@ class _Deployment:
         if echo.code == "bindings-unavailable":
             change = "See its log, or run ararat doctor --database URL as the user that runs the site."
             message = "The resolver cannot read its bindings."
-            yield Finding("url", "bindings", "error", "bindings", message, change, "ARK draft, section 3.1")
+            yield HealthFinding("url", "bindings", "error", "bindings", message, change, "ARK draft, section 3.1")
         else:
-            yield Finding("url", "bindings", "ok", "bindings", "The resolver can read its bindings.")
+            yield HealthFinding("url", "bindings", "ok", "bindings", "The resolver can read its bindings.")
 
-    def _announced(self) -> Finding:
+    def _announced(self) -> HealthFinding:
         """Check the prefix of links. A refusal that suggests another spelling contains it (ark:B9999/x)."""
         code, shown = "prefix", "prefix"
         try:
@@ -315,23 +315,25 @@ class _Deployment:
             echo = None
         tail = "/ark:b9999/x"
         if echo is None or echo.suggestion is None or not echo.suggestion.endswith(tail):
-            return Finding("url", code, "warning", shown, "The prefix of links is unknown: no answer contains it.")
+            return HealthFinding(
+                "url", code, "warning", shown, "The prefix of links is unknown: no answer contains it."
+            )
         root = echo.suggestion.removesuffix(tail)
         if not root.startswith("http"):
             change = f'Set it: ResolverMiddleware(..., prefix="{self._here}"), or ararat serve --prefix {self._here}.'
             message = "No prefix is set, so links contain no host and do not work outside of this site."
-            return Finding("url", code, "warning", shown, message, change)
+            return HealthFinding("url", code, "warning", shown, message, change)
         wanted = self._expected or self._here
         announced = display.percent(root[:_SHOWN])
         if root == wanted:
-            return Finding("url", code, "ok", shown, f"Links begin with {announced}.")
+            return HealthFinding("url", code, "ok", shown, f"Links begin with {announced}.")
         message = f"Links begin with {announced}, not with {wanted}."
         same_host = root.partition("://")[2].partition("/")[0] == self._url.authority
         if self._expected is None and not same_host:
-            return Finding("url", code, "warning", shown, f"{message} This is correct if both lead to this site.")
-        return Finding("url", code, "error", shown, message, f'Set prefix="{wanted}".', "ARK draft, section 7.1")
+            return HealthFinding("url", code, "warning", shown, f"{message} This is correct if both lead to this site.")
+        return HealthFinding("url", code, "error", shown, message, f'Set prefix="{wanted}".', "ARK draft, section 7.1")
 
-    def _well_known(self) -> Finding:
+    def _well_known(self) -> HealthFinding:
         """Check that the host announces the resolver at its root, also if the prefix has a path."""
         code, shown = "well-known", WELL_KNOWN
         wanted = f"{self._mount}/"
@@ -347,12 +349,12 @@ class _Deployment:
                 f"Forward {WELL_KNOWN} to Ararat like the names, or answer {wanted} there. "
                 "With the setting well_known=False, this is correct."
             )
-            return Finding("url", code, "warning", shown, message, change, reference)
+            return HealthFinding("url", code, "warning", shown, message, change, reference)
         found = response.body[:_SHOWN].decode("utf-8", "replace").strip()
         if found == wanted:
-            return Finding("url", code, "ok", shown, f"The host announces the resolver at {wanted}.")
+            return HealthFinding("url", code, "ok", shown, f"The host announces the resolver at {wanted}.")
         message = f"The host announces a resolver at {display.percent(found)}, not at {wanted}."
-        return Finding("url", code, "error", shown, message, f"Answer {wanted} at {WELL_KNOWN}.", reference)
+        return HealthFinding("url", code, "error", shown, message, f"Answer {wanted} at {WELL_KNOWN}.", reference)
 
     @property
     def _here(self) -> str:
@@ -360,8 +362,8 @@ class _Deployment:
 
     def _bad(
         self, code: str, shown: str, message: str, cause: Cause, reference: str, sent: str | None = None
-    ) -> Finding:
-        return Finding("url", code, "error", shown, message, remedy(cause, self._proxy), reference, sent)
+    ) -> HealthFinding:
+        return HealthFinding("url", code, "error", shown, message, remedy(cause, self._proxy), reference, sent)
 
 
 def parse_echo(response: RawResponse) -> Echo | None:
@@ -391,7 +393,7 @@ def parse_echo(response: RawResponse) -> Echo | None:
     )
 
 
-def _not_ararat(response: RawResponse, url: WebURL) -> Finding:
+def _not_ararat(response: RawResponse, url: WebURL) -> HealthFinding:
     where = response.field("Location")
     if where is not None and 300 <= response.status < 400:
         shown = display.percent(where[:_SHOWN])
@@ -399,33 +401,33 @@ def _not_ararat(response: RawResponse, url: WebURL) -> Finding:
         change = "Run ararat doctor with that address (--url)."
         if url.scheme == "http" and where.lower().startswith(f"https://{url.host}"):
             change = "Run ararat doctor with the https address (--url https://...)."
-        return Finding("url", "answered", "error", "answered", message, change)
+        return HealthFinding("url", "answered", "error", "answered", message, change)
     who = response.field("Server")
     by = f" (Server: {display.escape(who[:_SHOWN])})" if who else ""
     message = f"{_status(response)}, not by Ararat{by}: a request for /ark:99999/x does not reach a resolver."
     proxy = reverse_proxy(who, response.field("Via"))
     if response.status in _GATEWAY:
         message = f"{_status(response)}{by}: the reverse proxy works, but the server behind it does not answer."
-        return Finding("url", "backend", "error", "answered", message, remedy("no-process", proxy))
+        return HealthFinding("url", "backend", "error", "answered", message, remedy("no-process", proxy))
     change = (
         f"{remedy('not-forwarded', proxy)} ResolverMiddleware answers {METHODS}. The URL must be the resolver prefix, "
         "with its path."
     )
-    return Finding("url", "answered", "error", "answered", message, change)
+    return HealthFinding("url", "answered", "error", "answered", message, change)
 
 
-def _hsts(response: RawResponse, url: WebURL, proxy: ReverseProxy | None) -> Finding:
+def _hsts(response: RawResponse, url: WebURL, proxy: ReverseProxy | None) -> HealthFinding:
     code, shown, seen = "hsts", "HSTS", response.field("Strict-Transport-Security")
     if url.scheme == "http":
         if seen is None:
-            return Finding("url", code, "ok", shown, "Not sent over http, as required.")
+            return HealthFinding("url", code, "ok", shown, "Not sent over http, as required.")
         message = "Strict-Transport-Security is sent over http."
         change = "Send it over https only: move the line that sets it to the server for https."
-        return Finding("url", code, "error", shown, message, change, "RFC 6797, section 7.2")
+        return HealthFinding("url", code, "error", shown, message, change, "RFC 6797, section 7.2")
     if seen is not None:
-        return Finding("url", code, "ok", shown, f"Sent: {display.escape(seen[:_SHOWN])}.")
+        return HealthFinding("url", code, "ok", shown, f"Sent: {display.escape(seen[:_SHOWN])}.")
     message = "Strict-Transport-Security is not sent."
-    return Finding("url", code, "warning", shown, message, remedy("hsts", proxy), "ARK draft, section 8")
+    return HealthFinding("url", code, "warning", shown, message, remedy("hsts", proxy), "ARK draft, section 8")
 
 
 def _status(response: RawResponse) -> str:

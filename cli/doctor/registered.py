@@ -14,13 +14,13 @@ from ...identifiers.registries import Disagreement
 from ...identifiers.registries.tables import NAANS
 from ...identifiers.text import display
 from ...middleware.resolution.settings import Settings
-from .finding import Finding
+from .finding import HealthFinding
 
 _REFERENCE = "ARK draft, section 3.1"
 _REPORT = "Report the change to the ARK Maintenance Agency, which maintains the registry"
 
 
-def examine(naans: Collection[str], prefixes: Sequence[str] = (), name: str | None = None) -> Iterator[Finding]:
+def examine(naans: Collection[str], prefixes: Sequence[str] = (), name: str | None = None) -> Iterator[HealthFinding]:
     """Compare the registration of each NAAN with the prefixes and the name of the site, if they are set.
 
     A different resolver is an error; any other difference is a warning. Raises ValueError if a text is not a NAAN.
@@ -43,22 +43,22 @@ def examine(naans: Collection[str], prefixes: Sequence[str] = (), name: str | No
             holder = registries.authority(naan)
             held = f" for {holder.name}" if holder else ""
             message = f"It is in the registry of {day}{held}, {resolver}."
-            yield Finding("registry", "registered", "ok", f"NAAN {naan}", message)
+            yield HealthFinding("registry", "registered", "ok", f"NAAN {naan}", message)
 
 
-def _finding(naan: str, found: Disagreement, agreed: bool, day: str) -> Finding:
+def _finding(naan: str, found: Disagreement, agreed: bool, day: str) -> HealthFinding:
     shown = f"NAAN {naan}"
     here, registered = (display.escape(text or "none") for text in (found.here, found.registered))
     if found.field == "naan":
         message = f"It is not in the registry of {day}."
         change = "Register the NAAN with the ARK Maintenance Agency, or update the tables: ararat registry update."
-        return Finding("registry", "naan-unregistered", "warning", shown, message, change, _REFERENCE)
+        return HealthFinding("registry", "naan-unregistered", "warning", shown, message, change, _REFERENCE)
     if found.field == "prefix" and not agreed:
         message = f"In the registry of {day} its resolver is {registered}, not {here}."
         change = f"{_REPORT}, or set the prefix that is registered."
-        return Finding("registry", "resolver-differs", "error", shown, message, change, _REFERENCE)
+        return HealthFinding("registry", "resolver-differs", "error", shown, message, change, _REFERENCE)
     if found.field == "prefix":
         message = f"{here} is not its resolver in the registry of {day}; {registered} is."
-        return Finding("registry", "prefix-unregistered", "warning", shown, message, reference=_REFERENCE)
+        return HealthFinding("registry", "prefix-unregistered", "warning", shown, message, reference=_REFERENCE)
     message = f"In the registry of {day} it belongs to {registered}, not to {here}."
-    return Finding("registry", f"{found.field}-differs", "warning", shown, message, f"{_REPORT}.", _REFERENCE)
+    return HealthFinding("registry", f"{found.field}-differs", "warning", shown, message, f"{_REPORT}.", _REFERENCE)

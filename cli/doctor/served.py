@@ -9,13 +9,13 @@ from ...middleware import BindingError, BindingsUnavailable, open_bindings
 from ...webapp.tracing.client.url import WebURL
 from ...webapp.tracing.hop import HopFailed
 from ..output import counted
-from .finding import Finding
+from .finding import HealthFinding
 from .requests import Ask, raw_request
 
 _SHOWN = 100
 
 
-def examine(url: WebURL, url_or_path: str, *, asking: Ask | None = None) -> Iterator[Finding]:
+def examine(url: WebURL, url_or_path: str, *, asking: Ask | None = None) -> Iterator[HealthFinding]:
     """Request the first served name of a store from the deployment with the prefix ``url``, and yield the finding.
 
     ``url_or_path`` is a store as for ``--database``. Yield nothing for a store without served names, and for one that
@@ -32,14 +32,16 @@ def examine(url: WebURL, url_or_path: str, *, asking: Ask | None = None) -> Iter
     try:
         status = (asking("GET", target) if asking else raw_request(url, target)).status
     except HopFailed as failed:
-        yield Finding("url", "served", "error", "served names", f"No answer for {shown}: {failed.sentence}.", _CHANGE)
+        yield HealthFinding(
+            "url", "served", "error", "served names", f"No answer for {shown}: {failed.sentence}.", _CHANGE
+        )
         return
     all_names = counted(number, "served name")
     if status < 400:
-        yield Finding("url", "served", "ok", "served names", f"The site answers for {shown}, of {all_names}.")
+        yield HealthFinding("url", "served", "ok", "served names", f"The site answers for {shown}, of {all_names}.")
         return
     message = f"The served name {shown} is answered by {status}. The database has {all_names}."
-    yield Finding("url", "served", "error", "served names", message, _CHANGE)
+    yield HealthFinding("url", "served", "error", "served names", message, _CHANGE)
 
 
 _CHANGE = (

@@ -16,7 +16,7 @@ from ...identifiers.text import display
 from ...webapp.tracing.client.url import WebURL
 from ...webapp.tracing.hop import HopFailed
 from ..output import counted
-from .finding import Finding
+from .finding import HealthFinding
 from .fixes import reverse_proxy
 from .requests import RawResponse, raw_request
 
@@ -34,7 +34,7 @@ _CACHE = (
 
 def examine(
     url: WebURL, path: str, folder: Path, key: VerifierKey, *, asking: Callable[[str], RawResponse] | None = None
-) -> Iterator[Finding]:
+) -> Iterator[HealthFinding]:
     """Request the checkpoint from the site with the prefix ``url``, and yield the findings.
 
     ``path`` is the setting ``log``, such as "/log". ``folder`` has the files of the log with the public key ``key``.
@@ -49,24 +49,26 @@ def examine(
     try:
         response = asking(target) if asking else raw_request(url, target)
     except HopFailed as failed:
-        yield Finding("log", "log-served", "error", "served log", f"No answer for {where}: {failed.sentence}.", change)
+        yield HealthFinding(
+            "log", "log-served", "error", "served log", f"No answer for {where}: {failed.sentence}.", change
+        )
         return
     if response.status != 200:
         message = f"{where} is answered by {response.status}, so no reader can check the log."
-        yield Finding("log", "log-served", "error", "served log", message, change)
+        yield HealthFinding("log", "log-served", "error", "served log", message, change)
         return
     try:
         served = read_checkpoint(response.body, key)[0]
     except LogError as error:
         message = f"{where} is not a checkpoint of this log: {error}."
-        yield Finding("log", "log-served", "error", "served log", message, change)
+        yield HealthFinding("log", "log-served", "error", "served log", message, change)
         return
     yield _compared(served, folder, key, response)
     yield _content_type(response)
     yield _cache_control(response)
 
 
-def _compared(served: Checkpoint, folder: Path, key: VerifierKey, response: RawResponse) -> Finding:
+def _compared(served: Checkpoint, folder: Path, key: VerifierKey, response: RawResponse) -> HealthFinding:
     """Compare the checkpoint of the site with that in the folder, which was read later and therefore is not older."""
     code, shown = "log-served", "served log"
     try:
@@ -74,9 +76,9 @@ def _compared(served: Checkpoint, folder: Path, key: VerifierKey, response: RawR
     except (LogError, OSError):
         message = f"The site serves {_entries(served)}; the checkpoint in the folder cannot be read."
         change = "See the other findings about the log."
-        return Finding("log", code, "warning", shown, message, change)
+        return HealthFinding("log", code, "warning", shown, message, change)
     if served.size == own.size and served.root == own.root:
-        return Finding("log", code, "ok", shown, "The site serves the checkpoint in the folder.")
+        return HealthFinding("log", code, "ok", shown, "The site serves the checkpoint in the folder.")
     sizes = f"The site serves {_entries(served)}, and the folder has {_entries(own)}"
     if served.size < own.size:
         age = response.field("Age")
@@ -85,47 +87,47 @@ def _compared(served: Checkpoint, folder: Path, key: VerifierKey, response: RawR
         held = f" (Age: {display.escape(age[:20])})" if age else ""
         message = f"{sizes}: {cache}{held} or another copy of the folder is older."
         change = f"{_CACHE} If the site serves a copy of the folder, copy it after each publication."
-        return Finding("log", "log-cached", "warning", shown, message, change, _REFERENCE)
+        return HealthFinding("log", "log-cached", "warning", shown, message, change, _REFERENCE)
     if served.size > own.size:
         message = f"{sizes}, so the folder is an old copy."
         change = (
             "Do not publish. Check that --log-folder is the folder of this site, or restore its newest copy. If it is "
             "lost, download the files of the site into it. Then run: ararat log recover --database URL --dir DIR"
         )
-        return Finding("log", "log-folder", "error", shown, message, change)
+        return HealthFinding("log", "log-folder", "error", shown, message, change)
     message = f"The site and the folder have different trees of {_entries(own)}: the log has two histories."
     change = "Do not publish. Find out which copy is older, and restore the database and the folder of one log."
-    return Finding("log", "log-fork", "error", shown, message, change)
+    return HealthFinding("log", "log-fork", "error", shown, message, change)
 
 
 def _entries(checkpoint: Checkpoint) -> str:
     return counted(checkpoint.size, "entry", "entries")
 
 
-def _content_type(response: RawResponse) -> Finding:
+def _content_type(response: RawResponse) -> HealthFinding:
     code, shown = "log-content-type", "Content-Type"
     seen = response.field("Content-Type")
     kind, options = parse_options_header(seen)
     if kind == "text/plain" and options.get("charset", "").lower() == "utf-8":
-        return Finding("log", code, "ok", shown, "The checkpoint has text/plain; charset=utf-8.")
+        return HealthFinding("log", code, "ok", shown, "The checkpoint has text/plain; charset=utf-8.")
     message = f"The checkpoint has {display.escape((seen or 'no type')[:_SHOWN])}, not text/plain; charset=utf-8."
     change = (
         "Set the type of this file (nginx: location = /log/checkpoint { default_type 'text/plain; charset=utf-8'; } "
         "Apache: <Files checkpoint> ForceType 'text/plain; charset=utf-8' </Files>)."
     )
-    return Finding("log", code, "warning", shown, message, change, _REFERENCE)
+    return HealthFinding("log", code, "warning", shown, message, change, _REFERENCE)
 
 
-def _cache_control(response: RawResponse) -> Finding:
+def _cache_control(response: RawResponse) -> HealthFinding:
     code, shown = "log-cache-control", "Cache-Control"
     seen = response.field("Cache-Control")
     control = parse_cache_control_header(seen, cls=ResponseCacheControl)
     seconds = control.max_age if control.s_maxage is None else control.s_maxage
     short = seconds is not None and seconds <= MAX_SECONDS and (control.max_age or 0) <= MAX_SECONDS
     if control.no_store or control.no_cache or short:
-        return Finding("log", code, "ok", shown, f"The checkpoint has {display.escape((seen or '')[:_SHOWN])}.")
+        return HealthFinding("log", code, "ok", shown, f"The checkpoint has {display.escape((seen or '')[:_SHOWN])}.")
     message = (
         f"The checkpoint has {display.escape((seen or 'no value')[:_SHOWN])}, so caches can serve an old one for more "
         f"than {MAX_SECONDS} seconds."
     )
-    return Finding("log", code, "warning", shown, message, _CACHE, _REFERENCE)
+    return HealthFinding("log", code, "warning", shown, message, _CACHE, _REFERENCE)

@@ -8,7 +8,7 @@ from ...bindings.health import Condition, conditions
 from ...bindings.storage.databases.sqlite import library_fault
 from ...identifiers.text import display
 from ...middleware import BindingError
-from .finding import Finding
+from .finding import HealthFinding
 
 _REMEDIES = {
     "schema-version": "Make a backup, then run ararat migrate --database URL. If the database is newer than "
@@ -29,7 +29,7 @@ _REMEDIES = {
 _BREAKS = {"name-missing", "other-resource", "bound-otherwise", "withdrawn", "claim-withdrawn"}
 
 
-def examine(url_or_path: str) -> Iterator[Finding]:
+def examine(url_or_path: str) -> Iterator[HealthFinding]:
     """Check whether each server of a store can be read and written, and yield the findings.
 
     ``url_or_path`` is a store as for ``--database``. A remedy is part of each error.
@@ -41,27 +41,29 @@ def examine(url_or_path: str) -> Iterator[Finding]:
         found = list(conditions(url_or_path))
     except BindingError as error:
         message = f"{sentence(error.message)} Expected {error.expected}."
-        yield Finding("database", error.code, "error", "database", message, f"Use {error.expected}.")
+        yield HealthFinding("database", error.code, "error", "database", message, f"Use {error.expected}.")
         return
     for number, condition in enumerate(found, 1):
         shown = "database" if len(found) == 1 else f"server {number}"
         yield _finding(condition, shown, alone=len(found) == 1)
         if condition.where.startswith("sqlite:") and (lacks := library_fault()):
             fault, change = lacks
-            yield Finding(
+            yield HealthFinding(
                 "database", "sqlite-library", "warning", "SQLite", sentence(f"SQLite {fault}"), sentence(change)
             )
     primaries = sum(condition.writable for condition in found)
     if len(found) > 1 and not primaries:
         message = "No server can be written. Names resolve, but no name can be bound or withdrawn."
-        yield Finding("database", "no-primary", "error", "servers", message, "Promote a standby, or start the primary.")
+        yield HealthFinding(
+            "database", "no-primary", "error", "servers", message, "Promote a standby, or start the primary."
+        )
     elif primaries > 1:
         message = f"{primaries} servers can be written, so their contents can differ."
         change = "Make all servers but one a standby of the primary, or remove them from the URL."
-        yield Finding("database", "several-primaries", "error", "servers", message, change)
+        yield HealthFinding("database", "several-primaries", "error", "servers", message, change)
 
 
-def _finding(condition: Condition, shown: str, *, alone: bool) -> Finding:
+def _finding(condition: Condition, shown: str, *, alone: bool) -> HealthFinding:
     where = display.escape(condition.where)
     if condition.fault is not None:
         can = "It can be read but not written: " if condition.readable else ""
@@ -74,21 +76,23 @@ def _finding(condition: Condition, shown: str, *, alone: bool) -> Finding:
         fault = display.escape(condition.fault)
         # The fault of a file begins with the file name, so its first letter must not change.
         explained = f"{fault.removesuffix('.')}." if condition.table else sentence(fault)
-        return Finding("database", code, "error", shown, f"{can}{explained}", change)
+        return HealthFinding("database", code, "error", shown, f"{can}{explained}", change)
     if condition.names is not None and condition.names.number == 0:
         change = "Check that this is the right database. Bind names with ararat bind or ararat import."
-        return Finding("database", "no-names", "warning", shown, f"{where} can be read but contains no names.", change)
+        return HealthFinding(
+            "database", "no-names", "warning", shown, f"{where} can be read but contains no names.", change
+        )
     names = "" if condition.names is None else f" Names: {condition.names}."
     if condition.table:
-        return Finding("database", "table", "ok", shown, f"{where} can be read. A file is edited by hand.{names}")
+        return HealthFinding("database", "table", "ok", shown, f"{where} can be read. A file is edited by hand.{names}")
     if condition.snapshot:
-        return Finding("database", "snapshot", "ok", shown, f"{where} can be read. It is a snapshot.{names}")
+        return HealthFinding("database", "snapshot", "ok", shown, f"{where} can be read. It is a snapshot.{names}")
     if condition.standby:
         role = "a standby: it can be read, and its primary can be written"
         state = "warning" if alone else "ok"
         change = "Add the primary to the URL if names are to be bound." if alone else None
-        return Finding("database", "standby", state, shown, f"{where} is {role}.{names}", change)
-    return Finding("database", "readable-writable", "ok", shown, f"{where} can be read and written.{names}")
+        return HealthFinding("database", "standby", state, shown, f"{where} is {role}.{names}", change)
+    return HealthFinding("database", "readable-writable", "ok", shown, f"{where} can be read and written.{names}")
 
 
 def sentence(text: str) -> str:

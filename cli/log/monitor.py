@@ -19,7 +19,7 @@ from .trust import policy_file_option, trusted, vkey_option
 
 if TYPE_CHECKING:
     from ...bindings.log.verification.last_seen import LastSeen
-    from ...bindings.log.verification.monitor import Monitor, Source
+    from ...bindings.log.verification.monitor import LogSource, Monitor
 
 _MOST = 1_000
 """The number of problems that are printed."""
@@ -136,7 +136,7 @@ def _last_seen(state_file: str | None) -> LastSeen | None:
         raise CommandError(f"{words(state_file)}: {error}", ("Fix", fix)) from None
 
 
-def _source(place: str, client: Client) -> Source:
+def _source(place: str, client: Client) -> LogSource:
     if is_url(place):
         return RemoteLog(place, client)
     from ...bindings.log.folder import CHECKPOINT, LogFolder

@@ -21,7 +21,7 @@ from ...bindings.log.tree.tiles import ENTRIES, MAX_BUNDLE_BYTES, WIDTH, Tile
 from ...bindings.log.tree.tree import HASH_BYTES
 from ...identifiers.text import display
 from ...webapp.tracing.client import url as weburl
-from ...webapp.tracing.client.connection import RESPONSE_BYTES, Connection
+from ...webapp.tracing.client.connection import RESPONSE_BYTES, TraceConnection
 from ...webapp.tracing.client.deadline import Deadline
 from ...webapp.tracing.client.exchange import Exchange
 from ...webapp.tracing.client.http_client import GuardedClient
@@ -56,7 +56,7 @@ class Client:
             self._client = GuardedClient(networks=networks)
         except ValueError as error:
             raise click.BadParameter(str(error), param_hint="--allow-network") from None
-        self._kept: tuple[tuple[str, str, int], Connection] | None = None
+        self._kept: tuple[tuple[str, str, int], TraceConnection] | None = None
 
     def close(self) -> None:
         """Close the kept connection."""
@@ -87,7 +87,9 @@ class Client:
         # The server closed the kept connection before it read the request.
         return self._exchange(self._client.connect(parsed, deadline), parsed, deadline, content, limit)
 
-    def _exchange(self, peer: Connection, url: WebURL, deadline: Deadline, content: bytes | None, limit: int) -> Reply:
+    def _exchange(
+        self, peer: TraceConnection, url: WebURL, deadline: Deadline, content: bytes | None, limit: int
+    ) -> Reply:
         with ExitStack() as stack:
             stack.callback(peer.close)
             # The header has its own limit, so that it does not take from the body.

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from ...identifiers import registries, scheme_registration
-from ...identifiers.scheme_registration import PROFILES, QUESTIONS, Finding, Registration, RegistrationError
+from ...identifiers.scheme_registration import PROFILES, QUESTIONS, Registration, RegistrationError, RegistrationFinding
 from .. import streams
 from ..errors import DONE, NO, NO_INPUT, UNREADABLE, CommandError, write
 from ..output import Sheet, Style, counted, words
@@ -152,7 +152,7 @@ def _read_bytes(file: str) -> bytes:
         return stream.read(most)
 
 
-def _print_findings(record: Registration, findings: list[Finding], profile: str) -> None:
+def _print_findings(record: Registration, findings: list[RegistrationFinding], profile: str) -> None:
     sheet = Sheet.of(sys.stdout)
     width = max((len(finding.field) for finding in findings), default=0) + 2
     for finding in findings:

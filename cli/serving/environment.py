@@ -106,9 +106,9 @@ def _options() -> dict[str, Any]:
 
 
 def _opened(options: dict[str, Any]) -> tuple[Bindings, Callable[[Resolution], None] | None]:
-    from .serve import Store, exposed, open_access_log, opened
+    from .serve import StoreOption, exposed, open_access_log, opened
 
-    store = Store(options["database"] or options["table"], is_table=not options["database"])
+    store = StoreOption(options["database"] or options["table"], is_table=not options["database"])
     policy = next(iter(options["profiles"]), None)
     bindings = opened(store, policy, create=options["create"], state=options["state"])
     for each in exposed(store, bindings, options):

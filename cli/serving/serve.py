@@ -116,7 +116,7 @@ _SETTINGS: dict[str, dict[str, Any]] = {
 _MAX_EXAMPLE = 100
 
 
-class Store(NamedTuple):
+class StoreOption(NamedTuple):
     """The URL or path of the bindings. ``is_table`` means that it was given by --bindings."""
 
     place: str
@@ -388,18 +388,18 @@ def open_access_log(place: str | None) -> Iterator[Callable[[Resolution], None] 
 
 
 @contextmanager
-def _store(database: str | None, table: str | None) -> Iterator[Store]:
+def _store(database: str | None, table: str | None) -> Iterator[StoreOption]:
     if database or table:
-        yield Store(database or table or "", is_table=not database)
+        yield StoreOption(database or table or "", is_table=not database)
         return
     folder = Path(tempfile.mkdtemp(prefix="ararat-"))
     try:
-        yield Store(f"sqlite:///{folder / 'bindings.sqlite'}", is_demo=True)
+        yield StoreOption(f"sqlite:///{folder / 'bindings.sqlite'}", is_demo=True)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def opened(store: Store, profile: Profile | None, *, create: bool, state: str | None) -> Bindings:
+def opened(store: StoreOption, profile: Profile | None, *, create: bool, state: str | None) -> Bindings:
     from ...bindings.open import open_file
     from ...middleware import open_bindings
     from .demo import load
@@ -413,7 +413,7 @@ def opened(store: Store, profile: Profile | None, *, create: bool, state: str | 
     return bindings
 
 
-def exposed(store: Store, bindings: Bindings, options: Mapping[str, Any]) -> list[exposed_files.Exposed]:
+def exposed(store: StoreOption, bindings: Bindings, options: Mapping[str, Any]) -> list[exposed_files.Exposed]:
     """Return the files that other users can read: of a database with accounts, and with secrets and tokens."""
     database = [] if store.is_table else exposed_files.exposed_database(store.place, bindings)
     return [*database, *exposed_files.exposed_secrets(options)]

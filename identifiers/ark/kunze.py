@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from ..text import iri
 from . import normalization
 from .grammar import LABEL_PATTERN
-from .normalization import Parts, Rule, Step
+from .normalization import NormalizationRule, Parts, Step
 
 _LABEL = re.compile(f"{LABEL_PATTERN}/?")
 _STRUCTURAL_RUN = re.compile("([/.])[/.]+")
@@ -33,7 +33,7 @@ class KunzeForm(NamedTuple):
     """
 
     normal_form: str
-    differs_by: tuple[Rule, ...]
+    differs_by: tuple[NormalizationRule, ...]
 
     def as_dict(self) -> dict[str, Any]:
         """Return the normal form, and the name, title and reference of each rule in ``differs_by``, as JSON values."""
@@ -76,7 +76,7 @@ def normalize(text: str) -> str:
     return _normalized(text)[0]
 
 
-def _normalized(text: str) -> tuple[str, list[Rule]]:
+def _normalized(text: str) -> tuple[str, list[NormalizationRule]]:
     """Return the normal form by draft-kunze-ark, and the rules that change the ARK."""
     parts, applied = _parts(text), []
     for rule in RULES:
@@ -133,17 +133,19 @@ def _ascii_lower(text: str) -> str:
     return re.sub("[A-Z]+", lambda letters: letters[0].lower(), text)
 
 
-RULES: tuple[Rule, ...] = (
-    Rule("label", "Write the label as ark:", "draft-kunze-ark, section 3.2, step 3", _label),
-    Rule("naan-case", "Write the NAAN in lower case", "draft-kunze-ark, section 3.2, step 4", _naan_case),
-    Rule(
+RULES: tuple[NormalizationRule, ...] = (
+    NormalizationRule("label", "Write the label as ark:", "draft-kunze-ark, section 3.2, step 3", _label),
+    NormalizationRule("naan-case", "Write the NAAN in lower case", "draft-kunze-ark, section 3.2, step 4", _naan_case),
+    NormalizationRule(
         "hex-case",
         "Write percent-encodings in upper case",
         "draft-kunze-ark, section 3.2, step 5",
         _hex_case,
     ),
-    Rule("hyphens", "Remove hyphens", "draft-kunze-ark, section 3.2, step 6", _hyphens),
-    Rule("structure", "Collapse slashes and dots", "draft-kunze-ark, section 3.2, step 8", _structure),
-    Rule("suffixes-last", "Move suffixes to the end", "draft-kunze-ark, section 3.2, step 9", _suffixes_last),
+    NormalizationRule("hyphens", "Remove hyphens", "draft-kunze-ark, section 3.2, step 6", _hyphens),
+    NormalizationRule("structure", "Collapse slashes and dots", "draft-kunze-ark, section 3.2, step 8", _structure),
+    NormalizationRule(
+        "suffixes-last", "Move suffixes to the end", "draft-kunze-ark, section 3.2, step 9", _suffixes_last
+    ),
 )
 """The rules in the order of the draft."""

@@ -50,7 +50,7 @@ class Parts(NamedTuple):
     tail: str
 
 
-class Rule(NamedTuple):
+class NormalizationRule(NamedTuple):
     """A rule of normalization. ``apply`` is its function, which returns its argument if the rule changes nothing.
 
     ``name`` is a stable code. ``title`` is for people. ``reference`` is the document and section of the rule.
@@ -146,20 +146,22 @@ def _query_and_fragment(ark: Parts) -> Parts:
     return Parts(ark.label, ark.body, iri.encode(iri.decode(ark.tail, iri.UNRESERVED_TRIPLETS)))
 
 
-RULES: tuple[Rule, ...] = (
-    Rule("scheme-case", "Write the label in lower case", "ARK draft, section 6, step 1", _scheme_case),
-    Rule("classic-slash", "Remove the slash after ark:", "ARK draft, section 6, step 2", _classic_slash),
-    Rule(
+RULES: tuple[NormalizationRule, ...] = (
+    NormalizationRule("scheme-case", "Write the label in lower case", "ARK draft, section 6, step 1", _scheme_case),
+    NormalizationRule("classic-slash", "Remove the slash after ark:", "ARK draft, section 6, step 2", _classic_slash),
+    NormalizationRule(
         "percent-decoding",
         "Decode characters that need no percent-encoding",
         "ARK draft, section 6, step 3.1",
         _percent_decoding,
     ),
-    Rule("hex-case", "Write percent-encodings in upper case", "RFC 3986, section 6.2.2.1", _hex_case),
-    Rule("hyphens", "Remove hyphens", "ARK draft, section 6, step 3.2", _hyphens),
-    Rule("non-ascii", "Percent-encode non-ASCII characters", "ARK draft, section 6, step 3.3", _non_ascii),
-    Rule("variants", "Sort variants and remove repeated ones", "ARK draft, section 6, step 3.4", _variants),
-    Rule(
+    NormalizationRule("hex-case", "Write percent-encodings in upper case", "RFC 3986, section 6.2.2.1", _hex_case),
+    NormalizationRule("hyphens", "Remove hyphens", "ARK draft, section 6, step 3.2", _hyphens),
+    NormalizationRule("non-ascii", "Percent-encode non-ASCII characters", "ARK draft, section 6, step 3.3", _non_ascii),
+    NormalizationRule(
+        "variants", "Sort variants and remove repeated ones", "ARK draft, section 6, step 3.4", _variants
+    ),
+    NormalizationRule(
         "query-and-fragment",
         "Normalize query and fragment like those of any URI",
         "ARK draft, section 6, step 4",

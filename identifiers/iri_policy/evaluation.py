@@ -18,7 +18,7 @@ from . import grammar, segments, shoulders
 from .finding_codes import finding
 from .grammar import MISCELLANEOUS
 from .hierarchy import DEEPEST, components, parents
-from .iri_parts import Parts, first_fault, first_fault_of_any_scheme, normal_form, split
+from .iri_parts import IriParts, first_fault, first_fault_of_any_scheme, normal_form, split
 from .profile import Profile
 
 _NAMED_UUID = "urn:uuid:"
@@ -97,7 +97,7 @@ class Verdict:
         }
 
 
-def _not_an_iri(text: str, place: int, parts: Parts) -> Problem:
+def _not_an_iri(text: str, place: int, parts: IriParts) -> Problem:
     if parts.scheme is None:
         return finding("not-an-iri", 0, len(text), "the scheme is missing")
     said = f"{display.named(text[place])} is not allowed in an IRI" if place < len(text) else None
@@ -178,7 +178,7 @@ def evaluate_all(texts: Iterable[str], profile: Profile, *, complete: bool = Fal
         yield replace(verdict, findings=(*verdict.findings, *more)) if more else verdict
 
 
-def _at_host(parts: Parts, profile: Profile) -> bool:
+def _at_host(parts: IriParts, profile: Profile) -> bool:
     if (parts.scheme or "").lower() not in ("http", "https") or parts.authority is None:
         return False
     host = parts.host
@@ -193,7 +193,7 @@ def _own_ark(text: str, profile: Profile) -> Ark | None:
     return ark if ark and shoulders.naan_and_name(ark)[0] == profile.naan else None
 
 
-def _at_a_host(text: str, parts: Parts, profile: Profile, known: Known, is_reserved: bool) -> Iterator[Problem]:
+def _at_a_host(text: str, parts: IriParts, profile: Profile, known: Known, is_reserved: bool) -> Iterator[Problem]:
     """Check the rules of section 1 for IRIs of a host, and those of section 4 for reserved IRIs."""
     scheme = (parts.scheme or "").lower()
     # "For identifiers not intended to be persistent in the span of decades, the scheme https SHOULD be used"
@@ -224,7 +224,7 @@ def _at_a_host(text: str, parts: Parts, profile: Profile, known: Known, is_reser
             yield finding("parent-unallocated", start, start + len(path), said)
 
 
-def _authority(text: str, parts: Parts, profile: Profile) -> Iterator[Problem]:
+def _authority(text: str, parts: IriParts, profile: Profile) -> Iterator[Problem]:
     authority = parts.authority or ""
     start = text.index("//") + 2
     if parts.host not in profile.hosts:
@@ -235,7 +235,7 @@ def _authority(text: str, parts: Parts, profile: Profile) -> Iterator[Problem]:
         yield finding("spurious-authority", start, start + len(authority))
 
 
-def _reserved(text: str, parts: Parts, profile: Profile) -> Iterator[Problem]:
+def _reserved(text: str, parts: IriParts, profile: Profile) -> Iterator[Problem]:
     """Check a reserved path: "allocated only for defined identifier schemes", with "the semantics of that scheme"."""
     start = parts.start + 1
     scheme = text[start : text.index(":", start)]
@@ -250,7 +250,7 @@ def _reserved(text: str, parts: Parts, profile: Profile) -> Iterator[Problem]:
             yield finding("scheme-semantics", start + found.start, start + found.end, found.message)
 
 
-def _everywhere(text: str, parts: Parts, profile: Profile, known: Known, ark: Ark | None) -> Iterator[Problem]:
+def _everywhere(text: str, parts: IriParts, profile: Profile, known: Known, ark: Ark | None) -> Iterator[Problem]:
     """Check the rules for all identifiers that the policy covers."""
     whole = 0, len(text)
     if ark is not None:
@@ -293,7 +293,7 @@ def _availability(stated: str | None, profile: Profile, whole: tuple[int, int]) 
         yield finding("availability-statement", *whole, said)
 
 
-def _of_a_thing(parts: Parts, status: int | None, whole: tuple[int, int]) -> Iterator[Problem]:
+def _of_a_thing(parts: IriParts, status: int | None, whole: tuple[int, int]) -> Iterator[Problem]:
     # Section 5 applies to non-information resources, as its title states (P-06). They "MUST not include an IRI fragment
     # and MUST return either a 404 or a 303 status code on dereference".
     if parts.fragment is not None:

@@ -27,7 +27,7 @@ MAX_COMPOSED = 2000
 """The maximum length in characters of a text that is converted to Unicode normal form C."""
 
 
-class Parts(NamedTuple):
+class IriParts(NamedTuple):
     """The parts of an IRI reference, without their delimiters. A missing part is None; a missing path is "".
 
     ``start`` is the index of the path in the text.
@@ -50,16 +50,16 @@ class Parts(NamedTuple):
         return re.split(":[0-9]*$", (self.authority or "").rpartition("@")[2])[0].lower()
 
 
-def split(text: str) -> Parts:
+def split(text: str) -> IriParts:
     """Split any text into the parts of an IRI reference. The text does not have to be an IRI.
 
     >>> split("https://17beta.top/en?x")
-    Parts(scheme='https', authority='17beta.top', path='/en', query='x', fragment=None, start=18)
+    IriParts(scheme='https', authority='17beta.top', path='/en', query='x', fragment=None, start=18)
     """
     found = _PARTS.match(text)
     if found is None:
         raise AssertionError("unreachable: the pattern matches every text")
-    return Parts(*found.groups(), start=found.start(3))
+    return IriParts(*found.groups(), start=found.start(3))
 
 
 def first_fault(text: str) -> int | None:

@@ -12,7 +12,7 @@ from ..text import display, iri
 from ..urn.namespaces.technical import UUID_PATTERN
 from . import grammar, languages
 from .finding_codes import finding
-from .iri_parts import Parts
+from .iri_parts import IriParts
 from .profile import Profile
 
 # A segment that is probably meant as a language tag, valid or not.
@@ -26,7 +26,7 @@ MAX_FINDINGS = 20
 """The maximum number of reported findings of each kind for one path."""
 
 
-def findings(text: str, parts: Parts, profile: Profile, allocated: str | None) -> Iterator[Problem]:
+def findings(text: str, parts: IriParts, profile: Profile, allocated: str | None) -> Iterator[Problem]:
     """Yield the broken rules about the segments of ``text``, an IRI with the parts ``parts``.
 
     ``allocated`` is the time of the allocation in UTC, as a complete or partial ISO 8601 time, or None.
@@ -67,7 +67,7 @@ def uuid(text: str, start: int) -> Iterator[Problem]:
         yield finding("uuid-unassigned", span[0] + 14, span[0] + 15, f"UUID version {number[14]} is not defined")
 
 
-def _places(parts: Parts) -> Iterator[tuple[str, int]]:
+def _places(parts: IriParts) -> Iterator[tuple[str, int]]:
     place = parts.start + 1
     for segment in parts.path[1:].split("/"):
         yield segment, place

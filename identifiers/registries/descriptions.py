@@ -18,7 +18,7 @@ from ..ark.model import Ark
 from ..urn.model import Urn
 from . import target_templates
 from .lookup import BUNDLED, authority, current, namespace, scheme
-from .tables import NAANS, NAMESPACES, SCHEMES, Authority, RegisteredNamespace, Registry, Scheme, Snapshot
+from .tables import NAANS, NAMESPACES, SCHEMES, Authority, RegisteredNamespace, Registry, Scheme, TableOrigin
 from .target_templates import Asked
 
 POLICIES = {
@@ -173,7 +173,7 @@ def of_scheme_name(name: str) -> dict[str, Any]:
 
 
 def _answer(registry: Registry[Any], key: str, registered: bool, explanation: Mapping[str, Any]) -> dict[str, Any]:
-    snapshot: Snapshot = current().table(registry).snapshot
+    snapshot: TableOrigin = current().table(registry).snapshot
     return {
         "registry": registry.name,
         "key": key,

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from xml.parsers import expat
 
 from .source import RegistryFile, collect, day_of, text_of, visible
-from .tables import NAMESPACES, SCHEMES, RegisteredNamespace, Scheme, Snapshot, Table
+from .tables import NAMESPACES, SCHEMES, RegisteredNamespace, Scheme, Table, TableOrigin
 
 STATUSES = ("permanent", "provisional", "historical")
 
@@ -37,7 +37,7 @@ Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class RegistryEntry:
     """An entry of a registry of IANA, as written in the file. ``line`` is the number of its first line, from 1.
 
     A text that the file does not contain is None.
@@ -78,17 +78,19 @@ def read_xml(file: RegistryFile) -> Table[RegisteredNamespace] | Table[Scheme]:
 # From entries to records ----------------------------------------------------------------------------------------------
 
 
-def _namespaces(file: RegistryFile, entries: Iterable[Entry], snapshot: Snapshot) -> Table[RegisteredNamespace]:
+def _namespaces(
+    file: RegistryFile, entries: Iterable[RegistryEntry], snapshot: TableOrigin
+) -> Table[RegisteredNamespace]:
     found = ((entry.line, _at(file, entry.line, _namespace, entry)) for entry in entries)
     return Table.of(NAMESPACES, snapshot, collect(file, found, _line))
 
 
-def _schemes(file: RegistryFile, entries: Iterable[Entry], snapshot: Snapshot) -> Table[Scheme]:
+def _schemes(file: RegistryFile, entries: Iterable[RegistryEntry], snapshot: TableOrigin) -> Table[Scheme]:
     found = ((entry.line, _at(file, entry.line, _scheme, entry)) for entry in entries)
     return Table.of(SCHEMES, snapshot, collect(file, found, _line))
 
 
-def _namespace(entry: Entry) -> RegisteredNamespace:
+def _namespace(entry: RegistryEntry) -> RegisteredNamespace:
     name = text_of(entry.name) or ""
     if not _NID.fullmatch(name):
         raise ValueError(f"{name!r} is not a namespace identifier")
@@ -102,7 +104,7 @@ def _namespace(entry: Entry) -> RegisteredNamespace:
     )
 
 
-def _scheme(entry: Entry) -> Scheme:
+def _scheme(entry: RegistryEntry) -> Scheme:
     name = text_of(entry.name) or ""
     found = _SCHEME.fullmatch(name)
     if found is None:
@@ -160,7 +162,7 @@ def _document(text: str) -> str | None:
 
 
 @dataclass(slots=True)
-class Element:
+class XMLElement:
     """An XML element. ``content`` contains its texts and child elements in the order of the file.
 
     ``name`` has no XML namespace if it is that of IANA. ``line`` is the number of the first line, from 1.
@@ -169,7 +171,7 @@ class Element:
     name: str
     attributes: Mapping[str, str]
     line: int
-    content: list[Element | str] = field(default_factory=list)
+    content: list[XMLElement | str] = field(default_factory=list)
 
     @property
     def text(self) -> str:
@@ -187,20 +189,20 @@ class Element:
             return "" if kind == "person" else self.text
         return self.text or f"[{data.upper() if kind == 'rfc' else data}]"
 
-    def children(self, *names: str) -> list[Element]:
+    def children(self, *names: str) -> list[XMLElement]:
         """Return the child elements whose name is one of ``names``, in the order of the file."""
-        return [part for part in self.content if isinstance(part, Element) and part.name in names]
+        return [part for part in self.content if isinstance(part, XMLElement) and part.name in names]
 
-    def child(self, name: str) -> Element | None:
+    def child(self, name: str) -> XMLElement | None:
         """Return the first child element with this name, or None if it has none."""
         return next(iter(self.children(name)), None)
 
 
-def _from_xml(registry: Element | None, kind: str | None) -> list[Entry]:
+def _from_xml(registry: XMLElement | None, kind: str | None) -> list[RegistryEntry]:
     return [_entry(record, kind) for record in (registry.children("record") if registry else ())]
 
 
-def _entry(record: Element, kind: str | None) -> Entry:
+def _entry(record: XMLElement, kind: str | None) -> RegistryEntry:
     def text(name: str) -> str | None:
         found = record.child(name)
         return found.text if found else None
@@ -210,7 +212,7 @@ def _entry(record: Element, kind: str | None) -> Entry:
     references = (_xref(xref) for place in places for xref in place.children("xref"))
     template = record.child("template")
     linked = template.child("xref") if template else None
-    return Entry(
+    return RegistryEntry(
         record.line,
         text("name") or text("value"),
         tuple(dict.fromkeys(reference for reference in references if reference)),
@@ -224,7 +226,7 @@ def _entry(record: Element, kind: str | None) -> Entry:
     )
 
 
-def _xref(xref: Element) -> str | None:
+def _xref(xref: XMLElement) -> str | None:
     data = visible(xref.attributes.get("data", ""))
     match xref.attributes.get("type"):
         case "rfc" | "draft":
@@ -239,8 +241,8 @@ def _xref(xref: Element) -> str | None:
     return None
 
 
-def _tree(file: RegistryFile) -> Element:
-    top = Element("", {}, 1)
+def _tree(file: RegistryFile) -> XMLElement:
+    top = XMLElement("", {}, 1)
     open_elements = [top]
     count = 0
     parser = expat.ParserCreate(namespace_separator=" ")
@@ -251,7 +253,7 @@ def _tree(file: RegistryFile) -> Element:
         if len(open_elements) > _MAX_DEPTH or count > _MAX_ELEMENTS:
             raise file.error("the file has too many elements, or they are nested too deeply", parser.CurrentLineNumber)
         space, _, local = name.rpartition(" ")
-        element = Element(local if space == _XML_NAMESPACE else name, attributes, parser.CurrentLineNumber)
+        element = XMLElement(local if space == _XML_NAMESPACE else name, attributes, parser.CurrentLineNumber)
         open_elements[-1].content.append(element)
         open_elements.append(element)
 
@@ -276,5 +278,5 @@ def _tree(file: RegistryFile) -> Element:
         raise file.error(
             f"the file is not XML: {expat.ErrorString(error.code)}", error.lineno, error.offset + 1
         ) from None
-    [root] = (part for part in top.content if isinstance(part, Element))
+    [root] = (part for part in top.content if isinstance(part, XMLElement))
     return root

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from ..text import characters
-from .tables import Record, RegistryError, Snapshot
+from .tables import Record, RegistryError, TableOrigin
 
 MAX_TEXT = 2000
 """The maximum number of characters of a text. The longest one in use has 217."""
@@ -47,7 +47,7 @@ class RegistryFile:
         """
         return self.text.count("\n", 0, offset) + 1, offset - self.text.rfind("\n", 0, offset)
 
-    def snapshot(self, date: str | None, source: str) -> Snapshot:
+    def snapshot(self, date: str | None, source: str) -> TableOrigin:
         """Return the origin of the tables in the file: a date and the URL ``source``.
 
         The date is the field ``date``, else the parameter, which is the date in the file. Raises
@@ -56,7 +56,7 @@ class RegistryFile:
         day = self.date or date
         if day is None:
             raise self.error("the file does not contain its date; set it with --date")
-        return Snapshot(day, source)
+        return TableOrigin(day, source)
 
 
 def collect(

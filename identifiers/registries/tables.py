@@ -41,7 +41,7 @@ class RegistryError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Snapshot:
+class TableOrigin:
     """The origin of a table: the date of its facts (YYYY-MM-DD), and the URL of the official file."""
 
     date: str
@@ -155,18 +155,18 @@ class Table(NamedTuple, Generic[Record]):
     """
 
     registry: Registry[Record]
-    snapshot: Snapshot
+    snapshot: TableOrigin
     records: Mapping[str, Record]
 
     @classmethod
-    def of(cls, registry: Registry[Record], snapshot: Snapshot, records: Iterable[Record]) -> Table[Record]:
+    def of(cls, registry: Registry[Record], snapshot: TableOrigin, records: Iterable[Record]) -> Table[Record]:
         """Make a table of records in any order. Of two records with the same key, only the last is kept."""
         return cls(registry, snapshot, {record.key: record for record in sorted(records, key=lambda each: each.key)})
 
     def text(self) -> str:
         """Serialize the table as JSON Lines.
 
-        >>> print(Table.of(SCHEMES, Snapshot("2026-08-13", "iana"), [Scheme("aaa", "permanent")]).text(), end="")
+        >>> print(Table.of(SCHEMES, TableOrigin("2026-08-13", "iana"), [Scheme("aaa", "permanent")]).text(), end="")
         {"registry": "uri-schemes", "date": "2026-08-13", "source": "iana"}
         ["aaa","permanent"]
         """
@@ -193,8 +193,8 @@ class Changes(NamedTuple):
 def compare(old: Table[Record], new: Table[Record]) -> Changes:
     """Return the differences between two tables of one registry (ARK-021).
 
-    >>> old = Table.of(SCHEMES, Snapshot("2020-01-01", ""), [Scheme("a", "permanent"), Scheme("b", "provisional")])
-    >>> new = Table.of(SCHEMES, Snapshot("2026-01-01", ""), [Scheme("b", "permanent"), Scheme("c", "provisional")])
+    >>> old = Table.of(SCHEMES, TableOrigin("2020-01-01", ""), [Scheme("a", "permanent"), Scheme("b", "provisional")])
+    >>> new = Table.of(SCHEMES, TableOrigin("2026-01-01", ""), [Scheme("b", "permanent"), Scheme("c", "provisional")])
     >>> compare(old, new)
     Changes(added=('c',), changed={'b': ('status',)}, vanished=('a',))
     """
@@ -238,7 +238,7 @@ def read(text: str, registry: Registry[Record], *, file: str | None = None) -> T
             why = "the line is not a record of the table" if record is None else f"the key {record.key} is repeated"
             raise RegistryError(why, name, number)
         records[record.key] = record
-    return Table(registry, Snapshot(date, source), records)
+    return Table(registry, TableOrigin(date, source), records)
 
 
 def _row(record: Any) -> list[Any]:

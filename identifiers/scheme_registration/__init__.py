@@ -13,9 +13,9 @@ False
 
 from __future__ import annotations
 
-from .check_codes import RULES, Rule
-from .checks import CHECKLIST, PROFILES, QUESTIONS, Finding, Profile, lint, missing
-from .record import FIELDS, Field, Registration, RegistrationError, read, registered_names, registration
+from .check_codes import RULES, RegistrationRule
+from .checks import CHECKLIST, PROFILES, QUESTIONS, RegistrationFinding, RegistrationProfile, lint, missing
+from .record import FIELDS, Registration, RegistrationError, TemplateField, read, registered_names, registration
 from .scheme_names import VALID, NameReading, read_name, similar_names
 from .status import ACTORS, STATUSES, TRANSITIONS, Decision, Transition, moved, transition
 
@@ -30,13 +30,13 @@ __all__ = [
     "TRANSITIONS",
     "VALID",
     "Decision",
-    "Field",
-    "Finding",
     "NameReading",
-    "Profile",
     "Registration",
     "RegistrationError",
-    "Rule",
+    "RegistrationFinding",
+    "RegistrationProfile",
+    "RegistrationRule",
+    "TemplateField",
     "Transition",
     "lint",
     "missing",

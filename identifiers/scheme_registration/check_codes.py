@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 Level = Literal["always", "guideline", "advice"]
 
 
-class Rule(NamedTuple):
+class RegistrationRule(NamedTuple):
     """A rule that :func:`~.checks.lint` checks.
 
     - ``level``: "always" (an error for any status), "guideline" (an error for a permanent registration, a warning for
@@ -27,8 +27,8 @@ class Rule(NamedTuple):
     reference: str
 
 
-def _rules(*rows: tuple[str, Level, str, str, str, str]) -> dict[str, Rule]:
-    return {row[0]: Rule(*row) for row in rows}
+def _rules(*rows: tuple[str, Level, str, str, str, str]) -> dict[str, RegistrationRule]:
+    return {row[0]: RegistrationRule(*row) for row in rows}
 
 
 _003, _7595 = "document 003, section", "RFC 7595, section"

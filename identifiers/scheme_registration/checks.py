@@ -17,12 +17,12 @@ from .record import FIELDS, Registration
 from .scheme_names import GENERAL, MAX_ADVISED, RESERVED, NameReading, read_name
 from .status import STATUSES, is_way
 
-__all__ = ["CHECKLIST", "PROFILES", "QUESTIONS", "Finding", "Profile", "lint", "missing"]
+__all__ = ["CHECKLIST", "PROFILES", "QUESTIONS", "RegistrationFinding", "RegistrationProfile", "lint", "missing"]
 
 Severity = Literal["error", "warning", "note"]
 
 
-class Profile(NamedTuple):
+class RegistrationProfile(NamedTuple):
     """The rules of one document for registrations. ``title`` is the name of the document.
 
     - ``fields``: the names of the fields that a complete record has.
@@ -36,7 +36,7 @@ class Profile(NamedTuple):
 
 
 PROFILES = {
-    "4395bis": Profile(
+    "4395bis": RegistrationProfile(
         "4395bis",
         "draft-ietf-iri-4395bis-irireg-04",
         tuple(field.name for field in FIELDS),
@@ -44,7 +44,7 @@ PROFILES = {
         # does not exist.
         ("name", "status", "security", "contact", "references"),
     ),
-    "7595": Profile(
+    "7595": RegistrationProfile(
         "7595",
         "RFC 7595",
         ("name", "status", "applications", "contact", "controller", "references"),
@@ -64,7 +64,7 @@ _SHOWN_NAMES = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class RegistrationFinding:
     """A rule that a record breaks: its code in :data:`RULES`, the name of the field, and a message.
 
     - ``severity``: "error", "warning" or "note", by the level of the rule and the status of the record.
@@ -96,7 +96,7 @@ def missing(record: Registration, profile: str = "4395bis") -> list[str]:
     return [name for name in _profile(profile).fields if not _says(getattr(record, name))]
 
 
-def lint(record: Registration, profile: str = "4395bis", *, update: bool = False) -> list[Finding]:
+def lint(record: Registration, profile: str = "4395bis", *, update: bool = False) -> list[RegistrationFinding]:
     """Check a record and return the findings in the order of its fields.
 
     The guidelines are errors for a permanent registration and warnings for another (document 003, section 3: "Meeting
@@ -121,7 +121,7 @@ def lint(record: Registration, profile: str = "4395bis", *, update: bool = False
     return sorted(found, key=lambda finding: order.index(finding.field))
 
 
-def _profile(name: str) -> Profile:
+def _profile(name: str) -> RegistrationProfile:
     if name not in PROFILES:
         raise ValueError(f"{name!r} is not a profile; expected one of {', '.join(PROFILES)}")
     return PROFILES[name]
@@ -131,15 +131,17 @@ def _says(text: str) -> bool:
     return bool(text) and _PLACEHOLDER.fullmatch(text) is None
 
 
-def _found(code: str, field: str, status: str, message: str | None = None) -> Finding:
+def _found(code: str, field: str, status: str, message: str | None = None) -> RegistrationFinding:
     rule = RULES[code]
     severity: Severity = "note" if rule.level == "advice" else "error"
     if rule.level == "guideline" and status != "permanent":
         severity = "warning"
-    return Finding(code, severity, field, message or rule.title, rule.expected, rule.requirement, rule.reference)
+    return RegistrationFinding(
+        code, severity, field, message or rule.title, rule.expected, rule.requirement, rule.reference
+    )
 
 
-def _of_name(name: str, reading: NameReading, *, update: bool) -> Iterator[Finding]:
+def _of_name(name: str, reading: NameReading, *, update: bool) -> Iterator[RegistrationFinding]:
     if not name:
         return
     if not reading.valid:
@@ -161,7 +163,7 @@ def _of_name(name: str, reading: NameReading, *, update: bool) -> Iterator[Findi
         yield _found("scheme-name-general", "name", "")
 
 
-def _of_status(record: Registration, reading: NameReading, *, update: bool) -> Iterator[Finding]:
+def _of_status(record: Registration, reading: NameReading, *, update: bool) -> Iterator[RegistrationFinding]:
     status = record.status.lower()
     if _says(status) and status not in STATUSES:
         yield _found("status-unknown", "status", "")
@@ -169,7 +171,7 @@ def _of_status(record: Registration, reading: NameReading, *, update: bool) -> I
         yield _found("status-not-allowed", "status", "", f"the entry is {reading.status} and cannot become {status}")
 
 
-def _of_fields(record: Registration, profile: Profile) -> Iterator[Finding]:
+def _of_fields(record: Registration, profile: RegistrationProfile) -> Iterator[RegistrationFinding]:
     status = record.status.lower()
     for name in missing(record, profile.name):
         if status == "historical":
@@ -185,7 +187,7 @@ def _of_fields(record: Registration, profile: Profile) -> Iterator[Finding]:
             yield _found("field-hidden-character", field.name, status)
 
 
-def _of_syntax(record: Registration) -> Iterator[Finding]:
+def _of_syntax(record: Registration) -> Iterator[RegistrationFinding]:
     status, syntax = record.status.lower(), record.syntax
     # "fragment identifiers (#) cannot be re-used outside the generic syntax restrictions" (SCH-004)
     if _FRAGMENT.search(syntax):

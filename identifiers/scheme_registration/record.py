@@ -28,7 +28,7 @@ LARGEST = 200_000
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class TemplateField:
     """A field of the template of a registration.
 
     - ``name``: the attribute of :class:`Registration`. ``label``: the text before the colon when the field is printed.
@@ -44,22 +44,26 @@ class Field:
 # The template's fields are missing in our copy of document 003 (T-01); these are RFC 4395's, which the registration of
 # "urn" in document 001, section 7.1, was written to (S-01, SCH-048, SCH-051).
 FIELDS = (
-    Field("name", "Scheme name", ("uri/iri scheme name", "uri scheme name", "name"), "in lower case, without a colon"),
-    Field("status", "Status", (), "permanent, provisional or historical"),
-    Field(
+    TemplateField(
+        "name", "Scheme name", ("uri/iri scheme name", "uri scheme name", "name"), "in lower case, without a colon"
+    ),
+    TemplateField("status", "Status", (), "permanent, provisional or historical"),
+    TemplateField(
         "syntax",
         "Scheme syntax",
         ("uri/iri scheme syntax", "uri scheme syntax", "syntax"),
         "ABNF, or a reference to it",
     ),
-    Field(
+    TemplateField(
         "semantics",
         "Scheme semantics",
         ("uri/iri scheme semantics", "uri scheme semantics", "semantics"),
         "the kind of resource, how to find it, and the operations on it",
     ),
-    Field("encoding", "Encoding considerations", ("encoding",), "the encoding of text as characters of the identifier"),
-    Field(
+    TemplateField(
+        "encoding", "Encoding considerations", ("encoding",), "the encoding of text as characters of the identifier"
+    ),
+    TemplateField(
         "applications",
         "Applications/protocols that use this scheme name",
         (
@@ -73,16 +77,18 @@ FIELDS = (
         ),
         "the programs and protocols",
     ),
-    Field("interoperability", "Interoperability considerations", ("interoperability",), "possible conflicts, or None"),
-    Field("security", "Security considerations", ("security",), "the risks for users, or None"),
-    Field("contact", "Contact", (), "the person to ask"),
-    Field(
+    TemplateField(
+        "interoperability", "Interoperability considerations", ("interoperability",), "possible conflicts, or None"
+    ),
+    TemplateField("security", "Security considerations", ("security",), "the risks for users, or None"),
+    TemplateField("contact", "Contact", (), "the person to ask"),
+    TemplateField(
         "controller",
         "Change controller",
         ("author/change controller",),
         "the person or organization that may change this registration",
     ),
-    Field("references", "References", ("reference",), "the specification, or why it does not exist"),
+    TemplateField("references", "References", ("reference",), "the specification, or why it does not exist"),
 )
 
 _NOTE = "note"

@@ -1,7 +1,7 @@
 """Find the errors and notes of a URN, for the URN draft, RFC 8141 or both.
 
-Each function receives the parts of the text as :class:`.profiles.Parts` splits it. The functions do not depend on each
-other.
+Each function receives the parts of the text as :class:`.profiles.UrnParts` splits it. The functions do not depend on
+each other.
 """
 
 from __future__ import annotations

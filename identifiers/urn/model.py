@@ -19,7 +19,7 @@ from ..segments import Segment
 from ..text import display, iri
 from . import diagnosis, profiles
 from .grammar import DRAFT
-from .profiles import Parts
+from .profiles import UrnParts
 
 if TYPE_CHECKING:
     from .namespaces import Namespace
@@ -49,9 +49,9 @@ class Urn(Normalized):
     """
 
     @property
-    def parts(self) -> Parts:
+    def parts(self) -> UrnParts:
         """The parts as written: NID, NSS, query and fragment."""
-        return Parts.of(self.text)
+        return UrnParts.of(self.text)
 
     @property
     def nid(self) -> str:

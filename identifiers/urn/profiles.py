@@ -16,7 +16,7 @@ from .grammar import DRAFT, PROFILES, RFC8141
 _PLACE = attrgetter("start", "end")
 
 
-class Parts(NamedTuple):
+class UrnParts(NamedTuple):
     """The parts of a URN as written, without their marks. A missing query or fragment is None."""
 
     nid: str
@@ -25,11 +25,11 @@ class Parts(NamedTuple):
     fragment: str | None
 
     @classmethod
-    def of(cls, text: str) -> Parts:
+    def of(cls, text: str) -> UrnParts:
         """Split a text that starts with ``urn:``. Without a second colon, the NSS is empty.
 
-        >>> Parts.of("URN:ISBN:0451450523#p1")
-        Parts(nid='ISBN', nss='0451450523', query=None, fragment='p1')
+        >>> UrnParts.of("URN:ISBN:0451450523#p1")
+        UrnParts(nid='ISBN', nss='0451450523', query=None, fragment='p1')
         """
         rest, hash_mark, fragment = text[4:].partition("#")
         path, question_mark, query = rest.partition("?")
@@ -43,7 +43,7 @@ def first_error(text: str, accepted: Sequence[str] = PROFILES) -> Problem | None
     >>> first_error("urn:example:a/b", ["urnbis-01"]).code, first_error("urn:example:a/b")
     ('nss-slash', None)
     """
-    parts = Parts.of(text)
+    parts = UrnParts.of(text)
     if shared := sorted(diagnosis.shared(text, *parts), key=_PLACE):
         return shared[0]
     found = errors(parts)
@@ -52,13 +52,13 @@ def first_error(text: str, accepted: Sequence[str] = PROFILES) -> Problem | None
     return None
 
 
-def errors(parts: Parts) -> dict[str, list[Problem]]:
+def errors(parts: UrnParts) -> dict[str, list[Problem]]:
     """Return the errors of each profile, for parts without an error that both profiles share."""
     nid, nss, query, _ = parts
     return {DRAFT: list(diagnosis.draft(nid, nss)), RFC8141: list(diagnosis.rfc8141(nid, nss, query))}
 
 
-def problems(parts: Parts) -> tuple[Problem, ...]:
+def problems(parts: UrnParts) -> tuple[Problem, ...]:
     """Return the warnings and notes about a valid URN, in the order of their places.
 
     The errors of one profile are warnings, because the other profile accepts the URN.
@@ -71,10 +71,10 @@ def problems(parts: Parts) -> tuple[Problem, ...]:
     return tuple(sorted([*warnings, *diagnosis.notes(*parts)], key=_PLACE))
 
 
-def results(parts: Parts) -> dict[str, dict[str, Any]]:
+def results(parts: UrnParts) -> dict[str, dict[str, Any]]:
     """Return the result of each profile for a valid URN: ``valid``, its parts, and the codes of its ``problems``.
 
-    >>> results(Parts.of("urn:example:a/b"))["urnbis-01"]["problems"]
+    >>> results(UrnParts.of("urn:example:a/b"))["urnbis-01"]["problems"]
     ['nss-slash']
     """
     nid, nss, query, fragment = parts

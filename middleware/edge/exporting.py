@@ -26,7 +26,7 @@ _LISTED = 20
 
 
 @dataclass(kw_only=True)
-class Omitted:
+class OmittedNames:
     """The names that a format cannot represent: their number, and the first of them with the reasons."""
 
     number: int = 0
@@ -41,7 +41,7 @@ class Omitted:
 class NotRepresentable(Exception):
     """Raised if a format cannot represent some names. ``omitted`` has these names, and nothing is written."""
 
-    def __init__(self, omitted: Omitted) -> None:
+    def __init__(self, omitted: OmittedNames) -> None:
         super().__init__(f"the format cannot represent {omitted.number:,} names")
         self.omitted = omitted
 
@@ -54,7 +54,7 @@ def export_redirects(
     *,
     omit: bool = False,
     progress: Callable[[int], object] | None = None,
-) -> tuple[Marker, Omitted]:
+) -> tuple[Marker, OmittedNames]:
     """Write the redirects of all names to a binary file, and return its marker and the omitted names.
 
     - ``name``: the format. ``settings``: those of the resolver, with its prefix.
@@ -66,7 +66,7 @@ def export_redirects(
     """
     redirects = EdgeRedirects(settings)
     format = edge_format(name, redirects.prefix, redirects.fields)
-    omitted = Omitted()
+    omitted = OmittedNames()
     exported = utc_now()
     seen = 0
 

@@ -14,22 +14,22 @@ from ...bindings.names.binding import Binding
 from ..views.formats.reference import reference, without_code
 
 
-class Element(NamedTuple):
+class DublinCoreElement(NamedTuple):
     """An element of Dublin Core: its name without the namespace, and its value."""
 
     name: str
     value: str
 
 
-def elements(name: Binding, address: str) -> Iterator[Element]:
+def elements(name: Binding, address: str) -> Iterator[DublinCoreElement]:
     """Yield the elements of a live name in order. ``address`` is its URL at this resolver."""
     for element, values in _by_reference(name, address).items():
         own = [value for namespace in ("dc", "dcterms") if (value := _value(name, f"{namespace}.{element}"))]
-        yield from (Element(element, value) for value in dict.fromkeys(own or values) if value)
-    yield Element("identifier", address)
-    yield Element("identifier", name.identifier)
+        yield from (DublinCoreElement(element, value) for value in dict.fromkeys(own or values) if value)
+    yield DublinCoreElement("identifier", address)
+    yield DublinCoreElement("identifier", name.identifier)
     if other := _value(name, "dc.identifier"):
-        yield Element("identifier", other)
+        yield DublinCoreElement("identifier", other)
 
 
 def _by_reference(name: Binding, address: str) -> Mapping[str, Sequence[str | None]]:

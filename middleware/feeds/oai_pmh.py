@@ -22,7 +22,7 @@ from ...bindings.names.errors import BindingError
 from ...bindings.names.selection import Page, Selection
 from ..http.request import MAX_FORM, Request
 from . import oai_arguments, oai_tokens
-from .dublin_core import Element, elements
+from .dublin_core import DublinCoreElement, elements
 from .feed import FeedAnswer, FeedSource, refusal, utc_seconds
 from .oai_arguments import Verb
 from .oai_errors import OaiError
@@ -46,7 +46,7 @@ class _Record(NamedTuple):
     datestamp: str
     sets: Sequence[str]
     deleted: bool
-    elements: Sequence[Element]
+    elements: Sequence[DublinCoreElement]
 
 
 class OaiPmh:

@@ -63,13 +63,13 @@ _PAGE_FORMS = ("text/html", "application/json", "text/plain")
 _REFUSAL_FORMS = ("text/html", "application/problem+json", "application/json", "text/plain")
 
 
-class Page(Protocol):
+class VisitorPage(Protocol):
     """A text for visitors as an HTML page."""
 
     def as_html(self, site: Presentation, /) -> bytes: ...
 
 
-class View(Page, Protocol):
+class View(VisitorPage, Protocol):
     """A text for users in three representations: HTML page, JSON and plain text. :func:`preferred` selects one."""
 
     def as_json(self) -> bytes: ...
@@ -339,7 +339,7 @@ class Answers:
         has_languages = media_type == "text/html" and len(self._languages) > 1
         return ("Accept", "Accept-Language") if has_languages else ("Accept",)
 
-    def _page(self, view: Page, headers: Headers, request: Request) -> bytes:
+    def _page(self, view: VisitorPage, headers: Headers, request: Request) -> bytes:
         """Return a public page in the language of the visitor, and add its fields to the header."""
         language = preferred_language(request.accepted.languages, self._languages)
         branding = self._branding().over(self._settings.branding)

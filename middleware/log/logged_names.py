@@ -15,7 +15,7 @@ from ...bindings.log.errors import LogError
 from ...bindings.log.folder import CHECKPOINT, LogFolder
 from ...bindings.log.notes.checkpoints import Checkpoint
 from ...bindings.log.notes.keys import COSIGNATURE_BYTES
-from ...bindings.log.notes.notes import Note
+from ...bindings.log.notes.notes import SignedNote
 from ...bindings.names.binding import LoggedName
 from ...bindings.names.errors import BindingsUnavailable
 from ...bindings.open import bindings_at
@@ -88,7 +88,7 @@ class LoggedNames:
         published = self._published
         if published is not None and published.version == version:
             return published
-        note = Note.of_bytes(self._folder.checkpoint() or b"")
+        note = SignedNote.of_bytes(self._folder.checkpoint() or b"")
         checkpoint = Checkpoint.of_text(note.text)
         # Without the keys of the witnesses, a cosignature is recognized by its length.
         cosigners = {signature.name for signature in note.signatures if len(signature.value) == COSIGNATURE_BYTES}

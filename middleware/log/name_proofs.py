@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from ...bindings.log.errors import LogError
 from ...bindings.log.folder import LogFolder
 from ...bindings.log.notes.checkpoints import Checkpoint
-from ...bindings.log.notes.notes import Note
+from ...bindings.log.notes.notes import SignedNote
 from ...bindings.log.tree.proofs import MEDIA_TYPE, Proof
 from ...bindings.log.tree.tiles import ENTRIES, WIDTH, entries_of, hash_reader, tile_at
 from ...bindings.log.tree.tree import inclusion_proof
@@ -44,7 +44,7 @@ def prove(folder: LogFolder, numbers: Sequence[int]) -> Proof | None:
     content = folder.checkpoint()
     if content is None:
         raise LogError(f"{folder} has no checkpoint")
-    size = Checkpoint.of_text(Note.of_bytes(content).text).size
+    size = Checkpoint.of_text(SignedNote.of_bytes(content).text).size
     published = [number for number in numbers if number < size]
     if not published:
         return None

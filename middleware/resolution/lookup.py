@@ -25,7 +25,7 @@ _MAX_OCTETS_PER_CHARACTER = 12
 _MAX_VARIANTS = 4
 
 
-class Found(NamedTuple):
+class FoundBinding(NamedTuple):
     """The binding that answers a request, and its origin.
 
     If the identifier itself is not bound, ``container`` or ``rule`` made the binding: the key of a container, or the

@@ -39,7 +39,7 @@ from ...identifiers import Ark, Problem
 from . import refusals
 from .description_formats import BY_INFLECTION
 from .forwarding import forward_text, forwarding
-from .lookup import Fetch, Found, find_above, find_exact, withdrawing_keys
+from .lookup import Fetch, FoundBinding, find_above, find_exact, withdrawing_keys
 from .negotiation import ANYTHING, Accepted, choose
 from .request import ResolutionRequest, parse_request
 from .result import Identifier, Outcome, Resolution
@@ -93,11 +93,11 @@ def resolve(
 
 def _find(
     request: ResolutionRequest, fetch: Fetch, rules: Rules, settings: Settings, prefixes: Prefixes
-) -> Found | Resolution:
+) -> FoundBinding | Resolution:
     """Return the binding that answers a request, or the answer if there is none."""
     binding = find_exact(request, fetch)
     if binding is not None and not binding.is_reserved:
-        return Found(request, binding, given=is_given(binding))
+        return FoundBinding(request, binding, given=is_given(binding))
     containers, withdrawn = find_above(request.identifier, fetch)
     if withdrawn is not None:
         # The withdrawal of a name includes all names below it.
@@ -115,9 +115,9 @@ def _find(
                 return below
             break
         if binding := inherit(container, request.key, request.core):
-            return Found(request, binding, container.identifier, given=is_given(container))
+            return FoundBinding(request, binding, container.identifier, given=is_given(container))
     if ruled := rules(request.identifier):
-        return Found(request, ruled.binding, rule=ruled.prefix)
+        return FoundBinding(request, ruled.binding, rule=ruled.prefix)
     return _unbound(request, nearest, settings, prefixes)
 
 
@@ -176,7 +176,7 @@ def _unknown(request: ResolutionRequest, container: str | None, message: str | N
     return _refuse(request, "not-bound", container=container, message=message, record=record)
 
 
-def _answer(found: Found, settings: Settings, prefixes: Prefixes) -> Resolution:
+def _answer(found: FoundBinding, settings: Settings, prefixes: Prefixes) -> Resolution:
     """Return the answer by a binding."""
     request, binding = found.request, found.binding
     if request.inflection in BY_INFLECTION:
@@ -213,7 +213,7 @@ def _answer(found: Found, settings: Settings, prefixes: Prefixes) -> Resolution:
 
 
 def _answered(
-    found: Found,
+    found: FoundBinding,
     status: int,
     outcome: Outcome,
     target: str | None = None,
@@ -274,7 +274,7 @@ def _accepts_inflection(binding: Binding, inflection: str, settings: Settings) -
     return known and binding.kind in ("located", "related")
 
 
-def _usable_target(found: Found, stored: str | None, settings: Settings) -> str | None:
+def _usable_target(found: FoundBinding, stored: str | None, settings: Settings) -> str | None:
     """Return the stored target if it passes today's checks: other programs can write to a store."""
     kind = found.binding.kind
     try:
@@ -286,7 +286,7 @@ def _usable_target(found: Found, stored: str | None, settings: Settings) -> str 
     return None if _leads_to_itself(found, target, settings) else target
 
 
-def _leads_to_itself(found: Found, target: str, settings: Settings) -> bool:
+def _leads_to_itself(found: FoundBinding, target: str, settings: Settings) -> bool:
     """Return whether a target requests the same name from this resolver, or a name below the same container.
 
     The container would make another such target, so that the client would be redirected without end.

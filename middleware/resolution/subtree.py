@@ -19,7 +19,7 @@ from ...identifiers import Ark, IdentifierError, Problem
 from ...identifiers.ark import parser as ark
 from ...identifiers.ark.grammar import LABEL
 from .description_formats import BY_INFLECTION
-from .lookup import MAX_CONTAINERS, Fetch, Found, find_bound, withdrawing_keys
+from .lookup import MAX_CONTAINERS, Fetch, FoundBinding, find_bound, withdrawing_keys
 from .request import ResolutionRequest, inflection
 from .settings import Settings
 
@@ -72,7 +72,7 @@ def site_path(container: Binding, core: str) -> str | None:
     return None if path is None or targets.is_reserved(path) else path
 
 
-def find_below(request: ResolutionRequest, container: Binding, settings: Settings) -> Found | None:
+def find_below(request: ResolutionRequest, container: Binding, settings: Settings) -> FoundBinding | None:
     """Return the binding of a path below a name whose subtree the site serves. Return None if the path is not
     permitted.
 
@@ -85,13 +85,13 @@ def find_below(request: ResolutionRequest, container: Binding, settings: Setting
         below = replace(
             container, identifier=request.key, target=path, resource=None, metadata=NOTHING, spelling=request.key
         )
-        return Found(request, below, container.identifier)
+        return FoundBinding(request, below, container.identifier)
     key = container.identifier
     # The path is appended after the check of the target, because it can contain characters that no target can have.
-    return Found(request._replace(identifier=ark.parse(key), key=key), replace(container, alternates=NOTHING))
+    return FoundBinding(request._replace(identifier=ark.parse(key), key=key), replace(container, alternates=NOTHING))
 
 
-def find_below_text(given: str, problem: Problem, fetch: Fetch, settings: Settings) -> Found | None:
+def find_below_text(given: str, problem: Problem, fetch: Fetch, settings: Settings) -> FoundBinding | None:
     """Return the binding for a text that is not an ARK, below an ARK that accepts any path: one whose subtree the site
     serves, or one with passthrough "given".
 
@@ -121,7 +121,7 @@ def find_below_text(given: str, problem: Problem, fetch: Fetch, settings: Settin
     # The text has no name of its own, so its redirect is that of the container.
     key = container.identifier
     made = inherit(container, key, core) if is_given(container) else None
-    return made and Found(request._replace(identifier=ark.parse(key), key=key), made, key, given=True)
+    return made and FoundBinding(request._replace(identifier=ark.parse(key), key=key), made, key, given=True)
 
 
 def _before_variants(core: str, place: int) -> Ark | None:

@@ -106,7 +106,7 @@ def signed_in(known: Accounts, name: str, password: str, address: str | None) ->
     except TooManyAttempts as error:
         sentence = "There were too many failed attempts to sign in. Wait 15 minutes, then try again."
         raise HTTPRefusal(429, "sign-in-limit", sentence, retry_after=error.seconds) from None
-    except passwords.Busy:
+    except passwords.PasswordsBusy:
         sentence = "Too many passwords are checked at this moment. Try again in some seconds."
         raise HTTPRefusal(503, "sign-in-busy", sentence, retry_after=5) from None
 

@@ -50,7 +50,7 @@ _KEPT = 1000
 _HASHER = argon2.PasswordHasher.from_parameters(argon2.profiles.RFC_9106_LOW_MEMORY)
 
 
-class Busy(Exception):
+class PasswordsBusy(Exception):
     """Too many passwords are checked at this moment. Try again in some seconds."""
 
 
@@ -165,7 +165,7 @@ def _keyed(text: str) -> bytes:
 def _slot() -> Iterator[None]:
     slots = _state.slots
     if not slots.acquire(timeout=WAIT_SECONDS):
-        raise Busy
+        raise PasswordsBusy
     try:
         yield
     finally:

@@ -41,7 +41,7 @@ class WrongPassword(Exception):
 def sign_in(accounts: Accounts, name: str, password: str, address: str | None) -> Account:
     """Return the account with this name and password. ``address`` is that of the client.
 
-    Raises WrongPassword, TooManyAttempts, :class:`~.passwords.Busy` and BindingsUnavailable.
+    Raises WrongPassword, TooManyAttempts, :class:`~.passwords.PasswordsBusy` and BindingsUnavailable.
     """
     try:
         name = read_name(name)
@@ -67,9 +67,9 @@ def sign_in(accounts: Accounts, name: str, password: str, address: str | None) -
         except TooManyAttempts:
             attempts.write_later()
             raise
-        except (concurrency.Busy, passwords.Busy):
+        except (concurrency.Busy, passwords.PasswordsBusy):
             attempts.write_later()
-            raise passwords.Busy from None
+            raise passwords.PasswordsBusy from None
 
     is_right = _checks.shared(_credential(name, stored, password), check, attempts, address)
     if not (is_right and account and stored):
@@ -117,7 +117,7 @@ class _Checks:
             with slots.acquire("sign-ins", address):
                 is_right = running.result(_SHARED_SECONDS)
         except (concurrency.Busy, CancelledError, TimeoutError):
-            raise passwords.Busy from None
+            raise passwords.PasswordsBusy from None
         if is_right:
             attempts.succeeded()
             attempts.write_later()

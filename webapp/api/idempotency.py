@@ -47,7 +47,7 @@ _INSERT = {"postgresql": postgresql.insert, "sqlite": sqlite.insert}
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class StoredReply:
     """The parts of a response that a repeated request gets again."""
 
     value: Any
@@ -84,7 +84,7 @@ class OneRequest:
     request: str
     is_stored: bool = False
 
-    def earlier_reply(self) -> Reply | None:
+    def earlier_reply(self) -> StoredReply | None:
         """Return the reply to an earlier request with the key, or None.
 
         Raises :class:`HTTPRefusal` with 422 if that was another request.
@@ -96,9 +96,9 @@ class OneRequest:
         if known != self.request:
             sentence = "This Idempotency-Key was used for another request. Use a new key for each request."
             raise HTTPRefusal(422, "idempotency-key-used", sentence)
-        return Reply(status=status, **json.loads(stored))
+        return StoredReply(status=status, **json.loads(stored))
 
-    def store(self, connection: Connection, reply: Reply) -> None:
+    def store(self, connection: Connection, reply: StoredReply) -> None:
         """Write the reply in the transaction of the change. Raises :class:`KeyUsed` if the key was used meanwhile."""
         self.is_stored = True
         now = self.accounts.bindings.now()
@@ -117,7 +117,7 @@ class OneRequest:
         if connection.execute(added).rowcount == 0:
             raise KeyUsed
 
-    def store_result(self, transaction: Transaction, represent: Callable[[Any], Reply]) -> None:
+    def store_result(self, transaction: Transaction, represent: Callable[[Any], StoredReply]) -> None:
         """Write the reply for the result of a transaction at its end. Raises :class:`KeyUsed`."""
         self.store(transaction.connection, represent(transaction.result))
 
@@ -140,7 +140,7 @@ def of_request(accounts: Accounts, caller: Caller) -> OneRequest | None:
     return OneRequest(accounts, caller.account.number, given[0], digest)
 
 
-def answer(accounts: Accounts, caller: Caller, act: Callable[[OneRequest | None], Reply]) -> Response:
+def answer(accounts: Accounts, caller: Caller, act: Callable[[OneRequest | None], StoredReply]) -> Response:
     """Return the reply of ``act``, or that of an earlier request with the same key.
 
     ``act`` stores its reply with :meth:`OneRequest.store` in the transaction of the change. Its argument is None
@@ -169,7 +169,7 @@ def answer(accounts: Accounts, caller: Caller, act: Callable[[OneRequest | None]
 
 
 def manage(
-    management: Management, caller: Caller, act: Callable[[Management], T], represent: Callable[[Any], Reply]
+    management: Management, caller: Caller, act: Callable[[Management], T], represent: Callable[[Any], StoredReply]
 ) -> Response:
     """Return the reply to a change of names, as :func:`answer` does.
 
@@ -177,7 +177,7 @@ def manage(
     (:attr:`Transaction.result`).
     """
 
-    def once(one: OneRequest | None) -> Reply:
+    def once(one: OneRequest | None) -> StoredReply:
         if one is None:
             return represent(act(management))
         return represent(act(management.recorded_by(lambda transaction: one.store_result(transaction, represent))))

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from ...bindings.names import selection as listing
-from .forms import Problem
+from .forms import FieldProblem
 
 _DAY = len("2026-11-23")
 
@@ -34,7 +34,7 @@ class Period(NamedTuple):
     before: datetime | None
 
 
-def read_period(given: Mapping[str, str], errors: dict[str, Problem]) -> Period:
+def read_period(given: Mapping[str, str], errors: dict[str, FieldProblem]) -> Period:
     """Return the period of the fields ``since`` and ``before``, and add the errors of dates that are not valid."""
     found: list[datetime | None] = []
     for name, read in (("since", read_since), ("before", read_before)):
@@ -46,6 +46,6 @@ def read_period(given: Mapping[str, str], errors: dict[str, Problem]) -> Period:
     return Period(*found)
 
 
-def not_a_date(text: str) -> Problem:
+def not_a_date(text: str) -> FieldProblem:
     """Return the error for a text that is not a date."""
-    return Problem(f"{text} is not a date.", "a date such as 2026-11-23")
+    return FieldProblem(f"{text} is not a date.", "a date such as 2026-11-23")

@@ -13,7 +13,7 @@ from ..admission import download
 from ..config import url
 from ..errors import HTTPRefusal
 from ..report import spreadsheet
-from .forms import Problem
+from .forms import FieldProblem
 
 _FORMS = (("csv", "CSV"), ("jsonl", "JSON Lines"))
 
@@ -28,7 +28,7 @@ def addresses(endpoint: str, **values: object) -> list[tuple[str, str]]:
     return [(label, url(endpoint, form=form, **values)) for form, label in _FORMS]
 
 
-def require_valid(errors: Mapping[str, Problem]) -> None:
+def require_valid(errors: Mapping[str, FieldProblem]) -> None:
     """Raise :class:`HTTPRefusal` if a filter has an error. The file would have rows that the user does not want."""
     if errors:
         raise HTTPRefusal(HTTPStatus.BAD_REQUEST, "list-filter", "A filter is not valid. Correct it before the export.")

@@ -8,19 +8,19 @@ from ...bindings.names.errors import BindingsUnavailable, CatalogueError
 from ..errors import sentence
 
 
-class Problem(NamedTuple):
+class FieldProblem(NamedTuple):
     """An error of a form field: a sentence that states what is wrong and why, and what is accepted instead."""
 
     message: str
     expected: str | None = None
 
     @classmethod
-    def of(cls, error: CatalogueError) -> Problem:
+    def of(cls, error: CatalogueError) -> FieldProblem:
         """Return the problem for an error of the bindings. Raise the error if no other value of the field corrects it:
         the database cannot be used.
 
-        >>> Problem.of(CatalogueError("redirect-status"))
-        Problem(message='This status cannot be used for a redirect.', expected='302 or 307')
+        >>> FieldProblem.of(CatalogueError("redirect-status"))
+        FieldProblem(message='This status cannot be used for a redirect.', expected='302 or 307')
         """
         if isinstance(error, BindingsUnavailable):
             raise error

@@ -9,7 +9,7 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from ...bindings.names.errors import BindingConflict
 from ..config import url
-from ..links.model import DESCRIPTIONS, STATES, Link, State
+from ..links.model import DESCRIPTIONS, STATES, State, TracedTarget
 from ..links.store import Links
 from ..management import Fields, Stale
 from . import exports, messages
@@ -79,7 +79,7 @@ def _state() -> State:
     return "dead"
 
 
-def _all(links: Links, state: State) -> Iterator[Link]:
+def _all(links: Links, state: State) -> Iterator[TracedTarget]:
     after = ""
     while found := links.of_state(state, after, _BLOCK):
         yield from found

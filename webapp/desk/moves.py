@@ -20,10 +20,10 @@ from ..management import Forbidden
 from ..management.permissions import require_curator
 from ..trace_requests import acquire_slot, fetcher
 from ..tracing.hop import FAILURES, Fetch, HopFailed
-from ..tracing.progress import Progress
+from ..tracing.progress import TraceProgress
 from . import messages
 from .blueprint import blueprint, caller, management, see_other
-from .forms import Problem
+from .forms import FieldProblem
 
 SAMPLE = 3
 """The number of new targets that the preview requests."""
@@ -60,7 +60,7 @@ def send() -> AnyResponse:
     """Replace the beginning of many targets, as the form asks. Without the field ``apply``, only show the changes."""
     move = _move()
     problems = {
-        field: Problem("This field is empty.", "a host such as old.example, or the beginning of a URL")
+        field: FieldProblem("This field is empty.", "a host such as old.example, or the beginning of a URL")
         for field, text in (("source", move.source), ("destination", move.destination))
         if not text
     }
@@ -76,7 +76,7 @@ def send() -> AnyResponse:
             field = "source" if move.source in error.message else "destination"
             if error.code in ("list-prefix", "operation-large"):
                 field = "below"
-            problems[field] = Problem.of(error)
+            problems[field] = FieldProblem.of(error)
     if result is not None and result.written:
         messages.put(
             f"{result.changed:,} target{'' if result.changed == 1 else 's'} moved.",
@@ -88,7 +88,7 @@ def send() -> AnyResponse:
     return Response(_page(move, problems, result), status)
 
 
-def _page(move: Move, problems: dict[str, Problem], result: BulkResult | None) -> str:
+def _page(move: Move, problems: dict[str, FieldProblem], result: BulkResult | None) -> str:
     return render_template(
         "desk/moves.html",
         move=move,
@@ -112,7 +112,7 @@ def _sampled(result: BulkResult) -> Sequence[Sampled]:
         return []
     slot = acquire_slot(known, "previews")
     try:
-        fetch = fetcher(known, request.remote_addr, threading.Event(), Progress(), fresh=False)
+        fetch = fetcher(known, request.remote_addr, threading.Event(), TraceProgress(), fresh=False)
         with ThreadPoolExecutor(SAMPLE) as pool:
             return list(pool.map(lambda target: _response(fetch, target), targets))
     finally:

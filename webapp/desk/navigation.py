@@ -8,7 +8,7 @@ from flask import current_app, request
 
 from ..accounts.model import Caller, Role
 from ..config import url
-from ..navigation import Link
+from ..navigation import NavigationLink
 
 
 class _Page(NamedTuple):
@@ -39,9 +39,9 @@ _PAGES = (
 )
 
 
-def desk_navigation(caller: Caller) -> list[Link]:
+def desk_navigation(caller: Caller) -> list[NavigationLink]:
     """Return the links to the pages that a caller can use."""
-    links: list[Link] = []
+    links: list[NavigationLink] = []
     for page in _PAGES:
         if page.endpoint not in current_app.view_functions or caller.role not in page.roles:
             continue
@@ -49,5 +49,5 @@ def desk_navigation(caller: Caller) -> list[Link]:
         here = f"{request.script_root}{request.path}"
         own = (address, url(page.also)) if page.also else (address,)
         is_below = page.endpoint != "desk.overview" and f"{here}/".startswith(tuple(f"{each}/" for each in own))
-        links.append(Link(page.label, address, "page" if here == address else "true" if is_below else ""))
+        links.append(NavigationLink(page.label, address, "page" if here == address else "true" if is_below else ""))
     return links

@@ -76,7 +76,7 @@ def unauthorized(detail: str = "") -> Failed:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Answer:
+class EzidAnswer:
     """A successful answer: the text after ``success:``, the elements, the status, and header fields."""
 
     text: str
@@ -85,7 +85,7 @@ class Answer:
     fields: Mapping[str, str] = field(default_factory=dict)
 
 
-def response(answer: Answer | Failed) -> Response:
+def response(answer: EzidAnswer | Failed) -> Response:
     """Return an answer or an error as plain text, or as a page for a client that prefers HTML."""
     if isinstance(answer, Failed):
         label, text, elements, status = "error", str(answer), {}, answer.status

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Asked:
+class EzidRequest:
     """A request: the identifier or shoulder in its path, the parameters in its query, and its body."""
 
     subject: str

@@ -22,8 +22,8 @@ from ...identifiers.text import display
 from ..errors import HTTPRefusal, drain
 from ..management import Missing
 from . import anvl_body, downloads, operations, sessions
-from .answers import Answer, Failed, bad_request, response
-from .asked import Asked
+from .answers import EzidAnswer, Failed, bad_request, response
+from .asked import EzidRequest
 from .configuration import KEY, Ezid, check_path, ezid
 from .download_request import FORM_TYPE
 
@@ -37,36 +37,36 @@ REQUESTS_EACH = 16
 _log = logging.getLogger(__name__)
 
 
-class Operation(NamedTuple):
+class EzidOperation(NamedTuple):
     """The effect of a method at a path: the function, the permitted query parameters, and the type of the body."""
 
-    answer: Callable[[Asked], Answer | Response]
+    answer: Callable[[EzidRequest], EzidAnswer | Response]
     parameters: tuple[str, ...] = ()
     content_type: str = "text/plain"
     needs_accounts: bool = True
 
 
-def status(asked: Asked) -> Answer:
+def status(asked: EzidRequest) -> EzidAnswer:
     """Report that the API works. Raises BindingsUnavailable if the names cannot be read."""
     ezid().management.bindings.fetch(["ark:"])
-    return Answer(text="EZID is up")
+    return EzidAnswer(text="EZID is up")
 
 
-_PAGES: Mapping[str, Mapping[str, Operation]] = {
-    "status": {"GET": Operation(status, needs_accounts=False)},
-    "login": {"GET": Operation(sessions.login)},
-    "logout": {"GET": Operation(sessions.logout)},
-    "download_request": {"POST": Operation(downloads.request_download, content_type=FORM_TYPE)},
+_PAGES: Mapping[str, Mapping[str, EzidOperation]] = {
+    "status": {"GET": EzidOperation(status, needs_accounts=False)},
+    "login": {"GET": EzidOperation(sessions.login)},
+    "logout": {"GET": EzidOperation(sessions.logout)},
+    "download_request": {"POST": EzidOperation(downloads.request_download, content_type=FORM_TYPE)},
 }
-_FOLDERS: Mapping[str, Mapping[str, Operation]] = {
+_FOLDERS: Mapping[str, Mapping[str, EzidOperation]] = {
     "id/": {
-        "GET": Operation(operations.view, ("prefix_match",)),
-        "PUT": Operation(operations.create, ("update_if_exists",)),
-        "POST": Operation(operations.update),
-        "DELETE": Operation(operations.delete),
+        "GET": EzidOperation(operations.view, ("prefix_match",)),
+        "PUT": EzidOperation(operations.create, ("update_if_exists",)),
+        "POST": EzidOperation(operations.update),
+        "DELETE": EzidOperation(operations.delete),
     },
-    "shoulder/": {"POST": Operation(operations.mint)},
-    "download/": {"GET": Operation(downloads.download)},
+    "shoulder/": {"POST": EzidOperation(operations.mint)},
+    "download/": {"GET": EzidOperation(downloads.download)},
 }
 
 
@@ -107,7 +107,7 @@ def _made(path: bytes) -> Response:
     """Return the answer for a path below that of the API. Every error becomes an answer."""
     try:
         found = _carried_out(path)
-        return response(found) if isinstance(found, Answer) else found
+        return response(found) if isinstance(found, EzidAnswer) else found
     except Failed as failed:
         return response(failed)
     except (BindingError, BindingsUnavailable) as error:
@@ -141,7 +141,7 @@ def _refused(error: BindingError | BindingsUnavailable) -> Failed:
     return bad_request(f"{error.message}; expected {error.expected} ({error.code})")
 
 
-def _carried_out(path: bytes) -> Answer | Response:
+def _carried_out(path: bytes) -> EzidAnswer | Response:
     try:
         text = path.decode()
     except UnicodeDecodeError:
@@ -160,10 +160,10 @@ def _carried_out(path: bytes) -> Answer | Response:
     if operation.needs_accounts and not ezid().management.accounts.exist():
         detail = "this API is disabled until an account exists; the command ararat account add adds one"
         raise Failed("bad request", detail, status=404)
-    return operation.answer(Asked(subject=subject, parameters=_parameters(operation.parameters), body=body))
+    return operation.answer(EzidRequest(subject=subject, parameters=_parameters(operation.parameters), body=body))
 
 
-def _operations(path: str) -> tuple[Mapping[str, Operation], str]:
+def _operations(path: str) -> tuple[Mapping[str, EzidOperation], str]:
     """Return the operations of a path by method, and the identifier or shoulder in it."""
     if path in _PAGES:
         return _PAGES[path], ""

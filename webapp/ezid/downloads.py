@@ -24,8 +24,8 @@ from ...bindings.storage.tables.account_tables import jobs
 from ...bindings.storage.writing.inserts import new_row_number
 from .. import admission
 from . import download_formats, download_request, elements
-from .answers import Answer, Failed
-from .asked import Asked
+from .answers import EzidAnswer, Failed
+from .asked import EzidRequest
 from .configuration import ezid
 from .download_formats import SUFFIXES, Described
 from .download_request import Download
@@ -46,7 +46,7 @@ _STORED = select(jobs.c.account, jobs.c.kind, jobs.c.parameters, jobs.c.created)
 _ENDINGS = {"gzip": "application/gzip", "zip": "application/zip"}
 
 
-def request_download(asked: Asked) -> Answer:
+def request_download(asked: EzidRequest) -> EzidAnswer:
     """Record a request for a download, and return its URL."""
     known = require_caller()
     wanted = download_request.read(asked.body)
@@ -58,14 +58,14 @@ def request_download(asked: Asked) -> Answer:
         **wanted.as_dict(),
     }
     number = _add(ezid().management.accounts, known.account.number, json.dumps(parameters))
-    return Answer(text=f"{ezid().base()}/download/{number}-{secret}.{_ending(wanted)}")
+    return EzidAnswer(text=f"{ezid().base()}/download/{number}-{secret}.{_ending(wanted)}")
 
 
 def _ending(wanted: Download) -> str:
     return "zip" if wanted.compression == "zip" else f"{SUFFIXES[wanted.format]}.gz"
 
 
-def download(asked: Asked) -> Response:
+def download(asked: EzidRequest) -> Response:
     """Return the file of a download. It is not found if the URL is unknown or expired, or the account is disabled."""
     found = _NAME.fullmatch(asked.subject)
     stored = _stored(int(found[1]), found[2]) if found else None

@@ -12,8 +12,8 @@ from ...bindings.names.errors import BindingConflict
 from ..accounts.errors import AccountError
 from ..management import Missing, Stale
 from . import anvl_body, elements
-from .answers import Answer, Failed, bad_request
-from .asked import Asked
+from .answers import EzidAnswer, Failed, bad_request
+from .asked import EzidRequest
 from .configuration import ezid
 from .sessions import caller, require_caller
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .elements import Statement
 
 
-def view(asked: Asked) -> Answer:
+def view(asked: EzidRequest) -> EzidAnswer:
     """Return the elements of an identifier, or of the longest registered prefix of it."""
     known = caller()
     identifier = asked.subject
@@ -34,10 +34,10 @@ def view(asked: Asked) -> Answer:
     name = elements.classic(found.identifier)
     wanted = elements.classic(names.key(names.read(identifier)))
     text = name if name == wanted else f"{name} in_lieu_of {wanted}"
-    return Answer(text=text, elements=elements.described(found, ezid().prefix, _owner(known, found)))
+    return EzidAnswer(text=text, elements=elements.described(found, ezid().prefix, _owner(known, found)))
 
 
-def create(asked: Asked) -> Answer:
+def create(asked: EzidRequest) -> EzidAnswer:
     """Create an identifier, or update it if it exists and the request permits that."""
     known = require_caller()
     statement = elements.stated(anvl_body.read(asked.body))
@@ -52,16 +52,16 @@ def create(asked: Asked) -> Answer:
             # Another request has created the identifier since then.
             return _updated(known, asked.subject, statement)
         raise bad_request("identifier already exists, cannot create") from None
-    return Answer(text=elements.classic(saved.after.identifier), status=201)
+    return EzidAnswer(text=elements.classic(saved.after.identifier), status=201)
 
 
-def update(asked: Asked) -> Answer:
+def update(asked: EzidRequest) -> EzidAnswer:
     """Replace or add the elements of the request; the others stay."""
     known = require_caller()
     return _updated(known, asked.subject, elements.stated(anvl_body.read(asked.body)))
 
 
-def delete(asked: Asked) -> Answer:
+def delete(asked: EzidRequest) -> EzidAnswer:
     """Delete a reserved identifier."""
     known = require_caller()
     try:
@@ -70,10 +70,10 @@ def delete(asked: Asked) -> Answer:
         if error.code != "delete-public":
             raise
         raise bad_request("identifier status does not support deletion") from None
-    return Answer(text=elements.classic(saved.after.identifier))
+    return EzidAnswer(text=elements.classic(saved.after.identifier))
 
 
-def mint(asked: Asked) -> Answer:
+def mint(asked: EzidRequest) -> EzidAnswer:
     """Mint an identifier below a shoulder. The identifier replaces ``${identifier}`` in the target."""
     known = require_caller()
     statement = _as_new(known, elements.stated(anvl_body.read(asked.body)))
@@ -84,15 +84,15 @@ def mint(asked: Asked) -> Answer:
         if error.code != "shoulder-unknown":
             raise
         raise bad_request("no such shoulder") from None
-    return Answer(text=elements.classic(saved.after.identifier), status=201)
+    return EzidAnswer(text=elements.classic(saved.after.identifier), status=201)
 
 
-def _updated(known: Caller, identifier: str, statement: Statement) -> Answer:
+def _updated(known: Caller, identifier: str, statement: Statement) -> EzidAnswer:
     management, key = ezid().management, names.key(names.read(identifier))
     if statement.owner is not None:
         statement = _with_owner(known, statement, _owner(known, management.show(known, identifier)))
     saved = management.change(known, identifier, statement.fields(key, ezid().prefix), relocate=True)
-    return Answer(text=elements.classic(saved.after.identifier))
+    return EzidAnswer(text=elements.classic(saved.after.identifier))
 
 
 def _as_new(known: Caller, statement: Statement) -> Statement:

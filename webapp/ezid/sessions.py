@@ -19,8 +19,8 @@ from ..accounts import cookies, identify
 from ..accounts.errors import SignInOutdated
 from ..accounts.model import Caller
 from ..errors import HTTPRefusal
-from .answers import Answer, Failed, unauthorized
-from .asked import Asked
+from .answers import EzidAnswer, Failed, unauthorized
+from .asked import EzidRequest
 from .configuration import ezid
 
 COOKIE = "sessionid"
@@ -53,7 +53,7 @@ def require_caller() -> Caller:
     return found
 
 
-def login(asked: Asked) -> Answer:
+def login(asked: EzidRequest) -> EzidAnswer:
     """Start a session, and return its cookie."""
     if cross_site.from_another_site():
         raise Failed("forbidden", "a page of another site sent the request")
@@ -65,16 +65,16 @@ def login(asked: Asked) -> Answer:
         session = accounts.start_session(found.account, token=found.token, address=request.remote_addr)
     except SignInOutdated:
         raise unauthorized("the account was changed during the sign-in; send the name and the password again") from None
-    return Answer(text="session cookie returned", fields={"Set-Cookie": _cookie(session)})
+    return EzidAnswer(text="session cookie returned", fields={"Set-Cookie": _cookie(session)})
 
 
-def logout(asked: Asked) -> Answer:
+def logout(asked: EzidRequest) -> EzidAnswer:
     """End the session of the cookie, if there is one."""
     if cross_site.from_another_site():
         raise Failed("forbidden", "a page of another site sent the request")
     if session := _session():
         ezid().management.accounts.end_session(session)
-    return Answer(text="authentication credentials flushed", fields={"Set-Cookie": _cookie("", max_age=0)})
+    return EzidAnswer(text="authentication credentials flushed", fields={"Set-Cookie": _cookie("", max_age=0)})
 
 
 def _of_authorization() -> Caller:

@@ -35,7 +35,7 @@ _STATES: dict[Verdict, State] = {
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Link:
+class TracedTarget:
     """The last trace of the target of one name.
 
     - ``identifier``: the name; ``key``: its key in the tables, which is shorter for a very long name.

@@ -16,7 +16,7 @@ from ..tracing.bulk import trace_all
 from ..tracing.client.http_client import GuardedClient
 from ..tracing.limits.throttle import PausableClock, PerHostThrottle
 from ..tracing.own_names import OwnNames
-from .model import Link, State, state_of
+from .model import State, TracedTarget, state_of
 from .store import Links
 
 if TYPE_CHECKING:
@@ -63,13 +63,13 @@ class Round:
         self._fetch = GuardedClient(networks=networks, stop=self.stop)
         self._throttle = PerHostThrottle(pause, stop=self.stop)
 
-    def run(self, progress: Callable[[Link], object] | None = None) -> Counter[State]:
+    def run(self, progress: Callable[[TracedTarget], object] | None = None) -> Counter[State]:
         """Trace all targets that are due, and return the number of each state.
 
         ``progress`` is called with each result. Results are written in small blocks. Raises BindingsUnavailable.
         """
         counts: Counter[State] = Counter()
-        block: list[Link] = []
+        block: list[TracedTarget] = []
         written = time.monotonic()
         try:
             for link in self._traced():
@@ -85,7 +85,7 @@ class Round:
                 self.links.record(block)
         return counts
 
-    def _traced(self) -> Iterator[Link]:
+    def _traced(self) -> Iterator[TracedTarget]:
         due: dict[str, tuple[str, str]] = {}
         events: dict[str, list[Event]] = {}
 
@@ -107,7 +107,7 @@ class Round:
             state = state_of(result, events.pop(result.identifier))
             if state is not None:
                 now = self._bindings.now()
-                yield Link(
+                yield TracedTarget(
                     identifier=result.identifier,
                     key=key,
                     target=target,

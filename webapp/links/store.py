@@ -13,7 +13,7 @@ from ...bindings.names.errors import ReadOnlyBindings
 from ...bindings.storage.store import DatabaseStore
 from ...bindings.storage.tables.link_tables import links
 from ...bindings.storage.tables.schema import bindings as names
-from .model import STATES, Link, State
+from .model import STATES, State, TracedTarget
 
 if TYPE_CHECKING:
     from ...middleware import Bindings
@@ -73,7 +73,7 @@ class Links:
                 yield Due(key, long_identifier or key, target)
             after = found[-1][0]
 
-    def record(self, results: Iterable[Link]) -> None:
+    def record(self, results: Iterable[TracedTarget]) -> None:
         """Record traces. The time ``since`` of the trace before stays if its state and target are the same."""
         new = list(results)
         with self._store().transaction() as transaction:
@@ -91,14 +91,14 @@ class Links:
             connection.execute(delete(links).where(links.c.key.in_([each.key for each in new])))
             connection.execute(insert(links), rows)
 
-    def of_state(self, state: State, after: str = "", limit: int = 100) -> list[Link]:
+    def of_state(self, state: State, after: str = "", limit: int = 100) -> list[TracedTarget]:
         """Return the traces with a state in the order of the names, after the key ``after``.
 
         The trace is left out if the name was withdrawn or got another target.
         """
         return [_link(row) for row in self._rows(_OF_STATE, state=state, after=after, most=limit)]
 
-    def of_name(self, key: str) -> Link | None:
+    def of_name(self, key: str) -> TracedTarget | None:
         """Return the trace of the current target of a name, or None."""
         found = self._rows(_OF_KEY, key=key)
         return _link(found[0]) if found else None
@@ -118,9 +118,9 @@ class Links:
         return store
 
 
-def _link(row: tuple[Any, ...]) -> Link:
+def _link(row: tuple[Any, ...]) -> TracedTarget:
     key, target, state, status, url, code, sentence, since, traced, long_identifier = row
-    return Link(
+    return TracedTarget(
         identifier=long_identifier or key,
         key=key,
         target=target,

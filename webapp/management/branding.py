@@ -9,14 +9,14 @@ from .recording import Recorder
 
 if TYPE_CHECKING:
     from ...bindings.names.branding.model import Branding
-    from ...bindings.names.branding.stored import Version
+    from ...bindings.names.branding.stored import BrandingVersion
     from ..accounts.model import Caller
 
 
 class BrandingOperations(Recorder):
     """The operations on the branding of the public pages."""
 
-    def brandings(self, caller: Caller | None) -> list[Version]:
+    def brandings(self, caller: Caller | None) -> list[BrandingVersion]:
         """Return the recorded branding and all earlier ones, the newest first."""
         require_administrator(caller)
         return self.bindings.branding_history()

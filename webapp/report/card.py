@@ -30,7 +30,7 @@ MAX_UNUSUAL = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class NormalizationStep:
     """One step of the normalization, as a card shows it.
 
     - ``title``, ``reference``: what the step does, and the section that defines it.
@@ -98,7 +98,7 @@ class ProblemView:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ComparisonRow:
     """A row of the table that compares the specifications of URNs.
 
     ``cells`` has one value for each specification, as plain text or as text that needs safe display.
@@ -109,7 +109,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class SourceFacts:
     """The facts about an identifier from one source, such as the NAAN registry.
 
     A row of ``rows`` is a label, a text for display, and whether it is an identifier or a URL.
@@ -144,12 +144,12 @@ class Card:
     notes: tuple[ProblemView, ...]
     problems_left_out: int
     normal: Spelling | None
-    changes: tuple[Change, ...]
+    changes: tuple[NormalizationStep, ...]
     members: tuple[Member, ...]
     members_left_out: int
     spellings: tuple[Spelling, ...]
-    profiles: tuple[Row, ...]
-    known: tuple[Known, ...]
+    profiles: tuple[ComparisonRow, ...]
+    known: tuple[SourceFacts, ...]
     unusual: tuple[display.Character, ...]
     unusual_goes_on: bool
     subject: str | None
@@ -158,7 +158,7 @@ class Card:
     drawn: Spelling | None = None
 
 
-def card(finding: inspection.Finding, prefix: str | None = None) -> Card:
+def card(finding: inspection.InspectedIdentifier, prefix: str | None = None) -> Card:
     """Create the card of one identifier in a text. ``prefix`` is the resolver prefix of this site, or None.
 
     >>> from ararat.webapp.report.inspection import inspect
@@ -243,9 +243,9 @@ def _problem_view(number: int, found: Problem, report: Report) -> ProblemView:
     )
 
 
-def _known(source: facts.Facts) -> Known:
+def _known(source: facts.Facts) -> SourceFacts:
     rows = ((fact.label, excerpt.plain(fact.text), fact.identifier) for fact in source.facts)
-    return Known(source.title, tuple(rows))
+    return SourceFacts(source.title, tuple(rows))
 
 
 _WHY_SUGGESTED = {
@@ -257,17 +257,17 @@ _WHY_SUGGESTED = {
 }
 
 
-def _suggestion(finding: inspection.Finding) -> Spelling | None:
+def _suggestion(finding: inspection.InspectedIdentifier) -> Spelling | None:
     if finding.match.suggestion:
         why = " and ".join(_WHY_SUGGESTED[code] for code in finding.match.why)
         return _spelling(f"{why.capitalize()}:", finding.match.suggestion)
     return _spelling("Did you mean:", finding.report.suggestion) if finding.report.suggestion else None
 
 
-def _changes(report: Report) -> Iterator[Change]:
+def _changes(report: Report) -> Iterator[NormalizationStep]:
     for step, touched in zip(report.steps, parts.followed(report), strict=True):
         by = excerpt.VARIANTS if step.rule == "variants" else excerpt.CHARACTERS
-        yield Change(step.title, step.reference, excerpt.compared(step.before, step.after, by), touched)
+        yield NormalizationStep(step.title, step.reference, excerpt.compared(step.before, step.after, by), touched)
 
 
 def _member(member: str, report: Report, bound: Mapping[str, str] | None) -> Member:
@@ -328,10 +328,10 @@ _PROFILE_ROWS = (
 )
 
 
-def _profile_rows(columns: Sequence[Mapping[str, object]]) -> Iterator[Row]:
+def _profile_rows(columns: Sequence[Mapping[str, object]]) -> Iterator[ComparisonRow]:
     for name, label in _PROFILE_ROWS:
         if any(column.get(name) is not None for column in columns):
-            yield Row(label, tuple(_cell(column, name) for column in columns))
+            yield ComparisonRow(label, tuple(_cell(column, name) for column in columns))
 
 
 def _cell(column: Mapping[str, object], name: str) -> str | Line:

@@ -37,7 +37,7 @@ NEAREST = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class InspectedIdentifier:
     """One identifier in a text.
 
     - ``match``: the place in the text; ``report``: the result of examining the identifier.
@@ -83,7 +83,7 @@ class Inspection:
     """
 
     text: str
-    findings: tuple[Finding, ...]
+    findings: tuple[InspectedIdentifier, ...]
     truncated: bool
     shortened: bool = False
 
@@ -144,7 +144,7 @@ def inspect(
     findings = []
     for match, report, own in zip(shown, reports, named, strict=True):
         bound = None if known is None else {key: known[key] for key in own if key in known}
-        findings.append(Finding(match, report, own, bound, unread))
+        findings.append(InspectedIdentifier(match, report, own, bound, unread))
     return Inspection(text, tuple(findings), len(matches) > len(shown), room.exceeded)
 
 

@@ -14,7 +14,7 @@ from ...identifiers.text import characters
 
 if TYPE_CHECKING:
     from ...identifiers import Report
-    from .inspection import Finding
+    from .inspection import InspectedIdentifier
 
 Status = Literal["good", "warn", "bad", "plain"]
 
@@ -100,7 +100,7 @@ def in_words(count: int) -> str:
     return _NUMBERS[count] if count < len(_NUMBERS) else f"{count:,}"
 
 
-def badges(finding: Finding) -> tuple[Badge, Badge, Badge]:
+def badges(finding: InspectedIdentifier) -> tuple[Badge, Badge, Badge]:
     """Return three badges of an identifier: validity, normal form, and binding at this site."""
     return _validity(finding.report), _normality(finding.report), _binding(finding)
 
@@ -164,7 +164,7 @@ def _normality(report: Report) -> Badge:
     return Badge("in normal form", "good", "the ARK in the URL" if report.form == "embedded" else "")
 
 
-def _binding(finding: Finding) -> Badge:
+def _binding(finding: InspectedIdentifier) -> Badge:
     kind = finding.kind
     if kind is None and finding.key is not None:
         if finding.unread:

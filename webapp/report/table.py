@@ -36,7 +36,7 @@ _COLUMNS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class IdentifierRow:
     """One identifier of a text, as a row of the table.
 
     - ``number``: the position among the identifiers of the text, counted from one.
@@ -48,7 +48,7 @@ class Row:
     """
 
     number: int
-    finding: inspection.Finding
+    finding: inspection.InspectedIdentifier
     status: summary.Status
     verdict: str
     alike: int
@@ -67,7 +67,7 @@ class Row:
 class Listing:
     """All identifiers of a text in their order. ``counts`` has the number of rows for each filter of :data:`SHOWN`."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[IdentifierRow, ...]
     counts: Mapping[str, int]
 
     @property
@@ -80,7 +80,7 @@ class Listing:
         """The number of rows whose text occurs before."""
         return sum(row.repeated for row in self.rows)
 
-    def arranged(self, show: str = "all", order: str = "text") -> list[tuple[Row, bool]]:
+    def arranged(self, show: str = "all", order: str = "text") -> list[tuple[IdentifierRow, bool]]:
         """Return all rows, each with True if the filter ``show`` (:data:`SHOWN`) includes it.
 
         ``order`` is a key of :data:`ORDERS`: "text", "verdict" or "name".
@@ -103,7 +103,7 @@ def listing(found: Inspection) -> Listing:
         normal_form = finding.report.normal_form
         first = firsts.setdefault(normal_form, number) if normal_form else number
         rows.append(
-            Row(
+            IdentifierRow(
                 number,
                 finding,
                 summary.status(finding.report),
@@ -120,7 +120,7 @@ def listing(found: Inspection) -> Listing:
     return Listing(ranked, {show: sum(_among(row, show) for row in ranked) for show in SHOWN})
 
 
-def as_csv(rows: Sequence[Row]) -> str:
+def as_csv(rows: Sequence[IdentifierRow]) -> str:
     """Return the rows as CSV (RFC 4180) with a header line. It is printable ASCII with CR LF.
 
     >>> as_csv(listing(inspection.inspect("ark:/12345/x-1")).rows).splitlines()[1]
@@ -129,7 +129,7 @@ def as_csv(rows: Sequence[Row]) -> str:
     return "".join(spreadsheet.line(record) for record in [_COLUMNS, *map(_record, rows)])
 
 
-def _record(row: Row) -> Iterator[str]:
+def _record(row: IdentifierRow) -> Iterator[str]:
     match, report = row.finding.match, row.finding.report
     yield from (str(row.number), str(match.start + 1), str(match.end), match.literal)
     yield from ("yes" if report.valid else "no", report.conformance or "", report.normal_form or "")
@@ -138,17 +138,17 @@ def _record(row: Row) -> Iterator[str]:
     yield match.suggestion or report.suggestion or ""
 
 
-def _among(row: Row, show: str) -> bool:
+def _among(row: IdentifierRow, show: str) -> bool:
     if show == "same":
         return row.alike > 1 or row.repeated
     return show not in SHOWN or show in ("all", row.status)
 
 
-def _order(row: Row, order: str) -> tuple[int, int]:
+def _order(row: IdentifierRow, order: str) -> tuple[int, int]:
     return ({"verdict": row.severity, "name": row.rank}.get(order, 0), row.number)
 
 
-def _by_name(row: Row) -> tuple[str, int]:
+def _by_name(row: IdentifierRow) -> tuple[str, int]:
     report = row.finding.report
     # Normal forms start with ASCII, so texts that are not valid sort last.
     return (report.normal_form or f"\uffff{report.input}", row.number)

@@ -20,7 +20,7 @@ from .client.url import MAX_LENGTH
 from .events import End, Event, Hop, Note, Outcome, Start, State
 from .hop import Fetch, HopFailed, HopResponse
 from .target import ResolutionTarget, prepare
-from .uri import BadReference, Reference
+from .uri import BadReference, UriReference
 
 __all__ = ["CODES", "End", "Event", "Hop", "Note", "Start", "TraceError", "trace"]
 
@@ -127,7 +127,7 @@ class _Run:
     clock: Callable[[], float]
     run_seconds: float
     target: ResolutionTarget = field(init=False)
-    uri: Reference = field(init=False)
+    uri: UriReference = field(init=False)
     state: State = field(init=False, default="direct")
     redirects_left: int = field(init=False)
     started: float = field(init=False)
@@ -228,7 +228,7 @@ class _Run:
         )
         return hop, end
 
-    def _dispatch(self, url: Reference, response: HopResponse) -> tuple[Reference | None, End | None]:
+    def _dispatch(self, url: UriReference, response: HopResponse) -> tuple[UriReference | None, End | None]:
         """Return the next URL, or the end."""
         status, number, host = response.status, len(self.requested), messages.answering(url, response)
         if status in REDIRECTS:
@@ -253,7 +253,7 @@ class _Run:
         # "If the HTTP status code does not match any rule [a]bove then the behavior is implementation-defined." (R-04)
         return None, self.end("unspecified", "unspecified-status", messages.unspecified_status(host, status, number))
 
-    def _location(self, response: HopResponse) -> Reference:
+    def _location(self, response: HopResponse) -> UriReference:
         """Resolve the Location. "If that HTTP header is missing or not a valid URI, then return failure." """
         fields = response.all("location")
         if len(fields) > 1:
@@ -270,7 +270,7 @@ class _Run:
             raise _BadLocation("location-relative", "its Location is relative, which is not a URI in the strict sense")
         return reference.resolve(self.uri, target)
 
-    def _failed(self, url: Reference, at: float, failed: HopFailed) -> Hop:
+    def _failed(self, url: UriReference, at: float, failed: HopFailed) -> Hop:
         return Hop(
             number=len(self.requested),
             method=self.method,

@@ -20,7 +20,7 @@ T = TypeVar("T")
 class KeepAlive:
     """A sign that a trace still runs, yielded while no event occurs.
 
-    ``seconds`` is the time since the last event. ``waits_for`` is :attr:`.progress.Progress.now`, or "" if it is
+    ``seconds`` is the time since the last event. ``waits_for`` is :attr:`.progress.TraceProgress.now`, or "" if it is
     unknown.
     """
 

@@ -20,7 +20,7 @@ from .client import link_header
 from .events import Note, State
 from .hop import HopResponse
 from .known_resolvers import ExpectedResolver
-from .uri import Reference
+from .uri import UriReference
 
 REGISTRY_HOSTS = frozenset({"arks.org", "www.arks.org", "n2t.net"})
 """Hosts of the ARK Maintenance Agency. They redirect to each other in a loop if a NAAN is not registered."""
@@ -52,9 +52,9 @@ class HopContext:
     """
 
     method: str
-    url: Reference
+    url: UriReference
     response: HopResponse
-    target: Reference | None
+    target: UriReference | None
     request_path: str
     requested: Sequence[str]
     fragment: str | None
@@ -67,7 +67,7 @@ class HopContext:
         return str(self.url).endswith("/" + self.request_path)
 
 
-def closes_circle(naan: str, target: Reference, requested: Sequence[str]) -> bool:
+def closes_circle(naan: str, target: UriReference, requested: Sequence[str]) -> bool:
     """Return whether a redirect to ``target`` closes a loop in which all hosts are in :data:`REGISTRY_HOSTS`.
 
     ``naan`` is the NAAN of the identifier; ``requested`` lists the URL of every hop so far.
@@ -83,7 +83,7 @@ def notes(context: HopContext) -> tuple[Note, ...]:
     return tuple(_notes(context))
 
 
-def resolver_notes(uri: Reference) -> tuple[Note, ...]:
+def resolver_notes(uri: UriReference) -> tuple[Note, ...]:
     """Return a note if the resolver prefix uses http and is not on this machine.
 
     >>> from .uri import parse
@@ -154,7 +154,7 @@ def _resolver_notes(status: int, host: str) -> Iterator[Note]:
         yield Note("no-location", f"{host} does not know a location for this identifier. Another resolver may.")
 
 
-def _redirect_notes(context: HopContext, target: Reference) -> Iterator[Note]:
+def _redirect_notes(context: HopContext, target: UriReference) -> Iterator[Note]:
     location = reference.parse(context.response.all("location")[0])
     if location.is_relative:
         text = "The Location is relative. It was resolved against the URL of this hop (RFC 9110, section 10.2.2)."
@@ -282,7 +282,7 @@ def closing(hops: int, seconds: float, trusted: Iterable[str]) -> str:
     return f"{number} hop{'' if hops == 1 else 's'}, {time}.{trust}"
 
 
-def answering(url: Reference, response: HopResponse) -> str:
+def answering(url: UriReference, response: HopResponse) -> str:
     """Return the subject of a sentence about a response: "This site", or the host of ``url``."""
     return "This site" if response.where == "here" else host_of(url)
 
@@ -335,7 +335,7 @@ def shown_fields(response: HopResponse) -> tuple[tuple[str, str], ...]:
     return tuple((name, shown(value)) for name in SHOWN_FIELDS for value in response.all(name)[:3])
 
 
-def host_of(url: Reference) -> str:
+def host_of(url: UriReference) -> str:
     """Return the host of a URL for a sentence, or "an address without a host"."""
     return url.host or "an address without a host"
 

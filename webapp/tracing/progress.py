@@ -5,12 +5,12 @@ from __future__ import annotations
 from .hop import Fetch, HopResponse
 
 
-class Progress:
+class TraceProgress:
     """The current wait of one trace. ``now`` is a phrase in printable ASCII, such as "Looking up n2t.net", or "".
 
     One thread writes ``now``; any thread can read it.
 
-    >>> progress = Progress()
+    >>> progress = TraceProgress()
     >>> def fetch(method, url, deadline):
     ...     return HopResponse(200, progress.now, ())
     >>> progress.track(fetch)("GET", "https://n2t.net/ark:12345/x", 0.0).reason, progress.now

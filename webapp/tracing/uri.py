@@ -44,7 +44,7 @@ class BadReference(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Reference:
+class UriReference:
     """The five components of a URI reference, as written. A missing component is None, and an empty one is "".
 
     >>> parse("/a?").query, parse("/a").query
@@ -88,12 +88,12 @@ class Reference:
         found = _AUTHORITY.fullmatch(self.authority or "")
         return found["host"].lower() if found else ""
 
-    def without_fragment(self) -> Reference:
+    def without_fragment(self) -> UriReference:
         """Return the same reference without ``#`` and the text after it."""
         return replace(self, fragment=None)
 
 
-def parse(text: str) -> Reference:
+def parse(text: str) -> UriReference:
     """Parse a URI reference: a URI, or a relative reference.
 
     Raises :class:`BadReference` for a character that the grammar does not allow. Examples are a space, a backslash, a
@@ -103,7 +103,7 @@ def parse(text: str) -> Reference:
     Source: RFC 3986, section 4.1 and appendix A; RFC 9110, section 10.2.2 (``Location = URI-reference``).
 
     >>> parse("../a?#f")
-    Reference(scheme=None, authority=None, path='../a', query='', fragment='f')
+    UriReference(scheme=None, authority=None, path='../a', query='', fragment='f')
     >>> parse("/a b")
     Traceback (most recent call last):
     ararat.webapp.tracing.uri.BadReference: a space at index 2 is not allowed in a URI
@@ -117,10 +117,10 @@ def parse(text: str) -> Reference:
         component = found[name]
         if component is not None and production.fullmatch(component) is None:
             raise BadReference(f"the {name} is not valid in a URI: {display.escape(component[:40])}")
-    return Reference(found["scheme"], found["authority"], found["path"], found["query"], found["fragment"])
+    return UriReference(found["scheme"], found["authority"], found["path"], found["query"], found["fragment"])
 
 
-def resolve(base: Reference, reference: Reference) -> Reference:
+def resolve(base: UriReference, reference: UriReference) -> UriReference:
     """Resolve ``reference`` against ``base``, which must have a scheme.
 
     An absolute reference is returned unchanged (R-02), so that the next request has exactly the URL that the server
@@ -142,7 +142,7 @@ def resolve(base: Reference, reference: Reference) -> Reference:
         path, query = base.path, query if query is not None else base.query
     else:
         path = remove_dot_segments(path if path.startswith("/") else _merge(base, path))
-    return Reference(base.scheme, base.authority, path, query, reference.fragment)
+    return UriReference(base.scheme, base.authority, path, query, reference.fragment)
 
 
 def remove_dot_segments(path: str) -> str:
@@ -169,7 +169,7 @@ def remove_dot_segments(path: str) -> str:
     return "".join(output)
 
 
-def _merge(base: Reference, path: str) -> str:
+def _merge(base: UriReference, path: str) -> str:
     # RFC 3986, section 5.2.3: "If the base URI has a defined authority component and an empty path, then return a
     # string consisting of "/" concatenated with the reference's path"
     if base.authority is not None and base.path == "":

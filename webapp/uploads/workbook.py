@@ -115,11 +115,11 @@ def _first_sheet(content: bytes) -> Any:
     from openpyxl.worksheet._read_only import ReadOnlyWorksheet
     from openpyxl.xml.constants import SHARED_STRINGS
 
-    class Sheet(ReadOnlyWorksheet):
+    class WorkbookSheet(ReadOnlyWorksheet):
         def _get_size(self) -> None:
             """Do not read the size that the sheet states. It can be wrong, and without it all rows would be read."""
 
-    class Reader(ExcelReader):
+    class WorkbookReader(ExcelReader):
         archive: Any
         parser: Any
         wb: Any
@@ -136,11 +136,11 @@ def _first_sheet(content: bytes) -> Any:
                 if "chartsheet" in relation.Type:
                     self.read_chartsheet(each, relation)
                     continue
-                sheet = Sheet(self.wb, each.name, relation.target, self.shared_strings)
+                sheet = WorkbookSheet(self.wb, each.name, relation.target, self.shared_strings)
                 sheet.sheet_state = each.state
                 self.wb._sheets.append(sheet)
 
-    reader = Reader(io.BytesIO(content), read_only=True, data_only=True, keep_links=False)
+    reader = WorkbookReader(io.BytesIO(content), read_only=True, data_only=True, keep_links=False)
     reader.archive = _Archive(io.BytesIO(content))
     reader.read()
     sheets = reader.wb.worksheets

@@ -33,7 +33,7 @@ _KINDS = {".svg": "image/svg+xml", ".webp": "image/webp"}
 _NO_WORD = re.compile(r"[^a-z0-9 -]")
 
 
-class Page(NamedTuple):
+class DocumentationPage(NamedTuple):
     """A page of the documentation: the ``title`` as plain text, and the ``body`` as HTML."""
 
     title: str
@@ -72,11 +72,11 @@ def pictures() -> frozenset[str]:
 
 
 @lru_cache(maxsize=64)
-def _page(name: str, base: str) -> Page:
+def _page(name: str, base: str) -> DocumentationPage:
     return rendered((FOLDER / f"{name}.md").read_text("utf-8"), base)
 
 
-def rendered(text: str, base: str) -> Page:
+def rendered(text: str, base: str) -> DocumentationPage:
     """Convert Markdown (CommonMark with tables) to a page. ``base`` is the URL of the page "index".
 
     HTML in the text is escaped. Style attributes are removed, because the Content-Security-Policy forbids them.
@@ -105,7 +105,7 @@ def rendered(text: str, base: str) -> Page:
             if isinstance(href, str) and (found := _NEIGHBOUR.fullmatch(href)):
                 to = base if found[1] == FIRST else f"{base}/{found[1]}"
                 child.attrSet("href", f"{to}{found[2] or ''}")
-    return Page(title, _markdown().renderer.render(tokens, _markdown().options, {}))
+    return DocumentationPage(title, _markdown().renderer.render(tokens, _markdown().options, {}))
 
 
 def _words(heading: Token) -> str:

@@ -232,7 +232,7 @@ def _title(found: Inspection) -> str:
     return f"{name if len(name) <= _TITLED else name[:_TITLED] + '...'} - Ararat"
 
 
-def _said(found: Inspection, rows: Sequence[tuple[listing.Row, bool]]) -> str:
+def _said(found: Inspection, rows: Sequence[tuple[listing.IdentifierRow, bool]]) -> str:
     # A screen reader reads the verdict, which receives the focus. The announcement adds the badges.
     if len(found.findings) != 1:
         shown = sum(among for _, among in rows)

@@ -27,7 +27,7 @@ _LISTED = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class PolicyResult:
     """A row of the table: the result for one address.
 
     ``namespaces`` are the namespaces of the policy that contain the address. ``said`` contains the severity and the
@@ -144,7 +144,7 @@ def _headline(judged: list[Verdict]) -> str:
     return f"{things}, {summary.in_words(wrong)} must not be allocated"
 
 
-def _entry(verdict: Verdict) -> Entry:
+def _entry(verdict: Verdict) -> PolicyResult:
     said = tuple((found.severity, f"{found.message} ({found.code})") for found in verdict.findings[:_MAX_MESSAGES])
     status: summary.Status
     if not verdict.readable:
@@ -155,4 +155,4 @@ def _entry(verdict: Verdict) -> Entry:
         status, word = "bad", "must not be allocated"
     else:
         status, word = "warn" if verdict.findings else "good", "can be allocated"
-    return Entry(excerpt.plain(verdict.iri, _LISTED), status, word, ", ".join(verdict.namespaces), said)
+    return PolicyResult(excerpt.plain(verdict.iri, _LISTED), status, word, ", ".join(verdict.namespaces), said)

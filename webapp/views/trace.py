@@ -53,7 +53,7 @@ STATES = {"direct": "resource", "related": "related resource", "metadata": "meta
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class TraceOffer:
     """The trace that the card of an identifier offers, as a link or as a command.
 
     - ``why``: the reason for the choice of the resolver.
@@ -94,18 +94,18 @@ def trace() -> Response:
     return _progressive(wish, trace_requests.start_trace(wish))
 
 
-def plan(subject: str, bound: str | None, unread: bool) -> Plan:
+def plan(subject: str, bound: str | None, unread: bool) -> TraceOffer:
     """Return the trace that the card of the identifier ``subject`` offers.
 
     ``bound`` is the kind of its binding here, or None if it is not bound. ``unread`` is true if the bindings could not
     be read.
     """
-    too_long = Plan("The identifier is too long for a trace.")
+    too_long = TraceOffer("The identifier is too long for a trace.")
     if len(subject) >= MAX_URL_LENGTH:
         return too_long
     choice = resolver_choice.choose_resolver(subject, None, bound=None if unread else bound is not None)
     if not choice.resolver and site().trace_elsewhere:
-        return Plan(choice.why, None, "Run the trace", None, resolver_choice.resolver_options(subject))
+        return TraceOffer(choice.why, None, "Run the trace", None, resolver_choice.resolver_options(subject))
     if choice.possible:
         why, wish, label, command = choice.why, TraceRequest(subject), "Run the trace", None
     else:
@@ -118,7 +118,7 @@ def plan(subject: str, bound: str | None, unread: bool) -> Plan:
     address = _address(wish)
     if len(address) >= MAX_URL_LENGTH:
         return too_long
-    return Plan(
+    return TraceOffer(
         why,
         address if choice.possible or wish.resolver else None,
         label,

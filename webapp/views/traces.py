@@ -36,7 +36,7 @@ from ..tracing.bulk import CSV_HEADER, OPEN, VERDICTS, BulkTraceRow, trace_all
 from ..tracing.events import Event
 from ..tracing.keepalive import KeepAlive
 from ..tracing.limits.throttle import PausableClock, PerHostThrottle
-from ..tracing.progress import Progress
+from ..tracing.progress import TraceProgress
 from . import trace as live
 
 blueprint = Blueprint("traces", __name__)
@@ -188,7 +188,7 @@ def _order(text: str, resolver: str, most: int, done: Iterable[BulkTraceRow] = (
 
 
 def _begin(order: Order, choices: Mapping[str, ResolverChoice]) -> RunningTrace[BulkTraceRow]:
-    known, stop, stages = site(), threading.Event(), Progress()
+    known, stop, stages = site(), threading.Event(), TraceProgress()
     run = _runner(choices, known, request.remote_addr, stop)
     rows = _within(MAX_SECONDS, stop, trace_all(order.left, run, at_once=_AT_ONCE, stop=stop))
     return RunningTrace(rows, trace_requests.acquire_slot(known, "lists of traces"), stop, stages)
@@ -251,7 +251,7 @@ def _runner(
         choice, clock = choices[text], PausableClock()
         if not choice.resolver:
             return refused_trace(text, choice.why)
-        fetch = trace_requests.fetcher(known, client, stop, Progress())
+        fetch = trace_requests.fetcher(known, client, stop, TraceProgress())
         # A resolver that must not be contacted needs no pause: the fetch fails at once.
         in_turn = turns.wrap(fetch, clock) if choice.possible else fetch
         return known.watched(trace(text, fetch=in_turn, resolver=choice.resolver, clock=clock))

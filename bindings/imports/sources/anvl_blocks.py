@@ -17,7 +17,7 @@ IdentifierOf = Callable[[str], str | None]
 """A function that returns the identifier of a line that begins a block, and None for another line."""
 
 
-class Block(NamedTuple):
+class AnvlBlock(NamedTuple):
     """One block of ANVL: the elements of one identifier.
 
     ``line`` is the number of its first line. The elements are pairs of name and text in their order.
@@ -28,14 +28,14 @@ class Block(NamedTuple):
     elements: list[tuple[str, str]]
 
 
-def read(lines: Lines, identifier_of: IdentifierOf, expected: str) -> Iterator[Block]:
+def read(lines: Lines, identifier_of: IdentifierOf, expected: str) -> Iterator[AnvlBlock]:
     """Yield the blocks of a file in ANVL.
 
     ``identifier_of`` returns the identifier in the first line of a block, and None for other lines. ``expected`` is an
     example of such a line, for messages. Raises :class:`TableError` with the code ``dump-syntax`` for a line that is
     not ANVL or belongs to no block.
     """
-    block: Block | None = None
+    block: AnvlBlock | None = None
     lines.begin()
     for text in lines:
         line = text.rstrip("\r\n")
@@ -43,7 +43,7 @@ def read(lines: Lines, identifier_of: IdentifierOf, expected: str) -> Iterator[B
         if identifier is not None or not line or line.isspace():
             if block is not None:
                 yield block
-            block = None if identifier is None else Block(_number(lines), identifier, [])
+            block = None if identifier is None else AnvlBlock(_number(lines), identifier, [])
             # The limit on the length of a record counts from here.
             lines.begin()
         elif line[0] == "#":

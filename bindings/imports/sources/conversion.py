@@ -18,7 +18,7 @@ from ...names.errors import BindingError
 from ...names.fields import MAX_ACTOR, MAX_REASON
 from ...names.metadata import metadata
 from ...tables.columns import Row
-from .record import Omitted, Record
+from .record import DumpRecord, Omission
 
 _OTHER_SCHEME = re.compile(r"(?!ark:|urn:)[a-z][a-z0-9+.-]*:(?!//)", re.IGNORECASE)
 _RESERVED = re.compile(re.escape(RESERVED_NAAN).replace("ark:", "ark:/?"), re.IGNORECASE)
@@ -26,21 +26,23 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 _SHORTEN = "shorten the value in the dump"
 
 
-def not_imported(record: Record) -> Omitted | None:
+def not_imported(record: DumpRecord) -> Omission | None:
     """Return why the name of a record cannot be imported. Return None if it can.
 
-    >>> print(not_imported(Record(1, "doi:10.5072/FK2X")).reason)
+    >>> print(not_imported(DumpRecord(1, "doi:10.5072/FK2X")).reason)
     the name is neither an ARK nor a URN
     """
     if _OTHER_SCHEME.match(record.identifier):
-        return Omitted("identifier", "the name is neither an ARK nor a URN", "keep it in the system that it belongs to")
+        return Omission(
+            "identifier", "the name is neither an ARK nor a URN", "keep it in the system that it belongs to"
+        )
     if _RESERVED.match(record.identifier):
         reason = "the NAAN 99999 is reserved for tests, so the name is not persistent"
-        return Omitted("identifier", reason, "mint a name under your own NAAN")
+        return Omission("identifier", reason, "mint a name under your own NAAN")
     return None
 
 
-def row(record: Record, now: datetime) -> tuple[Row, list[Omitted]]:
+def row(record: DumpRecord, now: datetime) -> tuple[Row, list[Omission]]:
     """Convert a record of a dump to a row of a table. Return the row and the values that are not imported.
 
     ``now`` is the time of the import, in UTC.
@@ -63,36 +65,36 @@ def row(record: Record, now: datetime) -> tuple[Row, list[Omitted]]:
     return Row(record.line, cells, _actor(record, omitted)), omitted
 
 
-def _usable(target: str | None, omitted: list[Omitted]) -> str | None:
+def _usable(target: str | None, omitted: list[Omission]) -> str | None:
     """Return the target of a name that is not public, or None if it cannot be imported. Such a name needs none."""
     try:
         return targets.check(target, "located") if target else None
     except BindingError as error:
-        omitted.append(Omitted("target", error.message, error.expected))
+        omitted.append(Omission("target", error.message, error.expected))
         return None
 
 
-def _add(cells: dict[str, str], column: str, text: str, most: int, omitted: list[Omitted]) -> None:
+def _add(cells: dict[str, str], column: str, text: str, most: int, omitted: list[Omission]) -> None:
     if len(text) > most:
         omitted.append(
-            Omitted(column, f"the value has {len(text):,} characters; at most {most:,} are allowed", _SHORTEN)
+            Omission(column, f"the value has {len(text):,} characters; at most {most:,} are allowed", _SHORTEN)
         )
     else:
         cells[column] = text
 
 
-def _add_element(cells: dict[str, str], element: str, text: str, omitted: list[Omitted]) -> None:
+def _add_element(cells: dict[str, str], element: str, text: str, omitted: list[Omission]) -> None:
     """Add an element of metadata. In the elements of ``erc``, line breaks and other controls become spaces."""
     clean = one_line(text) if metadata.has_short_name(element) else text
     try:
         metadata.check({element: clean})
     except BindingError as error:
-        omitted.append(Omitted(element, error.message, error.expected))
+        omitted.append(Omission(element, error.message, error.expected))
         return
     if clean != text.strip() and _CONTROL.search(text.strip()):
         reason = "line breaks or other control characters were replaced by spaces"
         omitted.append(
-            Omitted(element, reason, "correct the value after the import, if the line breaks are significant")
+            Omission(element, reason, "correct the value after the import, if the line breaks are significant")
         )
     cells[element] = clean
 
@@ -102,16 +104,16 @@ def one_line(text: str) -> str:
     return _CONTROL.sub(" ", text).strip()
 
 
-def _add_times(cells: dict[str, str], record: Record, now: datetime, omitted: list[Omitted]) -> None:
+def _add_times(cells: dict[str, str], record: DumpRecord, now: datetime, omitted: list[Omission]) -> None:
     created, updated = record.created, record.updated
     for name, time in (("created", created), ("updated", updated)):
         if time is not None and time > now:
-            omitted.append(Omitted(name, f"{rfc3339(time)} is in the future", "correct the time"))
+            omitted.append(Omission(name, f"{rfc3339(time)} is in the future", "correct the time"))
     created = created if created and created <= now else None
     updated = updated if updated and updated <= now else None
     if created and updated and updated < created:
         reason = f"the last change ({rfc3339(updated)}) is before the creation ({rfc3339(created)})"
-        omitted.append(Omitted("updated", reason, "correct one of the two times"))
+        omitted.append(Omission("updated", reason, "correct one of the two times"))
         updated = None
     if created:
         cells["created"] = rfc3339(created)
@@ -119,11 +121,11 @@ def _add_times(cells: dict[str, str], record: Record, now: datetime, omitted: li
         cells["changed"] = rfc3339(changed)
 
 
-def _actor(record: Record, omitted: list[Omitted]) -> str | None:
+def _actor(record: DumpRecord, omitted: list[Omission]) -> str | None:
     if record.owner is None:
         return None
     try:
         return validation.check(one_line(record.owner), "actor-text", "owner", MAX_ACTOR)
     except BindingError as error:
-        omitted.append(Omitted("owner", error.message, error.expected))
+        omitted.append(Omission("owner", error.message, error.expected))
         return None

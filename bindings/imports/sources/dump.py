@@ -16,9 +16,9 @@ from .ezid import csv as ezid_csv
 from .ezid import xml as ezid_xml
 from .noid import dump as noid_dump
 from .noid.minter import Minter
-from .record import Counter, Minted, Omitted, Record, Skipped
+from .record import Counter, DumpRecord, Minted, Omission, Skipped
 
-Entry = Record | Counter | Minted | Skipped
+Entry = DumpRecord | Counter | Minted | Skipped
 """The content of a dump: names, the counters and names of a minter, and parts that cannot be imported."""
 
 _PEEKED = 4096
@@ -85,7 +85,7 @@ def _noid(content: _Content) -> Iterator[Entry]:
     yield from noid_dump.records(content.lines(), content.first_line(), minter)
     if fault := minter.fault():
         remedy = "add the missing lines, or mint below another shoulder in the future"
-        yield Skipped(minter.line, "", Omitted(":/template", f"the minted names are not known: {fault}", remedy))
+        yield Skipped(minter.line, "", Omission(":/template", f"the minted names are not known: {fault}", remedy))
     if (counter := minter.counter()) is not None:
         yield counter
     yield from (Minted(minter.line, name) for name in minter.names())

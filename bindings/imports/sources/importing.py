@@ -21,7 +21,7 @@ from ..summary import MAX_LISTED, Report, Summary
 from . import conversion, dump
 from .checksum import Checksum, NameIndex
 from .dump import Entry
-from .record import Counter, Minted, Omitted, Record, Skipped, State
+from .record import Counter, DumpRecord, Minted, Omission, Skipped, State
 
 _CHUNK = 1000
 
@@ -34,7 +34,7 @@ class OmittedValue(NamedTuple):
 
     line: int
     identifier: str
-    omitted: Omitted
+    omitted: Omission
 
 
 OmissionReport = Callable[[OmittedValue], object]
@@ -130,7 +130,7 @@ class _Reading:
         """Yield the rows. Names that were only minted follow the other names."""
         for entry in entries:
             match entry:
-                case Record():
+                case DumpRecord():
                     if row := self._row(entry):
                         yield row
                 case Counter():
@@ -142,7 +142,7 @@ class _Reading:
                     while some := list(islice(minted, _CHUNK)):
                         yield from self._unknown(some)
 
-    def _row(self, record: Record) -> Row | None:
+    def _row(self, record: DumpRecord) -> Row | None:
         if skipped := conversion.not_imported(record):
             self._migration.skipped += 1
             self._omit(record.line, record.identifier, skipped)
@@ -161,14 +161,14 @@ class _Reading:
             try:
                 keys[names.assignable(each.identifier)] = each
             except BindingError as error:
-                self._omit(each.line, each.identifier, Omitted("identifier", error.message, error.expected))
+                self._omit(each.line, each.identifier, Omission("identifier", error.message, error.expected))
         known = self._index.known(list(keys)) | self._bindings.store.fetch(keys).keys()
         for key, each in keys.items():
             if key not in known:
                 self._migration.minted += 1
                 yield Row(each.line, {"identifier": each.identifier, "status": "reserved"})
 
-    def _omit(self, line: int, identifier: str, omitted: Omitted) -> None:
+    def _omit(self, line: int, identifier: str, omitted: Omission) -> None:
         value = OmittedValue(line, validation.shown(identifier, 100), omitted)
         self._migration.omissions += 1
         if self._migration.omissions <= MAX_LISTED:

@@ -11,14 +11,14 @@ from typing import BinaryIO
 
 from . import json_items
 from .noid import elements as binder_elements
-from .record import Record
+from .record import DumpRecord
 
 _IDENTIFIERS = ("id", "identifier", "_id")
 _RENAMED = {"target": "_t", "status": "_s", "owner": "_o"}
 _GROUPS = ("erc", "dc", "datacite")
 
 
-def records(stream: BinaryIO, file: str) -> Iterator[Record]:
+def records(stream: BinaryIO, file: str) -> Iterator[DumpRecord]:
     """Yield each name of the dump as a record. ``file`` is the name of the file in messages.
 
     Raises :class:`TableError` if the dump is not valid.

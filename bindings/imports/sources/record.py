@@ -12,7 +12,7 @@ from ...names.binding import NOTHING
 State = Literal["public", "reserved", "unavailable"]
 
 
-class Omitted(NamedTuple):
+class Omission(NamedTuple):
     """The note about a value of a dump that is not imported, or that is imported with a change.
 
     ``element`` is the name of the value, ``reason`` the reason, and ``remedy`` what the user can do.
@@ -23,7 +23,7 @@ class Omitted(NamedTuple):
     remedy: str
 
 
-class Record(NamedTuple):
+class DumpRecord(NamedTuple):
     """One name of a dump.
 
     - ``line``: the line of the file where the record begins, from 1.
@@ -45,7 +45,7 @@ class Record(NamedTuple):
     updated: datetime | None = None
     owner: str | None = None
     elements: Mapping[str, str] = NOTHING
-    omitted: tuple[Omitted, ...] = ()
+    omitted: tuple[Omission, ...] = ()
 
 
 class Skipped(NamedTuple):
@@ -56,7 +56,7 @@ class Skipped(NamedTuple):
 
     line: int
     identifier: str
-    omitted: Omitted
+    omitted: Omission
 
 
 class Minted(NamedTuple):
@@ -112,6 +112,6 @@ def read_instant(text: str) -> datetime | None:
 _FIRST_YEAR, _LAST_YEAR = 1990, 2100
 
 
-def no_time(element: str, text: str) -> Omitted:
+def no_time(element: str, text: str) -> Omission:
     """Return the note about a value that should be a time but cannot be read as one."""
-    return Omitted(element, f"{validation.shown(text)} is not a time", "correct the time, or set it to Unix seconds")
+    return Omission(element, f"{validation.shown(text)} is not a time", "correct the time, or set it to Unix seconds")

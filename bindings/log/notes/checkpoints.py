@@ -13,7 +13,7 @@ from ....identifiers.text import display
 from ..errors import LogError
 from ..tree.tree import EMPTY_ROOT, HASH_BYTES, MAX_SIZE
 from .keys import VerifierKey, decode, encode
-from .notes import Note, Verified
+from .notes import SignedNote, Verified
 
 # size = "0" / ( %x31-39 *18DIGIT )
 _SIZE = re.compile(r"0|[1-9][0-9]{0,18}", re.ASCII)
@@ -75,7 +75,7 @@ def read_checkpoint(
     Return the checkpoint and the verified cosignatures of ``witnesses``. Raises :class:`LogError` if the note is not a
     checkpoint of this log. The same is raised if its signature is missing, or a signature of a known key is wrong.
     """
-    note = Note.of_bytes(content)
+    note = SignedNote.of_bytes(content)
     verified = note.verify([key, *witnesses])
     if key not in [found.key for found in verified]:
         raise LogError(f"the checkpoint has no signature of {display.escape(key.name)}")

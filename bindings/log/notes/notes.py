@@ -56,7 +56,7 @@ class Verified:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Note:
+class SignedNote:
     """A text with signatures, which are not verified yet.
 
     - ``text``: the text with its last line end.
@@ -70,7 +70,7 @@ class Note:
         return "".join([self.text, "\n", *(f"{signature}\n" for signature in self.signatures)]).encode()
 
     @classmethod
-    def of_bytes(cls, content: bytes) -> Note:
+    def of_bytes(cls, content: bytes) -> SignedNote:
         """Read a note. Raises :class:`LogError` for any other content."""
         if len(content) > MAX_BYTES:
             raise LogError(f"the note has {len(content):,} bytes; at most {MAX_BYTES:,} are allowed")
@@ -112,16 +112,16 @@ class Note:
         return list(found.values())
 
 
-def sign_note(text: str, keys: Iterable[SignerKey], time: int = 0) -> Note:
+def sign_note(text: str, keys: Iterable[SignerKey], time: int = 0) -> SignedNote:
     """Return a note with the signatures of ``keys``. ``time`` is in seconds since 1970, for cosignatures.
 
     >>> key = SignerKey(name="example.org/log", secret=bytes(32))
     >>> note = sign_note("hello\\n", [key])
-    >>> Note.of_bytes(bytes(note)).verify([key.verifier])[0].key.name
+    >>> SignedNote.of_bytes(bytes(note)).verify([key.verifier])[0].key.name
     'example.org/log'
     """
     content = text.encode()
-    return Note(text=text, signatures=tuple(Signature.create(content, key, time) for key in keys))
+    return SignedNote(text=text, signatures=tuple(Signature.create(content, key, time) for key in keys))
 
 
 def _signature(line: str) -> Signature:

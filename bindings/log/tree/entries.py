@@ -54,7 +54,7 @@ _ENTRY = re.compile(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Entry:
+class LogEntry:
     """One change of a name, as the log contains it.
 
     - ``key``: the name in normal form.
@@ -79,7 +79,7 @@ class Entry:
         return entry_bytes(self.key, self.revision, self.action, f"{time}Z", self.thing, self.state, self.before)
 
     @classmethod
-    def of_bytes(cls, content: bytes) -> Entry:
+    def of_bytes(cls, content: bytes) -> LogEntry:
         """Read an entry. Raises :class:`LogError` for any other content."""
         found = _ENTRY.fullmatch(content)
         if found is None:

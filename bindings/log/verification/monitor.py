@@ -1,6 +1,6 @@
 """Replay a whole log: compute each hash again from the entries, and compare the entries of each name.
 
-The bytes of a log are not trusted. A problem never raises an exception: it is a :class:`Finding` with its place.
+The bytes of a log are not trusted. A problem never raises an exception: it is a :class:`LogFinding` with its place.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ from typing import Protocol
 from ..errors import LogError
 from ..notes.checkpoints import Checkpoint
 from ..notes.keys import encode
-from ..tree.entries import Entry
+from ..tree.entries import LogEntry
 from ..tree.growing_tree import GrowingTree
 from ..tree.tiles import ENTRIES, WIDTH, Tile, entries_of, tile_at
 from .last_seen import LastSeen
-from .name_states import Finding, NameStates
+from .name_states import LogFinding, NameStates
 from .policy import Policy
 
 # These problems concern the tree itself. An entry with another problem stays in the log, because its tree is right.
 _CONTRADICTIONS = frozenset({"log", "shrunk", "forked", "root", "hash", "missing", "damaged"})
 
 
-class Source(Protocol):
+class LogSource(Protocol):
     """The files of a log."""
 
     def checkpoint(self) -> bytes | None:
@@ -39,9 +39,9 @@ class Source(Protocol):
 class _Comparison:
     """Compares tiles of hashes that are computed from entries with the published ones."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: LogSource) -> None:
         self._source = source
-        self.findings: list[Finding] = []
+        self.findings: list[LogFinding] = []
 
     def read(self, tile: Tile) -> bytes:
         return self._source.read(tile)
@@ -52,9 +52,9 @@ class _Comparison:
         try:
             if self._source.read(tile) != content:
                 message = f"{tile.path} does not have the hashes of the entries"
-                self.findings.append(Finding(code="hash", place=tile.path, message=message))
+                self.findings.append(LogFinding(code="hash", place=tile.path, message=message))
         except LogError as error:
-            self.findings.append(Finding(code="missing", place=tile.path, message=str(error)))
+            self.findings.append(LogFinding(code="missing", place=tile.path, message=str(error)))
 
     def flush(self) -> None:
         pass
@@ -74,7 +74,7 @@ class Monitor:
 
     def __init__(
         self,
-        source: Source,
+        source: LogSource,
         policy: Policy,
         last: LastSeen | None = None,
         progress: Callable[[int], object] = lambda number: None,
@@ -88,7 +88,7 @@ class Monitor:
         self.names = 0
         self.is_consistent = False
 
-    def findings(self) -> Iterator[Finding]:
+    def findings(self) -> Iterator[LogFinding]:
         """Read the log, and yield each problem when it is found."""
         try:
             content = self._source.checkpoint()
@@ -111,7 +111,7 @@ class Monitor:
             self.names = len(names)
         self.is_consistent = is_consistent
 
-    def _compare_last(self, seen: LastSeen) -> Iterator[Finding]:
+    def _compare_last(self, seen: LastSeen) -> Iterator[LogFinding]:
         last = self._last
         if last is None:
             return
@@ -125,7 +125,7 @@ class Monitor:
         elif size == before and last.checkpoint.root != seen.checkpoint.root:
             yield _forked(last.checkpoint, seen.checkpoint.root)
 
-    def _replay(self, checkpoint: Checkpoint, names: NameStates) -> Iterator[Finding]:
+    def _replay(self, checkpoint: Checkpoint, names: NameStates) -> Iterator[LogFinding]:
         """Read all entries, and yield the problems of entries and tiles."""
         comparison = _Comparison(self._source)
         growing = GrowingTree(comparison, 0)
@@ -139,7 +139,7 @@ class Monitor:
                 contents = entries_of(tile, content)
             except LogError as error:
                 message = f"{error}; the entries from {tile.index * WIDTH:,} on are not checked"
-                yield Finding(code=code, place=tile.path, message=message)
+                yield LogFinding(code=code, place=tile.path, message=message)
                 return
             yield from self._of_names(contents, names)
             cut = 0
@@ -160,21 +160,21 @@ class Monitor:
             message = f"the entries have the root {encode(root)}, and the checkpoint has {encode(checkpoint.root)}"
             yield _of_checkpoint("root", message)
 
-    def _of_names(self, contents: Sequence[bytes], names: NameStates) -> Iterator[Finding]:
+    def _of_names(self, contents: Sequence[bytes], names: NameStates) -> Iterator[LogFinding]:
         """Yield the problems of entries after all entries before them."""
-        entries: list[Entry] = []
+        entries: list[LogEntry] = []
         first = self.entries
         for number, content in enumerate(contents, first):
             try:
-                entries.append(Entry.of_bytes(content))
+                entries.append(LogEntry.of_bytes(content))
             except LogError as error:
                 yield from names.add(first, entries)
-                yield Finding(code="entry", place=f"entry {number}", message=str(error))
+                yield LogFinding(code="entry", place=f"entry {number}", message=str(error))
                 entries, first = [], number + 1
         yield from names.add(first, entries)
 
 
-def _forked(last: Checkpoint, root: bytes) -> Finding:
+def _forked(last: Checkpoint, root: bytes) -> LogFinding:
     message = (
         f"the log has two histories: its first {last.size:,} entries have the root {encode(root)}, and had "
         f"{encode(last.root)} at the last visit; keep both checkpoints, which prove it"
@@ -182,5 +182,5 @@ def _forked(last: Checkpoint, root: bytes) -> Finding:
     return _of_checkpoint("forked", message)
 
 
-def _of_checkpoint(code: str, message: str) -> Finding:
-    return Finding(code=code, place="checkpoint", message=message)
+def _of_checkpoint(code: str, message: str) -> LogFinding:
+    return LogFinding(code=code, place="checkpoint", message=message)

@@ -8,7 +8,7 @@ from ....identifiers.text import display
 from ..errors import LogError
 from ..notes.keys import VerifierKey
 from ..notes.notes import Verified
-from ..tree.entries import Entry
+from ..tree.entries import LogEntry
 from ..tree.proofs import Proof
 from ..tree.tree import leaf_hash, root_of_inclusion
 from .policy import Policy
@@ -23,7 +23,7 @@ class ProvedEntry:
     - ``cosignatures``: the cosignatures of the witnesses that have seen the checkpoint.
     """
 
-    entry: Entry
+    entry: LogEntry
     index: int
     size: int
     log: VerifierKey
@@ -41,7 +41,7 @@ def verify_name(key: str, content: bytes, policy: Policy) -> ProvedEntry:
     proof = Proof.of_bytes(content)
     if not proof.extra:
         raise LogError("the proof does not contain the entry")
-    entry = Entry.of_bytes(proof.extra)
+    entry = LogEntry.of_bytes(proof.extra)
     accepted = policy.read(proof.checkpoint)
     size = accepted.checkpoint.size
     if root_of_inclusion(leaf_hash(proof.extra), proof.index, size, proof.hashes) != accepted.checkpoint.root:

@@ -11,7 +11,7 @@ from ....identifiers.ark import parser as ark
 from ....identifiers.text import display
 from ...names import naming as names
 from ...names.errors import BindingError
-from ..tree.entries import Entry
+from ..tree.entries import LogEntry
 
 # Entries of a withdrawn name: a new reason or successor is "updated".
 _AFTER_WITHDRAWAL = frozenset({"updated", "restored", "redacted"})
@@ -31,7 +31,7 @@ _BATCH = 256
 
 
 @dataclass(frozen=True, kw_only=True)
-class Finding:
+class LogFinding:
     """A problem of a log.
 
     - ``code``: its type, such as "second-thing".
@@ -74,7 +74,7 @@ class NameStates:
     def __len__(self) -> int:
         return self._database.execute("SELECT count(*) FROM names").fetchone()[0]
 
-    def add(self, first: int, entries: Sequence[Entry]) -> Iterator[Finding]:
+    def add(self, first: int, entries: Sequence[LogEntry]) -> Iterator[LogFinding]:
         """Add entries from the number ``first`` on, and yield the problems of each."""
         for start in range(0, len(entries), _BATCH):
             batch = [(entry, *_name_of(entry.key)) for entry in entries[start : start + _BATCH]]
@@ -86,7 +86,7 @@ class NameStates:
                 before = known.get(name)
                 if problem is not None:
                     message = f"{display.escape(entry.key[:300])} {problem}"
-                    yield Finding(code="name", place=f"entry {number}", message=message, name=entry.key)
+                    yield LogFinding(code="name", place=f"entry {number}", message=message, name=entry.key)
                 yield from _compare(number, entry, before)
                 known[name] = _after(number, entry, before)
             rows = [(key, *known[key]) for key in keys]
@@ -110,7 +110,7 @@ def _name_of(key: str) -> tuple[str, str | None]:
     return current, f"is not in normal form, which is {display.escape(current[:300])}"
 
 
-def _after(number: int, entry: Entry, before: _State | None) -> _State:
+def _after(number: int, entry: LogEntry, before: _State | None) -> _State:
     thing = entry.thing or (before.thing if before else None)
     # A change that does not restore a withdrawn name is a problem, and the name stays withdrawn.
     withdrawn = entry.action == "withdrawn" or (
@@ -119,13 +119,13 @@ def _after(number: int, entry: Entry, before: _State | None) -> _State:
     return _State(number, entry.revision, thing, int(withdrawn))
 
 
-def _compare(number: int, entry: Entry, before: _State | None) -> Iterator[Finding]:
+def _compare(number: int, entry: LogEntry, before: _State | None) -> Iterator[LogFinding]:
     """Yield the problems of an entry after the last entry of its name."""
     for code, message in _problems(entry, before):
-        yield Finding(code=code, place=f"entry {number}", message=message, name=entry.key)
+        yield LogFinding(code=code, place=f"entry {number}", message=message, name=entry.key)
 
 
-def _problems(entry: Entry, before: _State | None) -> Iterator[tuple[str, str]]:
+def _problems(entry: LogEntry, before: _State | None) -> Iterator[tuple[str, str]]:
     name = display.escape(entry.key[:300])
     if entry.action not in _ACTIONS:
         yield "action", f"{name} has the unknown action {entry.action}"

@@ -20,7 +20,7 @@ from ....identifiers.text import display
 from ..errors import LogError
 from ..notes.checkpoints import Checkpoint, read_checkpoint
 from ..notes.keys import COSIGNATURE, ED25519, Algorithm, VerifierKey
-from ..notes.notes import MAX_SIGNATURES, Note, Verified
+from ..notes.notes import MAX_SIGNATURES, SignedNote, Verified
 
 MAX_BYTES = 1_000_000
 """The maximum length of a policy in bytes."""
@@ -52,7 +52,7 @@ class Group:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Accepted:
+class VerifiedCheckpoint:
     """A checkpoint whose signatures are verified.
 
     - ``log``: the key of its log.
@@ -113,17 +113,17 @@ class Policy:
                 seen.add(group.name)
         return self.quorum == NONE or self.quorum in seen
 
-    def read(self, content: bytes) -> Accepted:
+    def read(self, content: bytes) -> VerifiedCheckpoint:
         """Read a checkpoint and verify its signatures; the quorum is not checked.
 
         Raises :class:`LogError` if it is not a checkpoint, or has no signature of a log of the policy. The same is
         raised if a signature of a known key is wrong.
         """
-        signed = {(signature.name, signature.key_id) for signature in Note.of_bytes(content).signatures}
+        signed = {(signature.name, signature.key_id) for signature in SignedNote.of_bytes(content).signatures}
         for log in self.logs:
             if (log.key.name, log.key.key_id) in signed:
                 checkpoint, cosignatures = read_checkpoint(content, log.key, self.witness_keys)
-                return Accepted(checkpoint=checkpoint, log=log.key, cosignatures=tuple(cosignatures))
+                return VerifiedCheckpoint(checkpoint=checkpoint, log=log.key, cosignatures=tuple(cosignatures))
         names = " or ".join(display.escape(log.key.name) for log in self.logs)
         raise LogError(f"the checkpoint has no signature of {names or 'a log, because the policy has none'}")
 

@@ -15,7 +15,7 @@ from ...names.errors import BindingError
 from ..errors import LogError
 from ..notes.checkpoints import Checkpoint, read_checkpoint
 from ..notes.keys import VerifierKey
-from ..notes.notes import Note, Signature
+from ..notes.notes import Signature, SignedNote
 from ..tree.tree import ReadHash, consistency_proof
 from ..verification.policy import Party, Policy
 from .add_checkpoint import PATH, SIZE_TYPE, AddCheckpoint, read_size
@@ -90,7 +90,7 @@ class Cosigning:
                 )
         self._sizes = sizes
 
-    def cosign(self, note: Note, size: int, read: ReadHash) -> Note:
+    def cosign(self, note: SignedNote, size: int, read: ReadHash) -> SignedNote:
         """Return the note of a checkpoint of ``size`` entries with the cosignatures of the witnesses.
 
         ``read`` returns the hashes of the tree. Raises :class:`BindingError` with the code ``log-quorum`` if the quorum
@@ -112,7 +112,7 @@ class Cosigning:
         if self.witnessing.is_required and not policy.is_satisfied(signatures):
             reasons = "".join(f"; {display.escape(name)}: {reason}" for name, reason in self.failures.items())
             raise BindingError("log-quorum", f"the quorum {display.escape(policy.quorum)} is missing{reasons}")
-        return Note(text=note.text, signatures=(*note.signatures, *signatures.values()))
+        return SignedNote(text=note.text, signatures=(*note.signatures, *signatures.values()))
 
     def _asked(self) -> Iterator[tuple[str, Party, str]]:
         for name, witness in self.witnessing.policy.witnesses.items():
@@ -136,29 +136,33 @@ class Cosigning:
             )
         raise LogError(_refusal(status, body))
 
-    def _cosignature(self, note: Note, witness: Party, url: str, size: int, read: ReadHash, old: int) -> Signature:
+    def _cosignature(
+        self, note: SignedNote, witness: Party, url: str, size: int, read: ReadHash, old: int
+    ) -> Signature:
         status, media_type, body = self._add_checkpoint(note, url, size, read, old)
         if status == 409 and media_type == SIZE_TYPE:
             # Another publication was faster, or a cosignature did not arrive here.
             status, media_type, body = self._add_checkpoint(note, url, size, read, read_size(body))
         if status != 200:
             raise LogError(_refusal(status, body))
-        answer = Note.of_bytes(f"{note.text}\n".encode() + body)
+        answer = SignedNote.of_bytes(f"{note.text}\n".encode() + body)
         if answer.text != note.text:
             raise LogError("the answer is not a list of signatures")
         answer.verify([witness.key])
         return _signature_of(answer, witness.key)
 
-    def _add_checkpoint(self, note: Note, url: str, size: int, read: ReadHash, old: int) -> tuple[int, str, bytes]:
+    def _add_checkpoint(
+        self, note: SignedNote, url: str, size: int, read: ReadHash, old: int
+    ) -> tuple[int, str, bytes]:
         if old > size:
             raise LogError(f"it has seen {old:,} entries already")
         proof = tuple(consistency_proof(old, size, read))
         return self.witnessing.send(url, bytes(AddCheckpoint(old=old, proof=proof, checkpoint=bytes(note))))
 
-    def _earlier(self, note: Note) -> Iterator[tuple[VerifierKey, Signature]]:
+    def _earlier(self, note: SignedNote) -> Iterator[tuple[VerifierKey, Signature]]:
         """Yield the keys and cosignatures of the published checkpoint, if it is the same."""
         try:
-            earlier = Note.of_bytes(self.note)
+            earlier = SignedNote.of_bytes(self.note)
             found = earlier.verify(self.witnessing.policy.witness_keys)
         except LogError:
             return
@@ -166,7 +170,7 @@ class Cosigning:
             yield from ((each.key, _signature_of(earlier, each.key)) for each in found)
 
 
-def _signature_of(note: Note, key: VerifierKey) -> Signature:
+def _signature_of(note: SignedNote, key: VerifierKey) -> Signature:
     """Return the first signature of a key, which is the one that is verified."""
     return next(each for each in note.signatures if (each.name, each.key_id) == (key.name, key.key_id))
 

@@ -18,7 +18,7 @@ from ...system.file_access import create_private
 from ..errors import LogError
 from ..notes.checkpoints import Checkpoint, read_checkpoint
 from ..notes.keys import ED25519, SignerKey, VerifierKey
-from ..notes.notes import Note, Signature
+from ..notes.notes import Signature, SignedNote
 from ..tree.tree import EMPTY_ROOT, check_consistency
 from .add_checkpoint import SIZE_TYPE, AddCheckpoint
 
@@ -98,7 +98,7 @@ class Witness:
         """
         try:
             request = AddCheckpoint.of_bytes(content)
-            note = Note.of_bytes(request.checkpoint)
+            note = SignedNote.of_bytes(request.checkpoint)
             claimed = Checkpoint.of_text(note.text)
         except LogError as error:
             raise CosignatureRefused(400, str(error)) from None

@@ -23,7 +23,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Version:
+class BrandingVersion:
     """A recorded branding.
 
     - ``revision``: the number of the version, from 1.
@@ -42,13 +42,13 @@ class Version:
         return json.dumps(self.branding.as_dict() | known, ensure_ascii=False)
 
 
-def history_of(texts: Iterable[str]) -> list[Version]:
+def history_of(texts: Iterable[str]) -> list[BrandingVersion]:
     """Return the versions that the store has as JSON, the newest first. Texts that are not valid are left out."""
     versions = [version for text in texts if (version := version_of(text)) is not None]
     return sorted(versions, key=lambda version: version.revision, reverse=True)
 
 
-def version_of(text: str | None) -> Version | None:
+def version_of(text: str | None) -> BrandingVersion | None:
     """Return the version that the store has as JSON, or None without one.
 
     A text that another program wrote can be wrong. It is logged and ignored, so that pages are still shown.
@@ -60,7 +60,7 @@ def version_of(text: str | None) -> Version | None:
         branding, changed = check({field: read.get(field) for field in FIELDS}), datetime.fromisoformat(read["changed"])
         match read:
             case {"revision": int(revision), "actor": str() | None as actor} if changed.tzinfo:
-                return Version(branding=branding, revision=revision, changed=changed, actor=actor)
+                return BrandingVersion(branding=branding, revision=revision, changed=changed, actor=actor)
             case _:
                 raise ValueError("the revision, the time or the account is wrong")
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError, BindingError) as error:

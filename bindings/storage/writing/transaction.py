@@ -15,7 +15,7 @@ from sqlalchemy.exc import DBAPIError
 
 from ...names.assignment import Change
 from ...names.binding import Binding, rfc3339
-from ...names.branding.stored import NAME, Version, version_of
+from ...names.branding.stored import NAME, BrandingVersion, version_of
 from ...names.errors import BindingsUnavailable, Collision, ReadOnlyBindings
 from ...names.prefixes import prefixes
 from ...names.prefixes.prefixes import PrefixRecord
@@ -322,13 +322,13 @@ class Transaction:
                 # The resolver reads the patterns of minted names together with the rules.
                 self._raise_rules_version()
 
-    def branding(self) -> Version | None:
+    def branding(self) -> BrandingVersion | None:
         """Return the recorded branding, or None. Other writers of it wait until the transaction ends."""
         # The resolver reads it together with the rules.
         self._raise_rules_version()
         return version_of(self.setting(NAME))
 
-    def put_branding(self, version: Version) -> None:
+    def put_branding(self, version: BrandingVersion) -> None:
         """Write a branding. The one before it stays as a row with another name."""
         if (before := self.setting(NAME)) is not None:
             count = "SELECT count(*) FROM ararat WHERE substr(name, 1, 8) = 'branding'"

@@ -15,14 +15,14 @@ from __future__ import annotations
 
 from .built_in import lookup, register, registered, special
 from .model import AssignedFragments, Fault, GeneralFragments, Namespace
-from .record_checks import Finding, lint
+from .record_checks import RecordFault, lint
 
 __all__ = [
     "AssignedFragments",
     "Fault",
-    "Finding",
     "GeneralFragments",
     "Namespace",
+    "RecordFault",
     "lint",
     "lookup",
     "register",

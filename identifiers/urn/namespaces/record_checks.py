@@ -14,7 +14,7 @@ _NID = re.compile(r"[a-z0-9][a-z0-9\-]{1,31}")
 _REPERTOIRE = re.compile(f"[{iri.PCHAR}]")
 
 
-class Finding(NamedTuple):
+class RecordFault(NamedTuple):
     """A fault in a field of a namespace record. An "error" prevents :func:`register`, a "warning" does not.
 
     ``message`` states what is wrong, and ``reference`` names the section of the URN draft that requires it.
@@ -26,7 +26,7 @@ class Finding(NamedTuple):
     reference: str
 
 
-def lint(namespace: Namespace) -> tuple[Finding, ...]:
+def lint(namespace: Namespace) -> tuple[RecordFault, ...]:
     """Check the record of a namespace, and return errors and warnings: first about its facts, then about its functions.
 
     The functions are applied to ``example``, if it is set.
@@ -43,70 +43,74 @@ def lint(namespace: Namespace) -> tuple[Finding, ...]:
     )
 
 
-def _identity(namespace: Namespace) -> Iterator[Finding]:
+def _identity(namespace: Namespace) -> Iterator[RecordFault]:
     if namespace.nid == "urn":
         # "the NID "urn" is permanently reserved by this RFC and MUST NOT be used or registered"
-        yield Finding("error", "nid", "the namespace identifier urn is reserved", "URN draft, section 2.1")
+        yield RecordFault("error", "nid", "the namespace identifier urn is reserved", "URN draft, section 2.1")
     elif not _NID.fullmatch(namespace.nid):
-        yield Finding("error", "nid", "the text is not a namespace identifier in lower case", "URN draft, section 2.1")
+        yield RecordFault(
+            "error", "nid", "the text is not a namespace identifier in lower case", "URN draft, section 2.1"
+        )
     for field in ("title", "reference"):
         if not getattr(namespace, field):
-            yield Finding("error", field, "the value is missing", "URN draft, section 2")
+            yield RecordFault("error", field, "the value is missing", "URN draft, section 2")
 
 
-def _characters(namespace: Namespace) -> Iterator[Finding]:
+def _characters(namespace: Namespace) -> Iterator[RecordFault]:
     where = "URN draft, section 2.3.2"
     if namespace.special is None:
         # "registering a namespace identifier shall include publication of a definition of which characters have a
         # special meaning to that namespace"
-        yield Finding("error", "special", 'the value is missing; set the special characters, or ""', where)
+        yield RecordFault("error", "special", 'the value is missing; set the special characters, or ""', where)
     for field, chars in (("special", namespace.special or ""), ("delimiter", namespace.delimiter or "")):
         # Names consist of letters and digits, and percent-encoding uses them, so they cannot be special.
         if not all(_REPERTOIRE.fullmatch(char) and not char.isalnum() for char in chars):
-            yield Finding("error", field, "a character is a letter or digit, or is not allowed in a URN", where)
+            yield RecordFault("error", field, "a character is a letter or digit, or is not allowed in a URN", where)
     if namespace.delimiter is not None and len(namespace.delimiter) != 1:
-        yield Finding("error", "delimiter", "the value is not one character", where)
+        yield RecordFault("error", "delimiter", "the value is not one character", where)
 
 
-def _words(namespace: Namespace) -> Iterator[Finding]:
+def _words(namespace: Namespace) -> Iterator[RecordFault]:
     if not namespace.security:
-        yield Finding("error", "security", "the value is missing", "URN draft, section 8")
+        yield RecordFault("error", "security", "the value is missing", "URN draft, section 8")
     if namespace.folds and not namespace.equivalence:
         # "Additional lexical equivalences MUST be documented"
-        yield Finding("error", "equivalence", "the equivalences are not described in words", "URN draft, section 5")
+        yield RecordFault("error", "equivalence", "the equivalences are not described in words", "URN draft, section 5")
     if not namespace.functional:
-        yield Finding(
+        yield RecordFault(
             "warning", "functional", "the guidance on functional equivalence is missing", "URN draft, section 6"
         )
 
 
-def _fragments(namespace: Namespace) -> Iterator[Finding]:
+def _fragments(namespace: Namespace) -> Iterator[RecordFault]:
     where = "URN draft, section 2"
     for option in namespace.fragments:
         if isinstance(option, AssignedFragments):
             # "its specification MUST describe the additional syntax restrictions to be adhered and the particulars of
             # the (per-URN) assignment process"
             if option.syntax is None or not option.process:
-                yield Finding("error", "fragments", "the syntax or the process of the assignment is missing", where)
+                yield RecordFault("error", "fragments", "the syntax or the process of the assignment is missing", where)
         elif not option.allowed:
             # "the specification document MUST specify a finite set of values, or precise, generic rules"
-            yield Finding("error", "fragments", "a finite set of fragments or a rule is missing", where)
+            yield RecordFault("error", "fragments", "a finite set of fragments or a rule is missing", where)
     if len({type(option) for option in namespace.fragments}) > 1:
         # "in general, only one of these methods is possible within a given URN Namespace"
-        yield Finding("warning", "fragments", "both options are used: assigned one by one, and general", where)
+        yield RecordFault("warning", "fragments", "both options are used: assigned one by one, and general", where)
 
 
-def _functions(namespace: Namespace) -> Iterator[Finding]:
+def _functions(namespace: Namespace) -> Iterator[RecordFault]:
     """Check that the functions treat the example correctly."""
     if not namespace.example:
         if namespace.folds or namespace.checks:
-            yield Finding(
+            yield RecordFault(
                 "warning", "example", "an example for a test of the functions is missing", "URN draft, section 2"
             )
         return
     if not NSS.fullmatch(namespace.example) or namespace.check(namespace.example):
-        yield Finding("error", "example", "the example is not a name of the namespace", "URN draft, section 2")
+        yield RecordFault("error", "example", "the example is not a name of the namespace", "URN draft, section 2")
         return
     once = namespace.canonical(namespace.example)
     if namespace.canonical(once) != once:
-        yield Finding("error", "folds", "applying it twice to the example gives another result", "URN draft, section 5")
+        yield RecordFault(
+            "error", "folds", "applying it twice to the example gives another result", "URN draft, section 5"
+        )

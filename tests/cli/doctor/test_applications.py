@@ -17,7 +17,7 @@ from werkzeug.middleware.dispatcher import DispatcherMiddleware
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from ararat.cli.doctor import applications
-from ararat.cli.doctor.finding import Finding
+from ararat.cli.doctor.finding import HealthFinding
 from ararat.middleware import BindingSource, ResolverASGIMiddleware, ResolverMiddleware
 
 
@@ -240,6 +240,6 @@ def test_unlistable_routes_are_not_an_error(monkeypatch: pytest.MonkeyPatch) -> 
         raise RuntimeError("not\x1b[2J now")
 
     monkeypatch.setitem(applications._LISTED, "Flask", fail)
-    findings: list[Finding] = list(applications.examine(resolver(flask())))
+    findings: list[HealthFinding] = list(applications.examine(resolver(flask())))
     assert (findings[-1].code, findings[-1].state) == ("routes", "warning")
     assert findings[-1].message.isprintable()

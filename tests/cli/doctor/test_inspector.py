@@ -11,7 +11,7 @@ import pytest
 from werkzeug.test import Client
 
 from ararat.cli.doctor import inspector, probes, served
-from ararat.cli.doctor.finding import Finding
+from ararat.cli.doctor.finding import HealthFinding
 from ararat.cli.doctor.requests import RawResponse
 from ararat.middleware import ResolverMiddleware, open_bindings
 from ararat.webapp import create_app
@@ -57,7 +57,7 @@ def site(environ: Any, start_response: Any) -> list[bytes]:
     return [b"<h1>The front page of a museum</h1>"]
 
 
-def examined(asked: Any, url: str = PREFIX) -> dict[str, Finding]:
+def examined(asked: Any, url: str = PREFIX) -> dict[str, HealthFinding]:
     return {finding.code: finding for finding in probes.examine(weburl.parse(url), asking=asked)}
 
 

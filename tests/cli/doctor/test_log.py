@@ -16,13 +16,13 @@ from werkzeug.test import Client
 
 from ararat.bindings.log.folder import LogFolder
 from ararat.bindings.log.notes.keys import COSIGNATURE, SignerKey, VerifierKey
-from ararat.bindings.log.notes.notes import Note, Signature
+from ararat.bindings.log.notes.notes import Signature, SignedNote
 from ararat.bindings.log.publishing import initialize, publish
 from ararat.bindings.log.verification.policy import Policy
 from ararat.bindings.storage.store import DatabaseStore
 from ararat.cli import main
 from ararat.cli.doctor import log, served_log
-from ararat.cli.doctor.finding import Finding
+from ararat.cli.doctor.finding import HealthFinding
 from ararat.cli.doctor.requests import RawResponse
 from ararat.middleware import Bindings, ResolverMiddleware, open_bindings
 from ararat.webapp.tracing.client import url as weburl
@@ -50,9 +50,13 @@ class Deployment:
         self.bindings.bind(f"ark:12345/{name}", f"/{name}", resource=name)
         publish(self.store, LogFolder(self.folder), self.key_file)
 
-    def findings(self, policy: Policy | None = None) -> dict[str, Finding]:
+    def findings(self, policy: Policy | None = None) -> dict[str, HealthFinding]:
         status = log.read_status(str(self.database), self.folder)
-        found = [status] if isinstance(status, Finding) else [*log.examine(status, self.folder, self.key_file, policy)]
+        found = (
+            [status]
+            if isinstance(status, HealthFinding)
+            else [*log.examine(status, self.folder, self.key_file, policy)]
+        )
         for each in found:
             assert each.message.isascii()
             assert each.message.isprintable()
@@ -62,7 +66,7 @@ class Deployment:
     def problems(self) -> dict[str, str]:
         return {code: each.state for code, each in self.findings().items() if each.state != "ok"}
 
-    def served(self, answer: RawResponse) -> dict[str, Finding]:
+    def served(self, answer: RawResponse) -> dict[str, HealthFinding]:
         found = served_log.examine(SITE, "/log", self.folder, self.key, asking=lambda target: answer)
         return {each.code: each for each in found}
 
@@ -205,16 +209,16 @@ def test_cosignatures_are_counted_and_verified_by_a_policy(deployment: Deploymen
     policy = Policy.of_bytes(f"log {deployment.key}\n{lines}group all all w0 w1\nquorum all\n".encode())
     assert deployment.findings(policy)["log-witnesses"].state == "warning"
     for number, key in enumerate(witnesses, 1):
-        note = Note.of_bytes(checkpoint.read_bytes())
+        note = SignedNote.of_bytes(checkpoint.read_bytes())
         signature = Signature.create(note.text.encode(), key, 1_800_000_000)
-        checkpoint.write_bytes(bytes(Note(text=note.text, signatures=(*note.signatures, signature))))
+        checkpoint.write_bytes(bytes(SignedNote(text=note.text, signatures=(*note.signatures, signature))))
         found = deployment.findings(policy)["log-witnesses"]
         assert found.message.startswith(f"{number} of 2 witnesses cosigned the checkpoint.")
         assert found.state == ("ok" if number == 2 else "warning")
     assert "2 cosignatures. They are not verified" in deployment.findings()["log-witnesses"].message
-    note = Note.of_bytes(checkpoint.read_bytes())
+    note = SignedNote.of_bytes(checkpoint.read_bytes())
     forged = Signature(name="w0.example", key_id=witnesses[0].verifier.key_id, value=bytes(72))
-    checkpoint.write_bytes(bytes(Note(text=note.text, signatures=(note.signatures[0], forged))))
+    checkpoint.write_bytes(bytes(SignedNote(text=note.text, signatures=(note.signatures[0], forged))))
     found = deployment.findings(policy)["log-witnesses"]
     assert (found.state, found.message) == ("error", "The signature of w0.example is wrong.")
 

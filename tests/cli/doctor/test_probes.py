@@ -11,7 +11,7 @@ from urllib.parse import unquote_to_bytes
 import pytest
 
 from ararat.cli.doctor import probes
-from ararat.cli.doctor.finding import Finding
+from ararat.cli.doctor.finding import HealthFinding
 from ararat.cli.doctor.requests import RawResponse
 from ararat.middleware import BindingSource, BindingsUnavailable, ResolverMiddleware
 from ararat.webapp.tracing.client import url as weburl
@@ -72,7 +72,7 @@ class Deployment:
         return self.after(method, RawResponse(int(begun[0][:3]), tuple(begun[1]), body))
 
 
-def examined(deployment: Any, url: str = PREFIX, prefix: str | None = None) -> dict[str, Finding]:
+def examined(deployment: Any, url: str = PREFIX, prefix: str | None = None) -> dict[str, HealthFinding]:
     found = list(probes.examine(weburl.parse(url), prefix=prefix, asking=deployment))
     codes = [finding.code for finding in found]
     assert len(codes) == len(set(codes))
@@ -83,7 +83,7 @@ def examined(deployment: Any, url: str = PREFIX, prefix: str | None = None) -> d
     return {finding.code: finding for finding in found}
 
 
-def codes(found: dict[str, Finding], state: str) -> set[str]:
+def codes(found: dict[str, HealthFinding], state: str) -> set[str]:
     return {code for code, finding in found.items() if finding.state == state}
 
 

@@ -16,11 +16,11 @@ from ararat.identifiers.registries.tables import (
     RegisteredNamespace,
     RegistryError,
     Scheme,
-    Snapshot,
     Table,
+    TableOrigin,
 )
 
-DAY = Snapshot("1999-01-01", "https://registry.ararat/")
+DAY = TableOrigin("1999-01-01", "https://registry.ararat/")
 TABLES = (
     Table.of(NAMESPACES, DAY, [RegisteredNamespace("old", "formal")]),
     Table.of(SCHEMES, DAY, [Scheme("old", "historical", description="Vieux schéma")]),
@@ -104,7 +104,7 @@ def test_a_full_disk_does_not_change_the_folder(tmp_path, monkeypatch):
             raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    newer = [table._replace(snapshot=Snapshot("2026-01-01", "")) for table in TABLES]
+    newer = [table._replace(snapshot=TableOrigin("2026-01-01", "")) for table in TABLES]
     with pytest.raises(OSError, match="No space"):
         write_tables(tmp_path, newer)
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before

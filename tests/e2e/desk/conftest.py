@@ -18,7 +18,7 @@ from ararat.bindings.names.branding.model import Branding
 from ararat.middleware import Bindings, open_bindings
 from ararat.middleware.statistics.counts import CountStore, DailyCount
 from ararat.webapp.accounts.store import Accounts
-from ararat.webapp.links.model import Link, State
+from ararat.webapp.links.model import State, TracedTarget
 from ararat.webapp.links.store import Links
 
 TITLES = (
@@ -75,7 +75,7 @@ def fill(bindings: Bindings) -> None:
         found = bindings.lookup(name)
         assert found
         assert found.target
-        link = Link(
+        link = TracedTarget(
             identifier=name,
             key=name,
             target=found.target,

@@ -15,7 +15,7 @@ from playwright.sync_api import Locator, Page, expect
 from ararat.bindings.bulk.relocation import relocate_prefix
 from ararat.middleware import Bindings
 from ararat.webapp.accounts.store import Accounts
-from ararat.webapp.links.model import Link
+from ararat.webapp.links.model import TracedTarget
 from ararat.webapp.links.store import Links
 
 PLACES = ("Yerevan", "Gyumri", "Vanadzor", "Ejmiatsin", "Dilijan", "Goris", "Kapan", "Sevan")
@@ -44,7 +44,7 @@ def fill(bindings: Bindings) -> None:
     relocate_prefix(bindings, "https://images.example/", "https://pictures.example/", actor="jane")
     now = bindings.now()
     for number in (7, 9, 11):
-        link = Link(
+        link = TracedTarget(
             identifier=f"ark:12345/x5m{number:03}",
             key=f"ark:12345/x5m{number:03}",
             target=f"{OLD}/{number}",

@@ -181,7 +181,7 @@ def test_the_example_scheme_is_explained():
     ],
 )
 def test_a_reference_has_a_text_and_a_url_if_known(written, text, url, tmp_path):
-    snapshot = registry_tables.Snapshot("2026-01-01", "x")
+    snapshot = registry_tables.TableOrigin("2026-01-01", "x")
     table = Table.of(SCHEMES, snapshot, [registry_tables.Scheme("a", "permanent", references=(written,))])
     (tmp_path / SCHEMES.file).write_text(table.text())
     registries.use(tmp_path)

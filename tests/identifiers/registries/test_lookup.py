@@ -109,7 +109,7 @@ def test_lookups_ignore_case():
 @pytest.mark.parametrize("tables", ["none", "older", "broken", "not UTF-8", "a folder"])
 def test_tables_of_a_site_take_precedence_and_broken_ones_are_skipped(tables, tmp_path):
     path = tmp_path / NAMESPACES.file
-    snapshot = registry_tables.Snapshot("1999-01-01", "x")
+    snapshot = registry_tables.TableOrigin("1999-01-01", "x")
     match tables:
         case "older":
             path.write_text(

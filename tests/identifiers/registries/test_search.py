@@ -8,7 +8,7 @@ import pytest
 
 from ararat.identifiers import registries
 from ararat.identifiers.registries.search import holders
-from ararat.identifiers.registries.tables import NAANS, Authority, Snapshot, Table
+from ararat.identifiers.registries.tables import NAANS, Authority, Table, TableOrigin
 
 
 @pytest.fixture
@@ -18,7 +18,7 @@ def table(tmp_path: Path):
         Authority("12148", "National Library of France", "BNF", native_name="Biblioth\u00e8que nationale de France"),
         Authority("b5060", "\u0130stanbul \u039c\u039f\u03a5\u03a3\u0395\u0399\u039f"),
     ]
-    (tmp_path / NAANS.file).write_text(Table.of(NAANS, Snapshot("2020-01-29", "here"), records).text(), "utf-8")
+    (tmp_path / NAANS.file).write_text(Table.of(NAANS, TableOrigin("2020-01-29", "here"), records).text(), "utf-8")
     registries.use(tmp_path)
     yield
     registries.use()

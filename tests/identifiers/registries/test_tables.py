@@ -16,13 +16,13 @@ from ararat.identifiers.registries.tables import (
     Authority,
     RegisteredNamespace,
     RegistryError,
-    Snapshot,
     Table,
+    TableOrigin,
     compare,
     read,
 )
 
-DAY = Snapshot("2026-07-14", "https://registry.ararat/")
+DAY = TableOrigin("2026-07-14", "https://registry.ararat/")
 HEAD = '{"registry": "uri-schemes", "date": "2026-08-13", "source": "x"}\n'
 
 texts = st.text(st.characters(codec="utf-8"), max_size=8)

@@ -12,7 +12,7 @@ from werkzeug.test import Client
 
 from ararat.bindings.log.folder import LogFolder
 from ararat.bindings.log.notes.keys import COSIGNATURE, SignerKey
-from ararat.bindings.log.notes.notes import Note, sign_note
+from ararat.bindings.log.notes.notes import SignedNote, sign_note
 from ararat.bindings.log.publishing import initialize, publish
 from ararat.bindings.storage.store import DatabaseStore
 from ararat.middleware import BindingSource, ResolverMiddleware, import_table, open_bindings
@@ -38,9 +38,11 @@ def client_of():
 
 
 def cosign(folder, *names):
-    note = Note.of_bytes(folder.checkpoint() or b"")
+    note = SignedNote.of_bytes(folder.checkpoint() or b"")
     keys = [SignerKey(name=name, secret=bytes([1] * 32), algorithm=COSIGNATURE) for name in names]
-    folder.publish(bytes(Note(text=note.text, signatures=(*note.signatures, *sign_note(note.text, keys).signatures))))
+    folder.publish(
+        bytes(SignedNote(text=note.text, signatures=(*note.signatures, *sign_note(note.text, keys).signatures)))
+    )
 
 
 def test_the_page_shows_the_facts_of_the_log_and_how_to_check_it(larger_log, client_of):

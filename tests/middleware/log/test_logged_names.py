@@ -13,9 +13,9 @@ from werkzeug.test import Client
 from ararat.bindings.collection import Bindings
 from ararat.bindings.log.folder import LogFolder
 from ararat.bindings.log.notes.keys import COSIGNATURE, ED25519, SignerKey
-from ararat.bindings.log.notes.notes import Note, sign_note
+from ararat.bindings.log.notes.notes import SignedNote, sign_note
 from ararat.bindings.log.publishing import initialize, publish
-from ararat.bindings.log.tree.entries import Entry
+from ararat.bindings.log.tree.entries import LogEntry
 from ararat.bindings.log.tree.proofs import Proof
 from ararat.bindings.names.binding import rfc3339
 from ararat.bindings.storage.store import DatabaseStore
@@ -37,9 +37,9 @@ def client_of(bindings: Bindings, folder: Path | LogFolder) -> Client:
 
 def cosign(folder: LogFolder, *keys: SignerKey) -> None:
     """Add signatures to the published checkpoint."""
-    note = Note.of_bytes(folder.checkpoint() or b"")
+    note = SignedNote.of_bytes(folder.checkpoint() or b"")
     added = sign_note(note.text, keys, 1_795_000_000).signatures
-    folder.publish(bytes(Note(text=note.text, signatures=(*note.signatures, *added))))
+    folder.publish(bytes(SignedNote(text=note.text, signatures=(*note.signatures, *added))))
 
 
 def witness(name: str, secret: int = 1) -> SignerKey:
@@ -75,7 +75,7 @@ def test_each_format_shows_the_first_entry_of_a_name(larger_log):
     assert ", entry 3. " in page
     assert "witness" not in page
     assert '<a href="/ark:12345/x3?proof" rel="nofollow">Proof</a>' in page
-    assert Entry.of_bytes(Proof.of_bytes(client.get(proof).data).extra).revision == 2
+    assert LogEntry.of_bytes(Proof.of_bytes(client.get(proof).data).extra).revision == 2
 
 
 def test_the_witnesses_of_the_published_checkpoint_are_counted(larger_log):
@@ -231,7 +231,7 @@ def test_a_file_of_bindings_has_places_and_proofs(file_log):
     client = client_of(bindings, folder)
     found = shown(client, "ark:12345/f1")
     assert found["entry"] == 0
-    assert Entry.of_bytes(Proof.of_bytes(client.get(found["proof"]).data).extra).key == "ark:12345/f1"
+    assert LogEntry.of_bytes(Proof.of_bytes(client.get(found["proof"]).data).extra).key == "ark:12345/f1"
     folder.versions.unlink()
     assert place(client_of(bindings, folder), "ark:12345/f1") is None
 

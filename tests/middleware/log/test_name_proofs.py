@@ -8,7 +8,7 @@ import pytest
 from werkzeug.test import Client
 
 from ararat.bindings.log.errors import LogError
-from ararat.bindings.log.tree.entries import Entry
+from ararat.bindings.log.tree.entries import LogEntry
 from ararat.bindings.log.tree.proofs import Proof
 from ararat.bindings.log.verification.name_proof import verify_name
 from ararat.bindings.log.verification.policy import Party, Policy
@@ -32,7 +32,7 @@ def proved(client, log, name):
     assert (answer.status_code, answer.content_type) == (200, "text/plain; charset=utf-8")
     proof = Proof.of_bytes(answer.data)
     proof.verify(proof.extra, log.key)
-    return Entry.of_bytes(proof.extra)
+    return LogEntry.of_bytes(proof.extra)
 
 
 def test_each_name_has_a_proof_of_its_last_change(larger_log, client_of):

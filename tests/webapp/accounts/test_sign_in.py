@@ -134,7 +134,7 @@ def test_attempts_at_the_same_moment_cannot_pass_the_limit(accounts, jane, monke
     monkeypatch.setattr(passwords, "verify", lambda stored, text: checked.append(text) or verify(stored, text))
 
     def attempt(number: int) -> None:
-        with pytest.raises((WrongPassword, TooManyAttempts, passwords.Busy)):
+        with pytest.raises((WrongPassword, TooManyAttempts, passwords.PasswordsBusy)):
             sign_in(accounts, "jane", f"wrong horse battery {number}", HOME)
 
     together(*(partial(attempt, number) for number in range(12)))
@@ -178,7 +178,7 @@ class SlowCheck:
 def outcome(accounts, name, password, address, found):
     try:
         found.append(sign_in(accounts, name, password, address).name)
-    except (WrongPassword, TooManyAttempts, passwords.Busy) as error:
+    except (WrongPassword, TooManyAttempts, passwords.PasswordsBusy) as error:
         found.append(type(error).__name__)
 
 
@@ -447,7 +447,7 @@ def test_an_attempt_that_finds_the_check_busy_stays_counted(accounts, jane, monk
     places = passwords._state.slots
     for _ in range(passwords.MAX_HASHES):
         places.acquire()
-    with pytest.raises(passwords.Busy):
+    with pytest.raises(passwords.PasswordsBusy):
         sign_in(accounts, "jane", PASSWORD, HOME)
     assert [row[2] for row in written(accounts)] == [1]
 

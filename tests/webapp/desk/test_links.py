@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from ararat.webapp.links.model import Link, State
+from ararat.webapp.links.model import State, TracedTarget
 from ararat.webapp.links.store import Links
 
 from .conftest import Browser, Desk
@@ -18,7 +18,7 @@ def traced(desk: Desk, name: str, state: State, url: str | None = None) -> None:
     assert binding is not None
     assert binding.target is not None
     now = desk.bindings.now()
-    link = Link(
+    link = TracedTarget(
         identifier=name,
         key=name,
         target=binding.target,

@@ -15,7 +15,7 @@ from werkzeug.test import TestResponse
 from ararat.bindings.names.branding.model import Branding
 from ararat.webapp.accounts.model import Caller
 from ararat.webapp.desk.administration.account_changes import CHANGES
-from ararat.webapp.links.model import Link
+from ararat.webapp.links.model import TracedTarget
 from ararat.webapp.links.store import Links
 from ararat.webapp.management import Management, prefix_etag
 from ararat.webapp.uploads import sheet
@@ -200,7 +200,7 @@ def fill(desk: Desk) -> None:
     now = bindings.now()
     Links(bindings).record(
         [
-            Link(
+            TracedTarget(
                 identifier=LIVE,
                 key=LIVE,
                 target="https://new.example/1",

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ararat.bindings.imports.sources import dump
-from ararat.bindings.imports.sources.record import Record
+from ararat.bindings.imports.sources.record import DumpRecord
 from ararat.webapp.ezid import download_formats
 from ararat.webapp.ezid.download_formats import Compression, Described, Format
 
@@ -74,7 +74,7 @@ def test_the_import_reads_a_download(form: Format, values: dict[str, str]) -> No
     clean = {name: value.strip() for name, value in values.items() if value.strip()}
     written = text(Described("ark:/12345/x5", {"_status": "reserved", **clean}), form=form)
     [found] = dump.read(io.BytesIO(written.encode()), "ezid")
-    assert isinstance(found, Record)
+    assert isinstance(found, DumpRecord)
     assert (found.identifier, found.state, found.omitted) == ("ark:/12345/x5", "reserved", ())
     again = {"erc.who": "erc.who", "dc.title": "dc.title", "my name": "ezid-quoted.x-my_20name"}
     assert {name: value for name, value in found.elements.items() if name in again.values()} == {

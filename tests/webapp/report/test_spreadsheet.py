@@ -6,7 +6,7 @@ import csv
 
 import pytest
 
-from ararat.bindings.checks.audit import Finding
+from ararat.bindings.checks.audit import AuditFinding
 from ararat.cli.databases import check
 from ararat.webapp.report import spreadsheet
 from ararat.webapp.tracing.bulk import BulkTraceRow
@@ -29,9 +29,9 @@ def test_no_cell_of_a_traced_row_is_a_formula(formula):
 
 def test_no_cell_of_a_check_is_a_formula(capsys):
     for number, formula in enumerate(FORMULAS, 1):
-        check._as_csv(Finding(formula, "not-ascii", formula), number)  # pyright: ignore[reportPrivateUsage]
+        check._as_csv(AuditFinding(formula, "not-ascii", formula), number)  # pyright: ignore[reportPrivateUsage]
     header, *rows = csv.reader(capsys.readouterr().out.splitlines())
-    assert header == list(Finding._fields)
+    assert header == list(AuditFinding._fields)
     assert [cell for row in rows for cell in row if cell.startswith(("=", "+", "-", "@"))] == []
 
 

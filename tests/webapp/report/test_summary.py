@@ -13,9 +13,9 @@ from ararat.webapp.report import inspection, summary
 
 def finding(
     text: str, bound: Mapping[str, str] | None = None, *, unread: bool = False, policies: Sequence[str] = ()
-) -> inspection.Finding:
+) -> inspection.InspectedIdentifier:
     report = examine(text, policies=policies)
-    return inspection.Finding(Match(0, len(text), text), report, inspection.keys(report), bound, unread)
+    return inspection.InspectedIdentifier(Match(0, len(text), text), report, inspection.keys(report), bound, unread)
 
 
 @pytest.mark.parametrize(

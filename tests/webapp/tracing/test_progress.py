@@ -10,7 +10,7 @@ import pytest
 from ararat.webapp.tracing.client.dns import Lookups
 from ararat.webapp.tracing.client.http_client import GuardedClient
 from ararat.webapp.tracing.hop import HopFailed, HopResponse
-from ararat.webapp.tracing.progress import Progress
+from ararat.webapp.tracing.progress import TraceProgress
 
 
 def test_each_stage_is_reported_before_it_begins() -> None:
@@ -34,7 +34,7 @@ def test_each_stage_is_reported_before_it_begins() -> None:
 
 
 def test_the_text_is_of_this_site_until_the_client_reports_another_host() -> None:
-    progress, seen = Progress(), []
+    progress, seen = TraceProgress(), []
 
     def fetch(method: str, url: str, deadline: float) -> HopResponse:
         seen.append(progress.now)

@@ -59,7 +59,7 @@ OF_IDENTITY = _of(tables.identities).where(
 )
 
 
-class Found(NamedTuple):
+class AccountRow(NamedTuple):
     """An account with its password hash, and the rest of the columns of its first row."""
 
     account: Account
@@ -67,7 +67,7 @@ class Found(NamedTuple):
     rest: tuple[Any, ...]
 
 
-def found(rows: Iterable[tuple[Any, ...]]) -> list[Found]:
+def found(rows: Iterable[tuple[Any, ...]]) -> list[AccountRow]:
     """Return the accounts of rows that begin with the columns of an account and one grant, sorted by name."""
     grouped: dict[int, list[tuple[Any, ...]]] = {}
     for row in rows:
@@ -76,7 +76,7 @@ def found(rows: Iterable[tuple[Any, ...]]) -> list[Found]:
     return sorted(each, key=lambda found: found.account.name)
 
 
-def _found(rows: list[tuple[Any, ...]]) -> Found:
+def _found(rows: list[tuple[Any, ...]]) -> AccountRow:
     number, name, role, created, disabled, password, _, *rest = rows[0]
     account = Account(
         number=number,
@@ -88,7 +88,7 @@ def _found(rows: list[tuple[Any, ...]]) -> Found:
         has_password=password is not None,
         hash=password,
     )
-    return Found(account, password, tuple(rest))
+    return AccountRow(account, password, tuple(rest))
 
 
 def token_of(row: tuple[Any, ...]) -> Token:
@@ -106,7 +106,7 @@ def token_of(row: tuple[Any, ...]) -> Token:
     )
 
 
-def session_of(found: Found) -> tuple[datetime, datetime, bool]:
+def session_of(found: AccountRow) -> tuple[datetime, datetime, bool]:
     """Return the start and the end of a session, and whether it was ended, from a row of :data:`OF_SESSION`."""
     created, expires, ended = found.rest
     return datetime.fromisoformat(created), datetime.fromisoformat(expires), ended is not None

@@ -125,7 +125,7 @@ class Tokens(AccountDatabase):
         account = self.get(name)
         return None if account is None or account.disabled else Caller(account=account)
 
-    def _caller(self, found: list[rows.Found]) -> Caller | None:
+    def _caller(self, found: list[rows.AccountRow]) -> Caller | None:
         """Return the caller of a found token if it is valid now."""
         if not found:
             return None

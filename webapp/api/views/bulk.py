@@ -10,7 +10,7 @@ from ....bindings.bulk.plan import BulkResult
 from ...management import Management
 from .. import bodies, idempotency, parameters, representations
 from ..blueprint import blueprint, caller, management
-from ..idempotency import Reply
+from ..idempotency import StoredReply
 from ..problems import OperationRefused
 
 
@@ -41,5 +41,5 @@ def operate(act: Callable[[Management], BulkResult], *, dry_run: bool) -> Respon
             raise OperationRefused(result)
         return result
 
-    represent: Callable[[BulkResult], Reply] = lambda result: Reply(representations.of_operation(result))  # noqa: E731
+    represent: Callable[[BulkResult], StoredReply] = lambda result: StoredReply(representations.of_operation(result))  # noqa: E731
     return idempotency.manage(management(), caller(), permitted, represent)

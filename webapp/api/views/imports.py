@@ -16,7 +16,7 @@ from ...management.permissions import require_curator
 from ...responses import as_json
 from .. import bodies, idempotency, parameters, representations
 from ..blueprint import blueprint, caller, management
-from ..idempotency import OneRequest, Reply
+from ..idempotency import OneRequest, StoredReply
 from . import bulk
 
 MAX_BYTES = 15 * 2**20
@@ -46,14 +46,14 @@ def start_import() -> Response:
     content = bodies.read_bytes(MAX_BYTES)
     who, known = require_curator(caller()), current_imports()
 
-    def act(one: OneRequest | None) -> Reply:
-        def write(connection: Connection) -> Reply:
+    def act(one: OneRequest | None) -> StoredReply:
+        def write(connection: Connection) -> StoredReply:
             if known.jobs.is_full(connection, who.account.number):
                 sentence = f"{MAX_UNFINISHED} imports of this account wait or run, the maximum. Wait for one of them."
                 raise HTTPRefusal(429, "too-many-imports", sentence, retry_after=_RETRY_SECONDS)
             job = known.add(connection, who, content, format=format, encoding=encoding, **options)
             location = url("management.show_import", number=job.number)
-            reply = Reply(representations.of_import(job), 202, location=location)
+            reply = StoredReply(representations.of_import(job), 202, location=location)
             if one is not None:
                 one.store(connection, reply)
             return reply

@@ -18,7 +18,7 @@ from ...responses import as_json
 from ...security import MANAGED
 from .. import bodies, idempotency, name_paths, parameters, preconditions, representations
 from ..blueprint import blueprint, caller, management
-from ..idempotency import Reply
+from ..idempotency import StoredReply
 from ..preconditions import Preconditions
 
 # Also methods that no name has, so that the response has the field Allow of the requested resource.
@@ -165,12 +165,12 @@ def _new_name(given: dict[str, Any]) -> NewName:
     return NewName(_fields(given), name=name, shoulder=shoulder)
 
 
-def _created(result: Sequence[Made]) -> Reply:
+def _created(result: Sequence[Made]) -> StoredReply:
     value = [{"outcome": each.outcome, "name": representations.of_saved(each.after)} for each in result]
     location = url("management.one_name", _=result[0].after.identifier) if len(result) == 1 else None
-    return Reply({"names": value}, 201, location=location)
+    return StoredReply({"names": value}, 201, location=location)
 
 
-def _saved(result: Sequence[Made], status: int = 200) -> Reply:
+def _saved(result: Sequence[Made], status: int = 200) -> StoredReply:
     name = result[0].after
-    return Reply(representations.of_saved(name), status, etag=etag(name))
+    return StoredReply(representations.of_saved(name), status, etag=etag(name))

@@ -11,7 +11,7 @@ from flask import request
 from ...accounts.errors import AccountError
 from ...accounts.model import Account, Caller
 from ...accounts.store import Accounts
-from ..forms import Problem
+from ..forms import FieldProblem
 from .forms import account_problem, read_prefixes
 from .tokens import revoke_of
 
@@ -22,7 +22,7 @@ Change = Callable[[Accounts, Account, Caller], str]
 class WrongField(Exception):
     """A field of the form is wrong. ``field`` is empty for a form without fields."""
 
-    def __init__(self, field: str, problem: Problem) -> None:
+    def __init__(self, field: str, problem: FieldProblem) -> None:
         self.field = field
         self.problem = problem
         super().__init__(field, problem)
@@ -37,7 +37,7 @@ def _grant(accounts: Accounts, account: Account, by: Caller) -> str:
     prefixes, problem = read_prefixes(request.form.get("prefix", ""))
     if problem or not prefixes:
         raise WrongField(
-            "prefix", problem or Problem("The prefix is missing.", "a NAAN, a shoulder or the beginning of URNs")
+            "prefix", problem or FieldProblem("The prefix is missing.", "a NAAN, a shoulder or the beginning of URNs")
         )
     for prefix in prefixes:
         accounts.grant(account.name, prefix, by=by)
@@ -47,7 +47,7 @@ def _grant(accounts: Accounts, account: Account, by: Caller) -> str:
 def _revoke(accounts: Accounts, account: Account, by: Caller) -> str:
     prefix = request.form.get("prefix", "")
     if prefix not in account.prefixes:
-        raise WrongField("", Problem("The account has no grant for this prefix. Load the page again."))
+        raise WrongField("", FieldProblem("The account has no grant for this prefix. Load the page again."))
     _checked("", lambda: accounts.revoke(account.name, prefix, by=by))
     return f"The account {account.name} has no grant for {prefix} now."
 

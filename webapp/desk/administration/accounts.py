@@ -16,7 +16,7 @@ from ...management import Forbidden
 from ...management.permissions import require_administrator
 from .. import exports, messages
 from ..blueprint import blueprint, caller, management, see_other
-from ..forms import Problem
+from ..forms import FieldProblem
 from .account_changes import CHANGES, WrongField
 from .forms import account_problem, read_prefixes
 from .tokens import require_person, sorted_tokens
@@ -65,7 +65,7 @@ def add() -> AnyResponse:
         except AccountError as error:
             field = next((field for beginning, field in _FIELDS if error.code.startswith(beginning)), "name")
             problems[field] = account_problem(error)
-        except passwords.Busy:
+        except passwords.PasswordsBusy:
             raise _busy() from None
     return Response(_page(problems), HTTPStatus.UNPROCESSABLE_ENTITY)
 
@@ -89,7 +89,7 @@ def change_account(name: str, change: str) -> AnyResponse:
     except WrongField as error:
         problems = {error.field: error.problem}
         return Response(_account_page(found, problems), HTTPStatus.UNPROCESSABLE_ENTITY)
-    except passwords.Busy:
+    except passwords.PasswordsBusy:
         raise _busy() from None
     messages.put(done)
     is_demoted = found.number == asking.account.number and change == "role" and request.form["role"] != found.role
@@ -119,7 +119,7 @@ def _found(name: str) -> Account:
     return found or abort(HTTPStatus.NOT_FOUND)
 
 
-def _page(problems: dict[str, Problem] | None = None) -> str:
+def _page(problems: dict[str, FieldProblem] | None = None) -> str:
     return render_template(
         "desk/accounts.html",
         accounts=identify.accounts().list(),
@@ -130,7 +130,7 @@ def _page(problems: dict[str, Problem] | None = None) -> str:
     )
 
 
-def _account_page(account: Account, problems: dict[str, Problem] | None = None) -> str:
+def _account_page(account: Account, problems: dict[str, FieldProblem] | None = None) -> str:
     known = identify.accounts()
     valid, invalid = sorted_tokens(account.name)
     return render_template(

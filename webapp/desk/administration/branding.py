@@ -18,7 +18,7 @@ from werkzeug.wrappers import Response as AnyResponse
 from ....bindings.names.branding import logos
 from ....bindings.names.branding import model as branding
 from ....bindings.names.branding.model import NO_BRANDING, Branding
-from ....bindings.names.branding.stored import Version
+from ....bindings.names.branding.stored import BrandingVersion
 from ....bindings.names.errors import BindingError
 from ....middleware.resolution.refusals import refuse
 from ....middleware.resolution.settings import ENGLISH, LANGUAGES
@@ -31,7 +31,7 @@ from ...management.permissions import require_administrator
 from ...security import CONTENT_SECURITY_POLICY
 from .. import messages
 from ..blueprint import blueprint, caller, management, see_other
-from ..forms import Problem, number_of
+from ..forms import FieldProblem, number_of
 from ..names.history import Difference
 
 LABELS: Final[dict[branding.Field, str]] = {
@@ -69,7 +69,7 @@ _MAX_REVISION = 10**9
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Change:
+class BrandingChange:
     """A version in the history: who saved it and when, and the values that differ from the version before it."""
 
     revision: int
@@ -153,13 +153,13 @@ def _shown(value: str | None) -> str:
     return f"{media_type}, {len(content) * 3 // 4:,} bytes"
 
 
-def _read() -> tuple[dict[branding.Field, str | None], dict[str, Problem]]:
+def _read() -> tuple[dict[branding.Field, str | None], dict[str, FieldProblem]]:
     """Return the values of the form in their stored form, and the problems of its fields.
 
     The value of a field with a problem is as it was entered.
     """
     values: dict[branding.Field, str | None] = {}
-    problems: dict[str, Problem] = {}
+    problems: dict[str, FieldProblem] = {}
     for field in branding.FIELDS:
         values[field] = " ".join(request.form.get(field, "").split())
         try:
@@ -167,7 +167,7 @@ def _read() -> tuple[dict[branding.Field, str | None], dict[str, Problem]]:
                 values[field] = _logo(values[field] or "")
             values[field] = branding.check_field(field, values[field])
         except BindingError as error:
-            problems[field] = Problem.of(error)
+            problems[field] = FieldProblem.of(error)
     return values, problems
 
 
@@ -185,9 +185,9 @@ def _number(field: str) -> int:
 
 
 def _page(
-    versions: list[Version],
+    versions: list[BrandingVersion],
     values: Branding | dict[branding.Field, str | None],
-    problems: dict[str, Problem] | None = None,
+    problems: dict[str, FieldProblem] | None = None,
     *,
     is_stale: bool = False,
 ) -> Response:
@@ -198,7 +198,7 @@ def _page(
     conflict = differences(recorded.branding, Branding(**given)) if is_stale and recorded else []
     before = [*(each.branding for each in versions[1:]), NO_BRANDING]
     changes = [
-        Change(
+        BrandingChange(
             revision=each.revision,
             actor=each.actor,
             when=each.changed,

@@ -11,7 +11,7 @@ from ....bindings.names.errors import BindingError
 from ...accounts.errors import AccountError
 from ...accounts.model import read_prefix
 from ...errors import sentence
-from ..forms import Problem
+from ..forms import FieldProblem
 
 MAX_PREFIXES = 100
 """The maximum number of prefixes in one form."""
@@ -26,17 +26,17 @@ _FIXES: Final[Mapping[str, str]] = MappingProxyType(
 )
 
 
-def account_problem(error: AccountError) -> Problem:
+def account_problem(error: AccountError) -> FieldProblem:
     """Return the problem for an error of accounts: what is wrong, and how to fix it.
 
     >>> account_problem(AccountError("account-last", "jane is the last administrator"))
-    Problem(message='jane is the last administrator. Make another account an administrator first.', expected=None)
+    FieldProblem(message='jane is the last administrator. Make another account an administrator first.', expected=None)
     """
     fix = _FIXES.get(error.code, f"{error.fix[:1].upper()}{error.fix[1:]}")
-    return Problem(f"{sentence(error.message)} {fix}.")
+    return FieldProblem(f"{sentence(error.message)} {fix}.")
 
 
-def read_prefixes(text: str) -> tuple[list[str], Problem | None]:
+def read_prefixes(text: str) -> tuple[list[str], FieldProblem | None]:
     """Return the prefixes in the lines of a text as stored, and the problem of the first wrong line.
 
     >>> read_prefixes("12345/x5\\n\\nark:/12345/x-5")
@@ -44,13 +44,15 @@ def read_prefixes(text: str) -> tuple[list[str], Problem | None]:
     """
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     if len(lines) > MAX_PREFIXES:
-        return [], Problem(f"There are {len(lines):,} prefixes.", f"at most {MAX_PREFIXES} prefixes")
+        return [], FieldProblem(f"There are {len(lines):,} prefixes.", f"at most {MAX_PREFIXES} prefixes")
     found: list[str] = []
     for line in lines:
         try:
             found.append(read_prefix(line))
         except BindingError as error:
-            problem = Problem.of(error)
+            problem = FieldProblem.of(error)
             shown = validation.shown(line, 100)
-            return [], problem if shown in problem.message else Problem(f"{shown}: {error.message}.", error.expected)
+            return [], problem if shown in problem.message else FieldProblem(
+                f"{shown}: {error.message}.", error.expected
+            )
     return sorted({*found}), None

@@ -18,7 +18,7 @@ from ...management import NO_RECORD, Stale, prefix_etag
 from ...management.permissions import require_administrator
 from .. import messages
 from ..blueprint import blueprint, caller, management, see_other
-from ..forms import Problem
+from ..forms import FieldProblem
 from .prefix_history import differences, values_of
 
 
@@ -65,24 +65,24 @@ def remove() -> AnyResponse:
     return see_other("desk.prefixes")
 
 
-def _problems(values: dict[str, str]) -> dict[str, Problem]:
+def _problems(values: dict[str, str]) -> dict[str, FieldProblem]:
     """Return the problems of the fields of a form."""
-    problems: dict[str, Problem] = {}
+    problems: dict[str, FieldProblem] = {}
     key = "ark:12345/x"
     try:
         key = prefixes.check_prefix(values["prefix"])
     except BindingError as error:
-        problems["prefix"] = Problem.of(error)
+        problems["prefix"] = FieldProblem.of(error)
     for field in FIELDS:
         try:
             prefixes.check(key, {field: values[field]})
         except BindingError as error:
-            problems[field] = Problem.of(error)
+            problems[field] = FieldProblem.of(error)
     try:
         if values["rule"]:
             rule_templates.check_template(values["rule"])
     except BindingError as error:
-        problems["rule"] = Problem.of(error)
+        problems["rule"] = FieldProblem.of(error)
     return problems
 
 
@@ -102,7 +102,7 @@ def _conflict(yours: dict[str, str]) -> Response:
     return Response(page, HTTPStatus.CONFLICT)
 
 
-def _form(values: dict[str, str], etag: str, problems: dict[str, Problem]) -> str:
+def _form(values: dict[str, str], etag: str, problems: dict[str, FieldProblem]) -> str:
     return render_template("desk/prefix_form.html", values=values, etag=etag, is_new=etag == NO_RECORD, errors=problems)
 
 

@@ -15,7 +15,7 @@ from ...accounts.records.tokens import MAX_LABEL
 from ...errors import HTTPRefusal
 from .. import messages
 from ..blueprint import blueprint, caller, see_other
-from ..forms import Problem
+from ..forms import FieldProblem
 from .forms import account_problem, read_prefixes
 
 DAYS = 365
@@ -35,7 +35,7 @@ def create() -> AnyResponse:
     prefixes, wrong_prefix = read_prefixes(form.get("prefixes", ""))
     expires, wrong_day = _read_day(form.get("expires", ""))
     if wrong_prefix is None and (foreign := [each for each in prefixes if not asking.may_change(each)]):
-        wrong_prefix = Problem(f"Your account has no grant for {foreign[0]}.", "a prefix below one of your own")
+        wrong_prefix = FieldProblem(f"Your account has no grant for {foreign[0]}.", "a prefix below one of your own")
     problems = {field: each for field, each in (("expires", wrong_day), ("prefixes", wrong_prefix)) if each}
     if not problems:
         try:
@@ -79,7 +79,7 @@ def sorted_tokens(name: str) -> tuple[list[Token], list[Token]]:
     return valid, [each for each in every if each not in valid]
 
 
-def _page(problems: dict[str, Problem] | None = None) -> str:
+def _page(problems: dict[str, FieldProblem] | None = None) -> str:
     asking = caller()
     valid, invalid = sorted_tokens(asking.account.name)
     suggested = (identify.accounts().bindings.now() + timedelta(days=DAYS)).date()
@@ -107,11 +107,11 @@ def require_person() -> Caller:
     return asking
 
 
-def _read_day(text: str) -> tuple[datetime | None, Problem | None]:
+def _read_day(text: str) -> tuple[datetime | None, FieldProblem | None]:
     """Return the end of a day in UTC, and None for an empty text; and the problem of another text."""
     if not text.strip():
         return None, None
     try:
         return datetime.combine(date.fromisoformat(text.strip()), time(23, 59, 59), UTC), None
     except ValueError:
-        return None, Problem("This is not a day.", "a day in the future, such as 2027-11-23, or an empty field")
+        return None, FieldProblem("This is not a day.", "a day in the future, such as 2027-11-23, or an empty field")

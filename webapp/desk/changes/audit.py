@@ -14,7 +14,7 @@ from ...errors import HTTPRefusal
 from ...management.permissions import require_administrator
 from .. import dates, exports
 from ..blueprint import blueprint, caller, management
-from ..forms import Problem, comparable
+from ..forms import FieldProblem, comparable
 
 SHOWN = 100
 """The number of requests on a page."""
@@ -55,10 +55,10 @@ def export_audit(form: str) -> Response:
     return exports.json_lines_file("audit", rows)
 
 
-def _read_filters() -> tuple[dict[str, str], dict[str, Problem], AuditSelection]:
+def _read_filters() -> tuple[dict[str, str], dict[str, FieldProblem], AuditSelection]:
     """Return the filters as the user wrote them, their errors, and what they select."""
     given = {name: comparable(text[:200]) for name in _FIELDS if (text := request.args.get(name, "").strip())}
-    errors: dict[str, Problem] = {}
+    errors: dict[str, FieldProblem] = {}
     period = dates.read_period(given, errors)
     selection = AuditSelection(
         account=given.get("account"), operation=given.get("operation"), since=period.since, before=period.before

@@ -17,7 +17,7 @@ from ...config import url
 from ...errors import HTTPRefusal
 from .. import dates, exports
 from ..blueprint import blueprint, caller, management
-from ..forms import Problem, comparable
+from ..forms import FieldProblem, comparable
 from ..names.history import Difference, differences
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ _MAX_NUMBER = 2**62
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Entry:
+class ChangeEntry:
     """A change of one name (``event``), or an operation on many names (``operation``)."""
 
     when: datetime
@@ -78,10 +78,10 @@ class Entry:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Changes:
+class ChangesPage:
     """A page of changes, the newest first. ``next`` is the parameter ``after`` of the next page, or None."""
 
-    entries: Sequence[Entry]
+    entries: Sequence[ChangeEntry]
     next: str | None
     unreadable: Sequence[str]
 
@@ -135,11 +135,11 @@ def operation(number: int) -> str:
     some = management().events(
         caller(), EventSelection(operation=number), below=below[0] if below else None, limit=SHOWN
     )
-    entries = [Entry(when=each.event.when, actor=each.event.actor, event=each) for each in some.events]
+    entries = [ChangeEntry(when=each.event.when, actor=each.event.actor, event=each) for each in some.events]
     return render_template(
         "desk/operation.html",
         operation=found,
-        shown=Changes(entries=entries, next=None, unreadable=some.unreadable),
+        shown=ChangesPage(entries=entries, next=None, unreadable=some.unreadable),
         exports=exports.addresses("desk.export_operation", number=number),
         first=url("desk.operation", number=number) if below else None,
         next=url("desk.operation", number=number, after=some.next) if some.next else None,
@@ -148,43 +148,43 @@ def operation(number: int) -> str:
 
 def changes_of(
     selection: EventSelection, after: str | None = None, *, with_names: bool = True, limit: int = SHOWN
-) -> Changes:
+) -> ChangesPage:
     """Return a page of the changes of one name and the operations, merged by time.
 
     Operations have no name and no action of a name, so a selection by these contains none.
     """
     position = _numbers(after, 2)
     below_event, below_operation = position or (None, None)
-    operations: list[Entry] = []
+    operations: list[ChangeEntry] = []
     if selection.prefix is None and selection.action is None:
         operations = _operations(selection, below_operation, limit + 1)
-    events: list[Entry] = []
+    events: list[ChangeEntry] = []
     unreadable: list[str] = []
     has_more = False
     if with_names:
         page = management().events(caller(), selection, below=below_event, limit=limit)
-        events = [Entry(when=each.event.when, actor=each.event.actor, event=each) for each in page.events]
+        events = [ChangeEntry(when=each.event.when, actor=each.event.actor, event=each) for each in page.events]
         unreadable, has_more = page.unreadable, page.next is not None
     # An import can set the time of an event, so the times of one list need not decrease. Compare the first ones only.
-    merged: list[Entry] = []
+    merged: list[ChangeEntry] = []
     while len(merged) < limit and (events or operations):
         is_event_next = bool(events) and not (operations and operations[0].when > events[0].when)
         merged.append((events if is_event_next else operations).pop(0))
     if not (events or operations or has_more):
-        return Changes(entries=merged, next=None, unreadable=unreadable)
+        return ChangesPage(entries=merged, next=None, unreadable=unreadable)
     last_event = next((each.event.number for each in reversed(merged) if each.event), below_event)
     last_operation = next((each.operation.number for each in reversed(merged) if each.operation), below_operation)
     following = ".".join(str(_MAX_NUMBER if each is None else each) for each in (last_event, last_operation))
-    return Changes(entries=merged, next=following, unreadable=unreadable)
+    return ChangesPage(entries=merged, next=following, unreadable=unreadable)
 
 
-def _file(form: str, name: str, entries: Iterator[Entry]) -> Response:
+def _file(form: str, name: str, entries: Iterator[ChangeEntry]) -> Response:
     if form == "csv":
         return exports.csv_file(name, _COLUMNS, (row for entry in entries for row in entry.rows()))
     return exports.json_lines_file(name, (entry.as_dict() for entry in entries))
 
 
-def _all(selection: EventSelection, *, with_names: bool) -> Iterator[Entry]:
+def _all(selection: EventSelection, *, with_names: bool) -> Iterator[ChangeEntry]:
     """Yield the changes of all pages."""
     after: str | None = None
     while True:
@@ -194,11 +194,11 @@ def _all(selection: EventSelection, *, with_names: bool) -> Iterator[Entry]:
             return
 
 
-def _of_operation(number: int) -> Iterator[Entry]:
+def _of_operation(number: int) -> Iterator[ChangeEntry]:
     below: int | None = None
     while True:
         found = management().events(caller(), EventSelection(operation=number), below=below, limit=_BLOCK)
-        yield from (Entry(when=each.event.when, actor=each.event.actor, event=each) for each in found.events)
+        yield from (ChangeEntry(when=each.event.when, actor=each.event.actor, event=each) for each in found.events)
         if (below := found.next) is None:
             return
 
@@ -208,9 +208,9 @@ def _given() -> dict[str, str]:
     return {name: comparable(text[:_MAX_TEXT]) for name in _FIELDS if (text := request.args.get(name, "").strip())}
 
 
-def _operations(selection: EventSelection, below: int | None, limit: int) -> list[Entry]:
+def _operations(selection: EventSelection, below: int | None, limit: int) -> list[ChangeEntry]:
     """Return operations that meet the selection, at most a page of them."""
-    found: list[Entry] = []
+    found: list[ChangeEntry] = []
     while len(found) < limit:
         some = management().operations(caller(), before=below, limit=limit)
         for each in some:
@@ -220,14 +220,14 @@ def _operations(selection: EventSelection, below: int | None, limit: int) -> lis
                 and (selection.before is None or each.started < selection.before)
             )
             if is_selected:
-                found.append(Entry(when=each.started, actor=each.actor, operation=each))
+                found.append(ChangeEntry(when=each.started, actor=each.actor, operation=each))
         if len(some) < limit:
             break
         below = some[-1].number
     return found[:limit]
 
 
-def _selection(given: Mapping[str, str], errors: dict[str, Problem]) -> EventSelection:
+def _selection(given: Mapping[str, str], errors: dict[str, FieldProblem]) -> EventSelection:
     """Return the selection for the filters. A filter with an error is ignored."""
     period = dates.read_period(given, errors)
     action = prefix = None
@@ -235,11 +235,11 @@ def _selection(given: Mapping[str, str], errors: dict[str, Problem]) -> EventSel
         try:
             action = select_events(action=given.get("action")).action
         except BindingError as error:
-            errors["action"] = Problem.of(error)
+            errors["action"] = FieldProblem.of(error)
     try:
         prefix = select_events(prefix=given.get("prefix")).prefix
     except BindingError as error:
-        errors["prefix"] = Problem.of(error)
+        errors["prefix"] = FieldProblem.of(error)
     return EventSelection(
         actor=given.get("actor"), action=action, prefix=prefix, since=period.since, before=period.before
     )

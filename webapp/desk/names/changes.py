@@ -21,7 +21,7 @@ from ...management import Fields, Forbidden, Made, Management, Missing, Stale
 from ...management.permissions import require_granted
 from .. import messages
 from ..blueprint import blueprint, caller, management, see_other
-from ..forms import Problem
+from ..forms import FieldProblem
 from . import forms
 from .history import differences
 from .new import put_done
@@ -81,13 +81,13 @@ def save_place() -> AnyResponse:
         except (Forbidden, Missing, Stale):
             raise
         except BindingConflict as error:
-            problem = Problem(
+            problem = FieldProblem(
                 f"{error.message[:1].upper()}{error.message[1:]}.",
                 "a confirmation that the target leads to the same resource; select the box below",
             )
             problems["same" if error.code == "bound-otherwise" else "resource"] = problem
         except BindingError as error:
-            problems[_field_of(error.code)] = Problem.of(error)
+            problems[_field_of(error.code)] = FieldProblem.of(error)
     return Response(_place_form(binding, problems), HTTPStatus.UNPROCESSABLE_ENTITY)
 
 
@@ -110,7 +110,7 @@ def save_withdrawal() -> AnyResponse:
     except (Forbidden, Missing, BindingConflict):
         raise
     except BindingError as error:
-        problems = {"successor" if error.code.startswith("successor") else "reason": Problem.of(error)}
+        problems = {"successor" if error.code.startswith("successor") else "reason": FieldProblem.of(error)}
         form = _withdrawal_form(_recorded(requested_name(request.form)), problems)
         return Response(form, HTTPStatus.UNPROCESSABLE_ENTITY)
 
@@ -209,7 +209,7 @@ def _changeable(name: str) -> Binding:
     return binding
 
 
-def _metadata_form(binding: Binding, problems: dict[str, Problem]) -> str:
+def _metadata_form(binding: Binding, problems: dict[str, FieldProblem]) -> str:
     return render_template(
         "desk/metadata.html",
         binding=binding,
@@ -223,7 +223,7 @@ def _metadata_form(binding: Binding, problems: dict[str, Problem]) -> str:
     )
 
 
-def _place_form(binding: Binding, problems: dict[str, Problem]) -> str:
+def _place_form(binding: Binding, problems: dict[str, FieldProblem]) -> str:
     given = request.form
     return render_template(
         "desk/target.html",
@@ -243,7 +243,7 @@ def _place_form(binding: Binding, problems: dict[str, Problem]) -> str:
     )
 
 
-def _withdrawal_form(binding: Binding, problems: dict[str, Problem]) -> str:
+def _withdrawal_form(binding: Binding, problems: dict[str, FieldProblem]) -> str:
     values = {
         "reason": request.form.get("reason", binding.reason or ""),
         "successor": request.form.get("successor", binding.successor or ""),

@@ -11,7 +11,7 @@ from ....bindings.names import selection as listing
 from ....bindings.names.errors import BindingError
 from ....bindings.names.selection import Selection
 from .. import dates
-from ..forms import Problem
+from ..forms import FieldProblem
 from .search import SCOPES, Scope, Search
 
 Time = Literal["created_since", "created_before", "changed_since", "changed_before"]
@@ -34,7 +34,7 @@ class NameFilters:
     given: Mapping[str, str]
     search: Search
     scope: Scope | None
-    errors: Mapping[str, Problem] = field(default_factory=dict)
+    errors: Mapping[str, FieldProblem] = field(default_factory=dict)
 
     @property
     def has_more(self) -> bool:
@@ -58,7 +58,7 @@ def read_filters(arguments: Mapping[str, str]) -> NameFilters:
     # Surrogates cannot be in a URL.
     texts = {name: arguments.get(name, "").encode("utf-8", "replace").decode().strip() for name in FIELDS}
     given = {name: text[:MAX_TEXT] for name, text in texts.items() if text}
-    errors: dict[str, Problem] = {}
+    errors: dict[str, FieldProblem] = {}
     values: dict[str, object] = {}
     for name, text in given.items():
         if name in ("q", "in"):
@@ -66,7 +66,7 @@ def read_filters(arguments: Mapping[str, str]) -> NameFilters:
         try:
             values |= _value(name, text)
         except BindingError as error:
-            errors[name] = Problem.of(error)
+            errors[name] = FieldProblem.of(error)
         except (ValueError, OverflowError):
             errors[name] = dates.not_a_date(text)
     scopes: dict[str, Scope] = {each: each for each in SCOPES}

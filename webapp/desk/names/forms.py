@@ -14,7 +14,7 @@ from ....bindings.names.binding import Binding
 from ....bindings.names.errors import BindingError
 from ....bindings.names.metadata import metadata
 from ...management import Fields
-from ..forms import Problem
+from ..forms import FieldProblem
 
 PROFILES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
@@ -89,12 +89,12 @@ def element_fields(profile: str, recorded: Mapping[str, str], given: Mapping[str
     ]
 
 
-def read_metadata(form: MultiDict[str, str], recorded: Mapping[str, str]) -> tuple[Fields, dict[str, Problem]]:
+def read_metadata(form: MultiDict[str, str], recorded: Mapping[str, str]) -> tuple[Fields, dict[str, FieldProblem]]:
     """Return the changed metadata of a form, and the problems of its fields. An empty value deletes an element."""
     given = {name[len(_PREFIX) :]: text for name, text in form.items() if name.startswith(_PREFIX)}
     if form.get(_NEW_NAME, "").strip():
         given[form[_NEW_NAME].strip()] = form.get(_NEW_TEXT, "")
-    problems: dict[str, Problem] = {}
+    problems: dict[str, FieldProblem] = {}
     texts: dict[str, str] = {}
     for element, text in given.items():
         if _is_recorded(element, text, recorded):
@@ -103,7 +103,7 @@ def read_metadata(form: MultiDict[str, str], recorded: Mapping[str, str]) -> tup
         try:
             metadata.check({element: texts[element]}, deletions=True)
         except BindingError as error:
-            problems[f"{_PREFIX}{element}" if f"{_PREFIX}{element}" in form else _NEW_NAME] = Problem.of(error)
+            problems[f"{_PREFIX}{element}" if f"{_PREFIX}{element}" in form else _NEW_NAME] = FieldProblem.of(error)
     return Fields(metadata=texts), problems
 
 
@@ -126,13 +126,13 @@ def alternates_text(binding: Binding) -> str:
     return "\n".join(f"{selector} = {target}" for selector, target in binding.alternates.items())
 
 
-def read_place(form: MultiDict[str, str], binding: Binding) -> tuple[Fields, dict[str, Problem]]:
+def read_place(form: MultiDict[str, str], binding: Binding) -> tuple[Fields, dict[str, FieldProblem]]:
     """Return the target and its settings from a form, and the problems of its fields."""
-    problems: dict[str, Problem] = {}
+    problems: dict[str, FieldProblem] = {}
     alternates = dict.fromkeys(binding.alternates, "")
     for line in filter(str.strip, form.get("alternates", "").splitlines()):
         if (found := _ALTERNATE.fullmatch(line)) is None:
-            problems["alternates"] = Problem(
+            problems["alternates"] = FieldProblem(
                 "A line is not an alternate.", "a media type, a language or both, an equals sign, and a URL"
             )
             break
@@ -140,7 +140,7 @@ def read_place(form: MultiDict[str, str], binding: Binding) -> tuple[Fields, dic
     kind = form.get("kind", binding.kind)
     target = form.get("target", "").strip()
     if not target and kind != "described":
-        problems["target"] = Problem("The target is missing.", "a URL, or the response with the description")
+        problems["target"] = FieldProblem("The target is missing.", "a URL, or the response with the description")
     return (
         Fields(
             target=None if kind == "described" else target,

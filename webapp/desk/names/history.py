@@ -35,7 +35,7 @@ class Difference:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Change:
+class ShownChange:
     """One change of a name: its number, the action, who made it and when, and its differences.
 
     - ``source``: the file and line of an imported table, or None.
@@ -53,10 +53,10 @@ class Change:
     is_last: bool
 
 
-def changes_of(events: Sequence[Event]) -> list[Change]:
+def changes_of(events: Sequence[Event]) -> list[ShownChange]:
     """Return the changes of a name from its history, the newest first."""
     return [
-        Change(
+        ShownChange(
             revision=event.revision,
             action=event.action,
             actor=event.actor,

@@ -21,7 +21,7 @@ from ...management.permissions import require_curator
 from ...report import spreadsheet
 from .. import messages
 from ..blueprint import blueprint, caller, management, see_other
-from ..forms import Problem
+from ..forms import FieldProblem
 from .check import Check, check
 
 _WITHOUT_NEW_VALUES = ("unchanged", "withdrawn", "redacted", "deleted")
@@ -54,13 +54,13 @@ def record() -> AnyResponse:
     found = _check(request.form.get("text", ""))
     fields = _fields(found.target)
     below = _chosen("below") if "below" in request.form else _only_shoulder()
-    problems: dict[str, Problem] = {}
+    problems: dict[str, FieldProblem] = {}
     try:
         if found.key is None and found.target is None:
             problems["text"] = _unreadable(found)
             found = Check()  # The error has the text of the check.
         elif found.key is None and not below:
-            problems["below"] = Problem("No shoulder is selected.", "the shoulder of the new name")
+            problems["below"] = FieldProblem("No shoulder is selected.", "the shoulder of the new name")
         else:
             new = NewName(fields, name=found.key) if found.key else NewName(fields, shoulder=below)
             saved = management().create(caller(), [new])[0]
@@ -70,19 +70,19 @@ def record() -> AnyResponse:
     except Forbidden:
         raise
     except BindingConflict as error:
-        problems["text"] = Problem.of(error)
+        problems["text"] = FieldProblem.of(error)
     except BindingError as error:
-        problems[_field_of(error.code)] = Problem.of(error)
+        problems[_field_of(error.code)] = FieldProblem.of(error)
     return Response(_page(problems, found), HTTPStatus.UNPROCESSABLE_ENTITY)
 
 
 @blueprint.post("/new/mint", endpoint="mint")
 def mint() -> AnyResponse:
     """Mint the names of the form, and redirect to their list. A reload of the list mints no more names."""
-    problems: dict[str, Problem] = {}
+    problems: dict[str, FieldProblem] = {}
     count = request.form.get("count", "1").strip()
     if not (count.isascii() and count.isdecimal() and len(count) < 6 and 1 <= int(count) <= MAX_CHANGES):
-        problems["count"] = Problem("This is not a number of names.", f"a number from 1 to {MAX_CHANGES:,}")
+        problems["count"] = FieldProblem("This is not a number of names.", f"a number from 1 to {MAX_CHANGES:,}")
     else:
         try:
             state: Status = "live" if request.form.get("state") == "live" else "reserved"
@@ -92,7 +92,7 @@ def mint() -> AnyResponse:
         except Forbidden:
             raise
         except BindingError as error:
-            problems["template" if error.code.startswith("target") else "shoulder"] = Problem.of(error)
+            problems["template" if error.code.startswith("target") else "shoulder"] = FieldProblem.of(error)
     return Response(_page(problems), HTTPStatus.UNPROCESSABLE_ENTITY)
 
 
@@ -133,7 +133,7 @@ def shoulders(operations: Management, asking: Caller) -> list[tuple[str, str]]:
     return [(each, f"{each} ({records[each]})" if records.get(each) else each) for each in known]
 
 
-def _page(problems: dict[str, Problem] | None = None, found: Check | None = None) -> str:
+def _page(problems: dict[str, FieldProblem] | None = None, found: Check | None = None) -> str:
     values = request.values
     return render_template(
         "desk/new.html",
@@ -178,10 +178,10 @@ def _only_shoulder() -> str:
     return known[0][0] if len(known) == 1 else ""
 
 
-def _unreadable(found: Check) -> Problem:
+def _unreadable(found: Check) -> FieldProblem:
     if found.remarks:
-        return Problem(found.remarks[0].text)
-    return Problem("The text has no identifier.", "an ARK, a URN, or the address of a resource")
+        return FieldProblem(found.remarks[0].text)
+    return FieldProblem("The text has no identifier.", "an ARK, a URN, or the address of a resource")
 
 
 def put_done(text: str, saved: Made) -> None:

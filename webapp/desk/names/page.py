@@ -15,14 +15,14 @@ from ....bindings.names.selection import Selection
 from ....bindings.storage.tables.keys import index_key
 from ...accounts.model import Caller
 from ...config import site, url
-from ...links.model import DESCRIPTIONS, Link
+from ...links.model import DESCRIPTIONS, TracedTarget
 from ...links.store import Links
 from ...management import Management
 from ...report import card
 from ...resolver_choice import own_prefix
 from ..blueprint import blueprint, caller, management
 from ..requests import Requests, requests_of_name
-from .history import MAX_SHOWN, Change, changes_of
+from .history import MAX_SHOWN, ShownChange, changes_of
 
 MAX_BELOW = 50
 """Maximum number of names below a name on its page."""
@@ -65,9 +65,9 @@ class NamePage:
     elements: dict[str, str]
     meanings: dict[str, str]
     statement: Inherited | None
-    link: Link | None
+    link: TracedTarget | None
     requests: Requests | None
-    changes: Sequence[Change]
+    changes: Sequence[ShownChange]
     more_changes: int
     above: Sequence[Relative]
     below: Sequence[Relative]
@@ -132,7 +132,7 @@ def response_of(binding: Binding) -> str:
     return RESPONSES[binding.kind].format(redirect=binding.redirect)
 
 
-def _link(operations: Management, binding: Binding) -> Link | None:
+def _link(operations: Management, binding: Binding) -> TracedTarget | None:
     if not binding.is_live or binding.target is None:
         return None
     return Links(operations.bindings).of_name(index_key(binding.identifier))

@@ -34,7 +34,7 @@ Read = Callable[[Selection, "str | None", int], "Page"]
 """A function that returns a page of a selection: behind a cursor, with a maximum number of names."""
 
 
-class Found(NamedTuple):
+class SearchPage(NamedTuple):
     """A page of a chain of selections. ``next`` continues it; None at the end."""
 
     names: list[Binding]
@@ -110,14 +110,14 @@ def _read(text: str) -> str:
         return ""
 
 
-def page(read: Read, chain: Sequence[Selection], after: str | None, limit: int) -> Found:
+def page(read: Read, chain: Sequence[Selection], after: str | None, limit: int) -> SearchPage:
     """Return a page of at most ``limit`` names of a chain.
 
-    ``after`` is :attr:`Found.next` of the page before. Raises
+    ``after`` is :attr:`SearchPage.next` of the page before. Raises
     :class:`BindingError` with the code ``list-after``.
     """
     number, inner = _position(after, len(chain))
-    found = Found([], None, [])
+    found = SearchPage([], None, [])
     for place in range(number, len(chain)):
         if len(found.names) == limit:
             return found._replace(next=f"{place}.")

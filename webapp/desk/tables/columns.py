@@ -17,7 +17,7 @@ from ...uploads import columns, sheet
 from ...uploads.columns import CHOICES, GROUPS, OTHER
 from ...uploads.model import Reading, Upload
 from ..blueprint import blueprint, caller, management, see_other
-from ..forms import Problem, sentence
+from ..forms import FieldProblem, sentence
 from .uploads import job_of, known_upload, start_job, state_of, uploads
 
 _SAMPLE_ROWS = 20
@@ -93,9 +93,9 @@ def _page(upload: Upload, reading: Reading, selected: Sequence[str] | None, erro
         )
         for place, (heading, choice) in enumerate(zip(headings, selected, strict=True))
     ]
-    problems = {f"column-{place}": Problem(text) for place, text in errors.items() if place >= 0}
+    problems = {f"column-{place}": FieldProblem(text) for place, text in errors.items() if place >= 0}
     if -1 in errors:
-        problems["columns"] = Problem(errors[-1])
+        problems["columns"] = FieldProblem(errors[-1])
     return render_template(
         "desk/table_columns.html",
         upload=upload,
@@ -113,7 +113,7 @@ def _page(upload: Upload, reading: Reading, selected: Sequence[str] | None, erro
     )
 
 
-def _sample(upload: Upload, reading: Reading) -> tuple[Sequence[str], list[Sequence[str]], Problem | None]:
+def _sample(upload: Upload, reading: Reading) -> tuple[Sequence[str], list[Sequence[str]], FieldProblem | None]:
     """Return the headings, the first rows, and the error that ended the reading."""
     read: list[Sequence[str]] = []
     problem = None
@@ -122,7 +122,7 @@ def _sample(upload: Upload, reading: Reading) -> tuple[Sequence[str], list[Seque
         # The lines before an error stay in the list.
         read.extend(line.fields for line in islice(found, _SAMPLE_ROWS + 1))
     except TableError as error:
-        problem = Problem(f"Line {error.line}: {sentence(error.message)}", error.expected)
+        problem = FieldProblem(f"Line {error.line}: {sentence(error.message)}", error.expected)
     return (read[0], read[1:], problem) if read else ((), [], problem)
 
 

@@ -25,7 +25,7 @@ from ...uploads.model import Upload
 from ...uploads.store import LIFETIME, MAX_NUMBER, Uploads
 from .. import messages
 from ..blueprint import UPLOAD_LIMITS, blueprint, caller, management, see_other
-from ..forms import Problem, number_of, sentence
+from ..forms import FieldProblem, number_of, sentence
 
 CHANGED = "The table was changed or imported in the meantime. Check this page."
 """The warning of a page whose request was too late."""
@@ -55,7 +55,7 @@ class State:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Entry:
+class ListedUpload:
     """An upload in the list. ``counts`` are the numbers of rows by outcome; ``account`` is the name of its account."""
 
     upload: Upload
@@ -79,18 +79,18 @@ def upload() -> AnyResponse:
     who, problem = require_curator(caller()), None
     file = request.files.get("file")
     if file is None or not file.filename:
-        problem = Problem("There is no file.", "a file in CSV, TSV, JSON Lines or .xlsx")
+        problem = FieldProblem("There is no file.", "a file in CSV, TSV, JSON Lines or .xlsx")
     elif len(content := file.read(MAX_BYTES + 1)) > MAX_BYTES:
-        problem = Problem(_TOO_LARGE)
+        problem = FieldProblem(_TOO_LARGE)
     else:
         name = _name(file.filename)
         try:
             with site().large_slots.acquire(request.remote_addr):
                 data, reading, lines = sheet.stored(content, name)
         except TableError as error:
-            problem = Problem.of(error)
+            problem = FieldProblem.of(error)
         except Busy:
-            problem = Problem("Other files are being read at this moment.", "another try in some seconds")
+            problem = FieldProblem("Other files are being read at this moment.", "another try in some seconds")
         else:
             store, account = uploads(), who.account.number
             added = management().accounts.write(
@@ -98,7 +98,9 @@ def upload() -> AnyResponse:
             )
             if added is not None:
                 return see_other("desk.table_columns", number=added.number)
-            problem = Problem(f"Your account has {MAX_UPLOADS} tables, the maximum.", "fewer tables; delete old ones")
+            problem = FieldProblem(
+                f"Your account has {MAX_UPLOADS} tables, the maximum.", "fewer tables; delete old ones"
+            )
     return Response(_page({"file": problem}), HTTPStatus.UNPROCESSABLE_ENTITY)
 
 
@@ -175,17 +177,17 @@ def state_of(upload: Upload, job: Job | None) -> State:
     return State(label="not readable" if is_preview else "not imported", look="bad")
 
 
-def error_of(job: Job) -> Problem | None:
+def error_of(job: Job) -> FieldProblem | None:
     """Return the error that ended a job, or None."""
     problem = (job.result or {}).get("problem")
     if problem is None:
         return None
     line = problem.get("line")
     text = sentence(problem["detail"])
-    return Problem(f"Line {line}: {text}" if line else text, problem.get("expected"))
+    return FieldProblem(f"Line {line}: {text}" if line else text, problem.get("expected"))
 
 
-def _page(errors: Mapping[str, Problem]) -> str:
+def _page(errors: Mapping[str, FieldProblem]) -> str:
     who = caller()
     before = number_of(request.args.get("before", ""), MAX_NUMBER)
     below = MAX_NUMBER if before is None else before
@@ -204,7 +206,7 @@ def _page(errors: Mapping[str, Problem]) -> str:
     )
 
 
-def _entry(upload: Upload, account: str) -> Entry:
+def _entry(upload: Upload, account: str) -> ListedUpload:
     job = job_of(upload)
     result = (job and job.result) or {}
     counts: dict[str, int] = {}
@@ -212,7 +214,7 @@ def _entry(upload: Upload, account: str) -> Entry:
     for outcome, number in stated.items():
         label = _LABELS.get(outcome, outcome)
         counts[label] = counts.get(label, 0) + number
-    return Entry(
+    return ListedUpload(
         upload=upload,
         account=account,
         state=state_of(upload, job),

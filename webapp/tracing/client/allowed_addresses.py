@@ -27,7 +27,7 @@ class Range:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class AddressVerdict:
     """The result of checking an address or a host name.
 
     ``allowed`` is True if a trace may request it. ``name`` is the range or rule that decides, such as "loopback".
@@ -110,7 +110,7 @@ REFUSED_NAMES = frozenset(
 
 def verdict(
     address: str | Address, networks: Sequence[Network] = (), *, denied: Sequence[Network] = (), nat64: bool = False
-) -> Verdict:
+) -> AddressVerdict:
     """Check whether a trace may request an IP address.
 
     - ``networks``: ranges that the operator allows despite the table of special ranges.
@@ -124,7 +124,7 @@ def verdict(
     Source: RFC 6052, section 2.
 
     >>> verdict("::ffff:127.0.0.1")
-    Verdict(allowed=False, name='loopback')
+    AddressVerdict(allowed=False, name='loopback')
     >>> verdict("2001:db9::1").allowed, verdict("127.0.0.2", parse_networks(["127.0.0.0/8"])).allowed
     (True, True)
     """
@@ -132,26 +132,26 @@ def verdict(
         try:
             address = ip_address(address.partition("%")[0])
         except ValueError:
-            return Verdict(False, "not an address")
+            return AddressVerdict(False, "not an address")
     if isinstance(address, IPv6Address):
         embedded = address.ipv4_mapped
         if nat64 and address in NAT64:
             embedded = IPv4Address(int(address) & 0xFFFFFFFF)
         address = embedded or address
     if any(address in network for network in denied):
-        return Verdict(False, "denied by the operator")
+        return AddressVerdict(False, "denied by the operator")
     if any(address in network for network in networks):
-        return Verdict(True, "allowed by the operator")
+        return AddressVerdict(True, "allowed by the operator")
     for refused in IPV4_REFUSED if isinstance(address, IPv4Address) else IPV6_REFUSED:
         if address in refused.network:
-            return Verdict(False, refused.name)
+            return AddressVerdict(False, refused.name)
     if isinstance(address, IPv6Address):
         if address not in IPV6_GLOBAL_UNICAST:
-            return Verdict(False, "not global unicast")
+            return AddressVerdict(False, "not global unicast")
         if _is_isatap(address):
             inner = verdict(IPv4Address(int(address) & 0xFFFFFFFF), networks, denied=denied)
-            return inner if inner.allowed else Verdict(False, f"ISATAP, {inner.name}")
-    return Verdict(True, "public")
+            return inner if inner.allowed else AddressVerdict(False, f"ISATAP, {inner.name}")
+    return AddressVerdict(True, "public")
 
 
 def _is_isatap(address: IPv6Address) -> bool:
@@ -159,23 +159,23 @@ def _is_isatap(address: IPv6Address) -> bool:
     return int(address) >> 32 & 0xFFFFFFFF in (0x00005EFE, 0x02005EFE)
 
 
-def name_verdict(host: str) -> Verdict:
+def name_verdict(host: str) -> AddressVerdict:
     """Check whether a trace may look up a host name. ``host`` consists of A-labels in lower case, without a final dot.
 
     Names of one label and names in a non-public domain are refused. The caller can allow a refused name if the operator
     allows the networks of all its addresses.
 
     >>> name_verdict("db.internal"), name_verdict("notlocalhost.com").allowed
-    (Verdict(allowed=False, name='internal'), True)
+    (AddressVerdict(allowed=False, name='internal'), True)
     """
     if host in REFUSED_NAMES:
-        return Verdict(False, "metadata service of a cloud")
+        return AddressVerdict(False, "metadata service of a cloud")
     for domain in REFUSED_DOMAINS:
         if host == domain or host.endswith("." + domain):
-            return Verdict(False, domain)
+            return AddressVerdict(False, domain)
     if "." not in host:
-        return Verdict(False, "a single label")
-    return Verdict(True, "public")
+        return AddressVerdict(False, "a single label")
+    return AddressVerdict(True, "public")
 
 
 def parse_networks(texts: Iterable[str | Network]) -> tuple[Network, ...]:

@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 RESPONSE_BYTES = 65_536
 """The number of bytes of a response that are read: interim responses, the header, and the beginning of the body.
 
-A caller that needs a longer body sets another number in its :class:`Connection`.
+A caller that needs a longer body sets another number in its :class:`TraceConnection`.
 """
 
 T = TypeVar("T")
@@ -54,7 +54,7 @@ def open_socket(address: Address, port: int, deadline: Deadline) -> socket.socke
 
 
 @dataclass(slots=True)
-class Connection:
+class TraceConnection:
     """A connection to the address ``peer`` that reads at most ``bytes_left`` bytes before ``deadline``.
 
     Its methods raise :class:`~.hop.HopFailed`: "timeout", "stopped", "tls", "dropped" or "too-large".

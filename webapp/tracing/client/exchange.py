@@ -9,7 +9,7 @@ import h11
 
 from ....identifiers.text import display
 from ..hop import HopFailed, HopResponse
-from .connection import RESPONSE_BYTES, Connection
+from .connection import RESPONSE_BYTES, TraceConnection
 from .url import WebURL
 
 log = logging.getLogger(__name__)
@@ -31,7 +31,7 @@ class Exchange:
 
     def __init__(
         self,
-        connection: Connection,
+        connection: TraceConnection,
         method: str,
         url: WebURL,
         fields: Iterable[tuple[str, str]],

@@ -21,7 +21,7 @@ from ....identifiers.text import display
 from ..hop import USER_AGENT, AddressBlocked, HopFailed, HopResponse
 from . import url as weburl
 from .allowed_addresses import Address, Network, name_verdict, parse_networks, verdict
-from .connection import Connection, open_socket
+from .connection import TraceConnection, open_socket
 from .deadline import Deadline
 from .dns import Lookups
 from .exchange import Exchange
@@ -119,7 +119,7 @@ class GuardedClient:
             log.exception("the client failed at %s", parsed.host)
             raise HopFailed("client-error") from None
 
-    def connect(self, url: WebURL, deadline: Deadline) -> Connection:
+    def connect(self, url: WebURL, deadline: Deadline) -> TraceConnection:
         """Connect to the host of ``url`` at an address that was checked, and start TLS for https.
 
         Raises :class:`~.hop.HopFailed` with the code "blocked" if the name or an address of the host is not allowed.
@@ -166,7 +166,7 @@ class GuardedClient:
             log.info("refused %s: %s is %s", url.host, address, result.name)
         return result.allowed
 
-    def _first_connection(self, url: WebURL, addresses: list[Address], deadline: Deadline) -> Connection:
+    def _first_connection(self, url: WebURL, addresses: list[Address], deadline: Deadline) -> TraceConnection:
         self._report(f"Connecting to {url.host}")
         within = deadline.sub_deadline(self._connect_seconds, "the connection")
         failure = HopFailed("connect")
@@ -177,7 +177,7 @@ class GuardedClient:
                 sock = self._connect(address, url.port, share)
                 self._check_peer(sock, address, url)
                 self._report(f"Waiting for {url.host} to answer")
-                return Connection(sock, address, deadline)
+                return TraceConnection(sock, address, deadline)
             except OSError as error:
                 log.info("no connection to %s at %s: %s", url.host, address, display.escape(str(error)))
             except HopFailed as failed:

@@ -22,7 +22,7 @@ from datetime import datetime
 from typing import Any
 
 from .....identifiers.text import anvl
-from ..record import Omitted, Record, no_time, read_time
+from ..record import DumpRecord, Omission, no_time, read_time
 
 _IDENTIFIER = ("ark", "naan", "naan_id", "shoulder", "assigned_name")
 _NAMED = {
@@ -50,10 +50,10 @@ def identifier_of(row: Mapping[str, str]) -> str:
     return f"ark:/{naan}/{shoulder.removeprefix('/')}{name}" if naan and name else ""
 
 
-def record(line: int, row: Mapping[str, str]) -> Record:
+def record(line: int, row: Mapping[str, str]) -> DumpRecord:
     """Convert a row of arklet's table to a record. ``row`` maps columns to texts, ``line`` is its line in the file."""
     elements: dict[str, str] = {}
-    omitted: list[Omitted] = []
+    omitted: list[Omission] = []
     times: dict[str, datetime | None] = {"created_at": None, "updated_at": None}
     for column, text in row.items():
         if not text.strip() or column in (*_IDENTIFIER, "url"):
@@ -69,7 +69,7 @@ def record(line: int, row: Mapping[str, str]) -> Record:
             elements[_NAMED.get(column, f"arklet.{column}")] = text
     target = row.get("url", "").strip() or None
     unused = target is None and not elements
-    return Record(
+    return DumpRecord(
         line,
         identifier_of(row),
         target,
@@ -105,7 +105,7 @@ def _written(value: Any) -> str:
     return "" if value is None else json.dumps(value, ensure_ascii=False)
 
 
-def _add(elements: dict[str, str], omitted: list[Omitted], name: str, value: str) -> None:
+def _add(elements: dict[str, str], omitted: list[Omission], name: str, value: str) -> None:
     if not value.strip():
         return
     if name in _KERNEL:
@@ -115,9 +115,9 @@ def _add(elements: dict[str, str], omitted: list[Omitted], name: str, value: str
     elif _NAME.fullmatch(name):
         full = _NAMED.get(name.lower(), f"arklet.{name}")
     else:
-        omitted.append(Omitted(f"metadata: {name}"[:100], "this is not the name of an element", _REMEDY))
+        omitted.append(Omission(f"metadata: {name}"[:100], "this is not the name of an element", _REMEDY))
         return
     if full in elements:
-        omitted.append(Omitted(f"metadata: {name}"[:100], "the element has a value already; it is kept", _REMEDY))
+        omitted.append(Omission(f"metadata: {name}"[:100], "the element has a value already; it is kept", _REMEDY))
     else:
         elements[full] = value

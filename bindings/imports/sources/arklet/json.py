@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 from .. import json_items
-from ..record import Record
+from ..record import DumpRecord
 from . import elements as arklet_elements
 
 _MODEL = "ark.ark"
 
 
-def records(stream: BinaryIO, file: str) -> Iterator[Record]:
+def records(stream: BinaryIO, file: str) -> Iterator[DumpRecord]:
     """Yield each ARK of the file as a record; ``file`` is the name of the file in messages.
 
     Objects of other models in the output of ``dumpdata`` are skipped. Raises :class:`TableError` for a text that is not

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from ....names.errors import TableError
 from ....tables import delimited
 from ....tables.text_stream import Lines
-from ..record import Record
+from ..record import DumpRecord
 from . import elements as arklet_elements
 
 _COPY = re.compile(r'COPY\s+(?:"?\w+"?\.)?"?(\w+)"?\s*\(([^)]*)\)\s+FROM\s+stdin', re.IGNORECASE)
@@ -22,7 +22,7 @@ _REQUIRED = "assigned_name"
 _ALSO = "ark"
 
 
-def csv_records(lines: Lines) -> Iterator[Record]:
+def csv_records(lines: Lines) -> Iterator[DumpRecord]:
     """Yield each ARK of a CSV file as a record. The first line has the names of the columns.
 
     Raises :class:`TableError` for a file that is not CSV, or that lacks the columns of arklet.
@@ -35,7 +35,7 @@ def csv_records(lines: Lines) -> Iterator[Record]:
         yield _record(line, columns, cells, lines)
 
 
-def copy_records(lines: Lines) -> Iterator[Record]:
+def copy_records(lines: Lines) -> Iterator[DumpRecord]:
     """Yield each ARK in the output of ``pg_dump`` as a record. Other tables and statements are skipped.
 
     Raises :class:`TableError` if no COPY statement has the columns of arklet, or if its rows do not end.
@@ -58,7 +58,7 @@ def copy_records(lines: Lines) -> Iterator[Record]:
         raise TableError("dump-syntax", message, lines.file, 1)
 
 
-def _copied(lines: Lines, columns: Sequence[str]) -> Iterator[Record]:
+def _copied(lines: Lines, columns: Sequence[str]) -> Iterator[DumpRecord]:
     while True:
         lines.begin()
         text = next(lines, None)
@@ -99,7 +99,7 @@ def _require_columns(columns: Sequence[str], lines: Lines, line: int) -> None:
         raise TableError("table-column-missing", message, lines.file, line, _ALSO)
 
 
-def _record(line: int, columns: Sequence[str], cells: Sequence[str], lines: Lines) -> Record:
+def _record(line: int, columns: Sequence[str], cells: Sequence[str], lines: Lines) -> DumpRecord:
     if len(cells) != len(columns):
         message = f"the line has {len(cells)} fields, but there are {len(columns)} columns"
         raise TableError("table-fields", message, lines.file, line)

@@ -13,13 +13,13 @@ from ....names import validation
 from ....names.errors import TableError
 from ....tables import delimited
 from ....tables.text_stream import Lines
-from ..record import Record
+from ..record import DumpRecord
 from . import elements as ezid_elements
 
 IDENTIFIER = "_id"
 
 
-def records(lines: Lines) -> Iterator[Record]:
+def records(lines: Lines) -> Iterator[DumpRecord]:
     """Yield each identifier of the download as a record.
 
     Raises :class:`TableError` for a file without a column ``_id``, and for a line with another number of columns.

@@ -24,7 +24,7 @@ from typing import Final
 
 from .....identifiers.text import anvl
 from ....names import validation
-from ..record import Omitted, Record, State, no_time, read_time
+from ..record import DumpRecord, Omission, State, no_time, read_time
 from .element_names import CITATION, DEFAULT_PROFILE, EXPORT, PROFILE, PROFILES, metadata_name
 
 _AT_EZID = re.compile(r"https?://(?:[a-z0-9-]+\.)?(?:ezid\.cdlib\.org|n2t\.net)/(?:ezid/)?(?:id/)?(.+)", re.IGNORECASE)
@@ -38,7 +38,7 @@ _STATES: Mapping[str, State] = {"public": "public", "reserved": "reserved", "una
 _NO_COUNTERPART = "keep the dump, or bind the value as a metadata element with a prefix, such as ezid.value"
 
 
-def record(line: int, identifier: str, elements: Iterable[tuple[str, str]]) -> Record:
+def record(line: int, identifier: str, elements: Iterable[tuple[str, str]]) -> DumpRecord:
     """Convert an identifier and its EZID elements, pairs of name and text, to a record.
 
     ``line`` is the line of the file where the identifier begins.
@@ -60,7 +60,7 @@ def record(line: int, identifier: str, elements: Iterable[tuple[str, str]]) -> R
     reading.metadata |= reading.settings
     owner = " ".join(filter(None, (reading.owner, reading.group and f"({reading.group})")))
     target = None if _leads_to_itself(identifier, reading.target) else reading.target
-    return Record(
+    return DumpRecord(
         line,
         identifier,
         target,
@@ -93,7 +93,7 @@ class _Reading:
         self.metadata: dict[str, str] = {}
         self.mapped: dict[str, str] = {}
         self.settings: dict[str, str] = {}
-        self.omitted: list[Omitted] = []
+        self.omitted: list[Omission] = []
 
     def read(self, name: str, value: str) -> None:
         match name:
@@ -136,7 +136,7 @@ class _Reading:
                 self.omit(name, why, "correct the name in the dump")
 
     def omit(self, name: str, reason: str, remedy: str) -> None:
-        self.omitted.append(Omitted(name, reason, remedy))
+        self.omitted.append(Omission(name, reason, remedy))
 
     def _read_status(self, value: str) -> None:
         state, _, reason = (part.strip() for part in value.partition("|"))

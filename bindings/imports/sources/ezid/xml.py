@@ -18,7 +18,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from ....names.errors import TableError
 from ....tables.text_stream import MAX_OCTETS
-from ..record import Record
+from ..record import DumpRecord
 from . import elements as ezid_elements
 
 _PIECE = 1 << 16
@@ -26,7 +26,7 @@ _MAX_LEVELS = 100
 _MAX_AHEAD = 4 * MAX_OCTETS
 
 
-def records(stream: BinaryIO, file: str) -> Iterator[Record]:
+def records(stream: BinaryIO, file: str) -> Iterator[DumpRecord]:
     """Yield each identifier of the download as a record; ``file`` is the name of the file in messages.
 
     Raises :class:`TableError` with the code ``dump-syntax`` for a text that is not such a file. The code is
@@ -45,7 +45,7 @@ class _Reader:
     """The state of the parser, and the records that it has found."""
 
     def __init__(self, file: str) -> None:
-        self.found: deque[Record] = deque()
+        self.found: deque[DumpRecord] = deque()
         self._file = file
         self._fed = 0
         self._level = 0

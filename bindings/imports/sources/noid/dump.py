@@ -21,7 +21,7 @@ from typing import NamedTuple
 from ....names.errors import TableError
 from ....tables.text_stream import Lines
 from .. import anvl_blocks
-from ..record import Record
+from ..record import DumpRecord
 from . import elements as binder_elements
 from .minter import Minter
 
@@ -38,7 +38,7 @@ class Bound(NamedTuple):
     element: tuple[str, str]
 
 
-def records(lines: Lines, first: str, minter: Minter) -> Iterator[Record]:
+def records(lines: Lines, first: str, minter: Minter) -> Iterator[DumpRecord]:
     """Yield each identifier of the dump as a record, and add the settings of its minter to ``minter``.
 
     ``first`` is the first line that is not empty or a comment; it decides the form. Raises :class:`TableError` for a
@@ -59,7 +59,7 @@ def records(lines: Lines, first: str, minter: Minter) -> Iterator[Record]:
         yield binder_elements.record(given[0].line, identifier, [row.element for row in given])
 
 
-def _blocks(lines: Lines, minter: Minter) -> Iterator[Record]:
+def _blocks(lines: Lines, minter: Minter) -> Iterator[DumpRecord]:
     def identifier_of(line: str) -> str | None:
         if line.startswith(":/") and (setting := _SETTING.fullmatch(line)):
             _keep(minter, lines.first + len(lines.record) - 1, setting[1], setting[2])

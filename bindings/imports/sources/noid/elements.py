@@ -23,7 +23,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 
 from ..ezid import elements as ezid_elements
-from ..record import Record
+from ..record import DumpRecord
 
 _EZID = {
     **dict.fromkeys(("_t", "_target", "goto"), "_target"),
@@ -52,7 +52,7 @@ def identifier_of(text: str) -> str:
     return text if text.lower().startswith(_LABELS) else f"ark:/{text}"
 
 
-def record(line: int, identifier: str, elements: Iterable[tuple[str, str]]) -> Record:
+def record(line: int, identifier: str, elements: Iterable[tuple[str, str]]) -> DumpRecord:
     """Convert an identifier and its elements in a binder, pairs of name and text, to a record.
 
     ``line`` is the line of the file where the identifier begins.

@@ -9,17 +9,17 @@ import pytest
 
 from ararat.bindings.imports.sources import dump
 from ararat.bindings.imports.sources.arklet import elements as arklet_elements
-from ararat.bindings.imports.sources.record import Record
+from ararat.bindings.imports.sources.record import DumpRecord
 from ararat.bindings.names.errors import TableError
 
 HEAD = "COPY public.ark_ark (ark, url, title, metadata, created_at) FROM stdin;\n"
 
 
-def read(text: str) -> list[Record]:
-    return [entry for entry in dump.read(io.BytesIO(text.encode()), "arklet") if isinstance(entry, Record)]
+def read(text: str) -> list[DumpRecord]:
+    return [entry for entry in dump.read(io.BytesIO(text.encode()), "arklet") if isinstance(entry, DumpRecord)]
 
 
-def metadata(text: str) -> Record:
+def metadata(text: str) -> DumpRecord:
     return arklet_elements.record(1, {"ark": "12345/x5", "url": "https://example.org/", "metadata": text})
 
 

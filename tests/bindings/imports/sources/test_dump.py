@@ -16,7 +16,7 @@ import pytest
 
 from ararat.bindings.imports.sources import compressed, dump
 from ararat.bindings.imports.sources.dump import SOURCES
-from ararat.bindings.imports.sources.record import Counter, Minted, Record
+from ararat.bindings.imports.sources.record import Counter, DumpRecord, Minted
 from ararat.bindings.names.errors import TableError
 
 FORMATS = {
@@ -42,7 +42,7 @@ def refused(text: str | bytes, source: Any) -> TableError:
 @pytest.mark.parametrize(("source", "name"), FILES, ids=[name for _, name in FILES])
 def test_every_format_yields_the_same_names(source, name, dumped: Callable[..., Path], dumped_names, tmp_path) -> None:
     entries = list(dump.read(dumped(tmp_path / name, 300), source))
-    records = [entry for entry in entries if isinstance(entry, Record)]
+    records = [entry for entry in entries if isinstance(entry, DumpRecord)]
     assert len(records) == 300
     lines = [record.line for record in records]
     assert lines == sorted(lines)
@@ -165,7 +165,7 @@ def test_the_encoding_of_lines_can_be_set() -> None:
     content = ":: ark:/12345/x5\nerc.who: José\n".encode("latin-1")
     assert refused(content, "ezid").code == "table-encoding"
     [record] = dump.read(io.BytesIO(content), "ezid", "latin-1")
-    assert isinstance(record, Record)
+    assert isinstance(record, DumpRecord)
     assert record.elements == {"erc.who": "José"}
 
 

@@ -13,17 +13,17 @@ from ararat.bindings.imports.sources import dump
 from ararat.bindings.imports.sources.ezid import element_names
 from ararat.bindings.imports.sources.ezid import elements as ezid_elements
 from ararat.bindings.imports.sources.ezid import xml as ezid_xml
-from ararat.bindings.imports.sources.record import Record
+from ararat.bindings.imports.sources.record import DumpRecord
 from ararat.bindings.names.errors import TableError
 from ararat.bindings.names.metadata import metadata
 from ararat.identifiers.text import anvl
 
 
-def read(text: str) -> list[Record]:
-    return [entry for entry in dump.read(io.BytesIO(text.encode()), "ezid") if isinstance(entry, Record)]
+def read(text: str) -> list[DumpRecord]:
+    return [entry for entry in dump.read(io.BytesIO(text.encode()), "ezid") if isinstance(entry, DumpRecord)]
 
 
-def record(*elements: tuple[str, str]) -> Record:
+def record(*elements: tuple[str, str]) -> DumpRecord:
     return ezid_elements.record(1, "ark:/12345/x5", elements)
 
 

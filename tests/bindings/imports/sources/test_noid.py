@@ -11,7 +11,7 @@ import pytest
 from ararat.bindings.imports.sources import dump
 from ararat.bindings.imports.sources.noid import elements as binder_elements
 from ararat.bindings.imports.sources.noid.minter import MAX_MINTED, Minter
-from ararat.bindings.imports.sources.record import Counter, Minted, Record, Skipped
+from ararat.bindings.imports.sources.record import Counter, DumpRecord, Minted, Skipped
 from ararat.bindings.minting import mint
 from ararat.bindings.names.errors import TableError
 
@@ -178,7 +178,7 @@ def test_a_minter_whose_names_cannot_be_determined_has_a_fault(values: dict[str,
     assert message in (found.fault() or "")
     assert (list(found.names()), found.counter()) == ([], None)
     text = "".join(f":/{name}|{value}\n" for name, value in found.values.items())
-    [skipped] = [entry for entry in read(text) if not isinstance(entry, Record)]
+    [skipped] = [entry for entry in read(text) if not isinstance(entry, DumpRecord)]
     assert isinstance(skipped, Skipped)
     assert message in skipped.omitted.reason
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from ararat.bindings.log.errors import LogError
 from ararat.bindings.log.notes.checkpoints import Checkpoint, read_checkpoint
 from ararat.bindings.log.notes.keys import COSIGNATURE, SignerKey, VerifierKey, decode, encode
-from ararat.bindings.log.notes.notes import Note, sign_note
+from ararat.bindings.log.notes.notes import SignedNote, sign_note
 from ararat.bindings.log.tree.proofs import Proof
 from ararat.bindings.log.tree.tree import EMPTY_ROOT, leaf_hash, node_hash
 
@@ -45,13 +45,13 @@ SIGNED = bytes(sign_note(HEAD.text, [LOG, WITNESS], 1_790_000_000))
 def test_the_keys_and_the_note_of_go_are_read_and_written():
     verifier, signer = VerifierKey.of_text(GO_VERIFIER), SignerKey.of_text(GO_SIGNER)
     assert (str(verifier), signer.secret_text, signer.verifier) == (GO_VERIFIER, GO_SIGNER, verifier)
-    note = Note.of_bytes(GO_NOTE.encode())
+    note = SignedNote.of_bytes(GO_NOTE.encode())
     assert [found.key for found in note.verify([verifier])] == [verifier]
     assert bytes(note) == bytes(sign_note(note.text, [signer])) == GO_NOTE.encode()
 
 
 def test_the_example_of_c2sp_is_read_and_written():
-    note = Note.of_bytes(C2SP_NOTE.encode())
+    note = SignedNote.of_bytes(C2SP_NOTE.encode())
     assert bytes(note) == C2SP_NOTE.encode()
     checkpoint = Checkpoint.of_text(note.text)
     assert (checkpoint.origin, checkpoint.size, checkpoint.text) == ("example.com/behind-the-sofa", 20852163, note.text)
@@ -129,7 +129,7 @@ def test_a_changed_byte_is_noticed(position, change):
 
 @given(st.binary(max_size=200))
 def test_any_bytes_are_a_note_or_refused(content):
-    for read in (Note.of_bytes, Proof.of_bytes):
+    for read in (SignedNote.of_bytes, Proof.of_bytes):
         with contextlib.suppress(LogError):
             assert bytes(read(content)) == content
 
@@ -155,7 +155,7 @@ SIGNATURE = SIGNED.decode().splitlines()[-2]
 )
 def test_malformed_notes_are_refused(content, message):
     with pytest.raises(LogError, match=message):
-        Note.of_bytes(content.encode())
+        SignedNote.of_bytes(content.encode())
 
 
 @pytest.mark.parametrize(
@@ -201,7 +201,7 @@ def test_checkpoints_of_another_log_are_refused(note, message):
 
 def test_a_wrong_signature_of_a_known_witness_is_refused():
     forged = sign_note(HEAD.text, [LOG]).signatures + sign_note("other\n", [WITNESS]).signatures
-    note = bytes(Note(text=HEAD.text, signatures=forged))
+    note = bytes(SignedNote(text=HEAD.text, signatures=forged))
     assert read_checkpoint(note, LOG.verifier)[0] == HEAD
     with pytest.raises(LogError, match=re.escape("the signature of witness.example/w1 is wrong")):
         read_checkpoint(note, LOG.verifier, [WITNESS.verifier])

@@ -9,9 +9,9 @@ import pytest
 
 from ararat.bindings.log import sequencer
 from ararat.bindings.log.errors import LogError
-from ararat.bindings.log.tree.entries import SALT_BYTES, Entry, entry_bytes, state_hash, thing_hash, value_text
+from ararat.bindings.log.tree.entries import SALT_BYTES, LogEntry, entry_bytes, state_hash, thing_hash, value_text
 
-ENTRY = Entry(
+ENTRY = LogEntry(
     key="ark:12345/x6np1",
     revision=3,
     action="relocated",
@@ -33,12 +33,12 @@ before 17
 
 def test_an_entry_is_read_as_it_is_written():
     assert bytes(ENTRY) == TEXT
-    assert Entry.of_bytes(TEXT) == ENTRY
+    assert LogEntry.of_bytes(TEXT) == ENTRY
     first = TEXT.replace(b"before 17", b"before -").replace(
         b"thing AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=", b"thing -"
     )
-    assert (Entry.of_bytes(first).thing, Entry.of_bytes(first).before) == (None, None)
-    assert bytes(Entry.of_bytes(first)) == first
+    assert (LogEntry.of_bytes(first).thing, LogEntry.of_bytes(first).before) == (None, None)
+    assert bytes(LogEntry.of_bytes(first)) == first
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_an_entry_is_read_as_it_is_written():
 def test_any_other_text_is_refused(old, new):
     assert old in TEXT.decode()
     with pytest.raises(LogError) as caught:
-        Entry.of_bytes(TEXT.decode().replace(old, new).encode())
+        LogEntry.of_bytes(TEXT.decode().replace(old, new).encode())
     assert str(caught.value).isascii()
 
 

@@ -15,7 +15,7 @@ from ararat.bindings.log.folder import LogFolder
 from ararat.bindings.log.notes.checkpoints import Checkpoint
 from ararat.bindings.log.notes.keys import COSIGNATURE, SignerKey
 from ararat.bindings.log.notes.notes import sign_note
-from ararat.bindings.log.tree.entries import Entry
+from ararat.bindings.log.tree.entries import LogEntry
 from ararat.bindings.log.tree.growing_tree import GrowingTree
 from ararat.bindings.log.tree.proofs import Proof
 from ararat.bindings.log.tree.tiles import ENTRIES, WIDTH, entries_of, hash_reader, tile_at
@@ -63,7 +63,7 @@ class SignedLog:
 
 def entry(name: str, revision: int, action: str, resource: str | None, before: int | None, number: int) -> bytes:
     return bytes(
-        Entry(
+        LogEntry(
             key=name,
             revision=revision,
             action=action,

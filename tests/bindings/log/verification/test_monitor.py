@@ -12,7 +12,7 @@ import pytest
 from ararat.bindings.log.folder import LogFolder
 from ararat.bindings.log.notes.checkpoints import Checkpoint
 from ararat.bindings.log.notes.keys import SignerKey
-from ararat.bindings.log.notes.notes import Note, sign_note
+from ararat.bindings.log.notes.notes import SignedNote, sign_note
 from ararat.bindings.log.tree.tiles import ENTRIES, Tile, bundle_of, entries_of
 from ararat.bindings.log.tree.tree import EMPTY_ROOT
 from ararat.bindings.log.verification.last_seen import LastSeen
@@ -220,13 +220,13 @@ def test_two_histories_are_reported(long_log, signed_log, size):
 
 def test_the_checkpoint_must_be_signed_by_the_log_and_the_quorum(long_log):
     log = long_log()
-    note = Note.of_bytes(log.folder.checkpoint())
-    log.folder.publish(bytes(Note(text=note.text, signatures=note.signatures[:1])))
+    note = SignedNote.of_bytes(log.folder.checkpoint())
+    log.folder.publish(bytes(SignedNote(text=note.text, signatures=note.signatures[:1])))
     found, monitor = replay(log)
     assert (found, monitor.entries, monitor.is_consistent) == ([("quorum", "checkpoint")], 700, True)
     for content in (
         bytes(sign_note(note.text, [SignerKey.create("example.org/log")])),
-        bytes(Note(text=note.text, signatures=note.signatures[1:])),
+        bytes(SignedNote(text=note.text, signatures=note.signatures[1:])),
         bytes(note).replace(b"\n700\n", b"\n699\n"),
         b"",
         b"\x1b[2J" * 1000,
@@ -242,7 +242,7 @@ def test_the_checkpoint_must_be_signed_by_the_log_and_the_quorum(long_log):
 def test_another_key_than_at_the_last_visit_is_reported(long_log):
     log = long_log()
     other = SignerKey.create("example.org/log")
-    note = Note.of_bytes(log.folder.checkpoint())
+    note = SignedNote.of_bytes(log.folder.checkpoint())
     last = LastSeen(key=other.verifier, checkpoint=seen(log).checkpoint, note=bytes(sign_note(note.text, [other])))
     found, monitor = replay(log, last)
     assert (found, monitor.is_consistent) == ([("log", "checkpoint")], False)

@@ -9,7 +9,7 @@ import pytest
 
 from ararat.bindings.log.errors import LogError
 from ararat.bindings.log.notes.keys import SignerKey
-from ararat.bindings.log.notes.notes import Note
+from ararat.bindings.log.notes.notes import SignedNote
 from ararat.bindings.log.tree.proofs import Proof
 from ararat.bindings.log.verification.name_proof import verify_name
 from ararat.bindings.log.verification.policy import Party, Policy
@@ -32,7 +32,7 @@ def test_a_proof_of_another_name_is_refused(long_log):
 def test_the_quorum_and_the_log_are_those_of_the_policy(long_log):
     log = long_log()
     proof = Proof.of_bytes(log.proof(7))
-    note = Note.of_bytes(proof.checkpoint)
+    note = SignedNote.of_bytes(proof.checkpoint)
     alone = bytes(replace(proof, checkpoint=bytes(replace(note, signatures=note.signatures[:1]))))
     with pytest.raises(LogError, match="the quorum w of the policy has not seen this checkpoint"):
         verify_name("ark:12345/x7", alone, log.policy)

@@ -9,7 +9,7 @@ import pytest
 from ararat.bindings.log.errors import LogError
 from ararat.bindings.log.notes.checkpoints import Checkpoint
 from ararat.bindings.log.notes.keys import COSIGNATURE, ED25519, SignerKey
-from ararat.bindings.log.notes.notes import Note, sign_note
+from ararat.bindings.log.notes.notes import SignedNote, sign_note
 from ararat.bindings.log.verification.policy import Policy
 
 LOG = SignerKey(name="example.org/log", secret=bytes(32))
@@ -155,7 +155,7 @@ def test_a_checkpoint_of_another_log_is_refused():
 def test_a_wrong_cosignature_of_a_known_witness_is_refused():
     policy = Policy.of_bytes(text("quorum none"))
     note = sign_note(CHECKPOINT.text, [LOG, WITNESSES[0]], 7)
-    wrong = Note(text=note.text, signatures=(note.signatures[0], sign_note("x\n", [WITNESSES[0]]).signatures[0]))
+    wrong = SignedNote(text=note.text, signatures=(note.signatures[0], sign_note("x\n", [WITNESSES[0]]).signatures[0]))
     with pytest.raises(LogError, match=r"the signature of w1\.example is wrong"):
         policy.read(bytes(wrong))
 

@@ -13,7 +13,7 @@ from werkzeug.test import Client
 from ararat.bindings.log.errors import LogError
 from ararat.bindings.log.notes.checkpoints import Checkpoint
 from ararat.bindings.log.notes.keys import COSIGNATURE, SignerKey
-from ararat.bindings.log.notes.notes import Note, sign_note
+from ararat.bindings.log.notes.notes import SignedNote, sign_note
 from ararat.bindings.log.tree.tree import EMPTY_ROOT, ReadHash, consistency_proof, leaf_hash, root_hash, subtree_hash
 from ararat.bindings.log.witnesses.add_checkpoint import MAX_REQUEST_BYTES, AddCheckpoint, read_size
 from ararat.bindings.log.witnesses.witness import CosignatureRefused, Witness
@@ -66,7 +66,7 @@ def test_a_growing_log_is_cosigned(post, witness):
         status, media_type, answer = post(body)
         assert (status, media_type) == (200, "text/plain; charset=utf-8")
         note = AddCheckpoint.of_bytes(body).checkpoint.decode()
-        (found,) = Note.of_bytes(f"{note}{answer}".encode()).verify([WITNESS.verifier])
+        (found,) = SignedNote.of_bytes(f"{note}{answer}".encode()).verify([WITNESS.verifier])
         assert (found.key, found.time) == (WITNESS.verifier, TIME)
         assert witness.logs()[0].size == size
 

@@ -11,7 +11,7 @@ from werkzeug.test import Client
 
 from ararat.bindings import rule_cache
 from ararat.bindings.names.branding.model import NO_BRANDING, Branding, check
-from ararat.bindings.names.branding.stored import Version, version_of
+from ararat.bindings.names.branding.stored import BrandingVersion, version_of
 from ararat.bindings.names.errors import ReadOnlyBindings, Stale
 from ararat.middleware import ResolverMiddleware, open_bindings
 
@@ -83,7 +83,7 @@ def test_a_wrong_row_of_another_program_is_logged_and_ignored(text, caplog):
 
 
 def test_a_version_can_be_read_again():
-    version = Version(branding=LIBRARY, revision=4, changed=datetime(2026, 1, 2, tzinfo=UTC), actor="\u05d0")
+    version = BrandingVersion(branding=LIBRARY, revision=4, changed=datetime(2026, 1, 2, tzinfo=UTC), actor="\u05d0")
     assert version_of(version.text) == version
     assert json.loads(version.text)["institution"] == "The Library"
 

@@ -12,7 +12,7 @@ from werkzeug.test import Client
 
 from ararat.bindings.log.folder import LogFolder
 from ararat.bindings.log.notes.keys import COSIGNATURE, SignerKey
-from ararat.bindings.log.notes.notes import Note, sign_note
+from ararat.bindings.log.notes.notes import SignedNote, sign_note
 from ararat.bindings.log.publishing import initialize, publish
 from ararat.bindings.names.prefixes.prefixes import PrefixRecords, record
 from ararat.bindings.storage.store import DatabaseStore
@@ -69,7 +69,7 @@ def logged_client(tmp_path_factory):
             bindings.bind(f"ark:12345/y{number}", "/y")
         bindings.bind("ark:12345/x8", "https://example.org/8", metadata={"what": "Map of the harbour"})
         publish(bindings.store, log, key_path)
-        note = Note.of_bytes(log.checkpoint() or b"")
+        note = SignedNote.of_bytes(log.checkpoint() or b"")
         witnesses = [SignerKey.create(f"w{number}.example", COSIGNATURE) for number in range(2)]
         added = sign_note(note.text, witnesses, int(time.timestamp())).signatures
         log.publish(bytes(replace(note, signatures=(*note.signatures, *added))))

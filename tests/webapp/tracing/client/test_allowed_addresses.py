@@ -262,7 +262,9 @@ def test_a_denied_network_takes_precedence(address):
     denied = parse_networks(["8.8.8.8", "2001:4860:64::/96"])
     assert verdict(address).allowed
     for networks in ((), parse_networks(["8.0.0.0/8", "2001:4860::/32"])):
-        assert verdict(address, networks, denied=denied) == allowed_addresses.Verdict(False, "denied by the operator")
+        assert verdict(address, networks, denied=denied) == allowed_addresses.AddressVerdict(
+            False, "denied by the operator"
+        )
 
 
 def test_the_nat64_prefix_for_local_use_is_refused():
