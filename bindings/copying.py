@@ -99,7 +99,7 @@ def require_empty(store: Bindings) -> None:
 
     Raises :class:`BindingError` with the code ``store-not-empty``.
     """
-    with store.store.transaction() as transaction:
+    with store.store.transaction(large=True) as transaction:
         require_empty_at(transaction, store.where)
 
 

@@ -24,6 +24,8 @@ NO_INPUT = 66
 """A file cannot be read."""
 UNAVAILABLE = 69
 """The bindings cannot be reached, or no port is free."""
+OUTCOME_UNKNOWN = 75
+"""It is unknown whether a change was written, because the connection to the database broke."""
 
 
 class CommandError(Exception):
@@ -108,7 +110,7 @@ def store_errors() -> Iterator[None]:
 
     A store is a database or a file of bindings.
     """
-    from ..bindings.names.errors import TableError
+    from ..bindings.names.errors import OutcomeUnknown, TableError
     from ..middleware import BindingConflict, BindingError, BindingsUnavailable
 
     try:
@@ -140,5 +142,9 @@ def store_errors() -> Iterator[None]:
         # Most messages state the remedy after a semicolon, such as to restore a backup or to run a command. Those of
         # SQLite always do: a file has no address, user and password.
         advice = "check its address, user and password, or start the database, then try again"
+        if isinstance(error, OutcomeUnknown):
+            raise CommandError(
+                f"{error}: {error.entry.title}", ("Fix", error.entry.remedy), exit_code=error.entry.exit_code
+            ) from None
         fix = () if "; " in str(error) else (("Fix", advice),)
         raise CommandError(str(error), *fix, exit_code=error.entry.exit_code) from None

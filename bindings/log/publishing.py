@@ -53,11 +53,11 @@ def initialize(store: DatabaseStore, folder: LogFolder, key_path: Path, origin: 
     """
     if read_published(folder) is not None:
         raise BindingError("log-exists", f"the folder {display.escape(str(folder))} has a log already")
-    with store.transaction() as transaction:
+    with store.transaction(large=True) as transaction:
         state.require_none(transaction.connection)
     key = create_key(key_path, origin)
     sign_head(folder, key, Head(size=0, root=tree.EMPTY_ROOT))
-    with store.transaction() as transaction:
+    with store.transaction(large=True) as transaction:
         state.create(transaction.connection, key.verifier)
     return key.verifier
 
@@ -96,14 +96,14 @@ def publish(
             growing.append(*block)
         head = Head(size=growing.size, root=growing.finish())
         require_beginning(folder, published, head)
-        with store.transaction() as transaction:
+        with store.transaction(large=True) as transaction:
             state.record_head(transaction.connection, current.head, head, sequencer.searched)
         checkpoint = Checkpoint(origin=key.name, size=head.size, root=head.root)
         is_new = (published.size, published.root) != (head.size, head.root)
         if is_new or (witnessing and not witnessing.is_satisfied(note, current.key)):
             sign_head(folder, key, head, cosigning)
         if is_new:
-            with store.transaction() as transaction:
+            with store.transaction(large=True) as transaction:
                 state.record_published(transaction.connection, published.size)
             _remove_partial(folder, current.previous, published.size)
     return Publication(
@@ -116,7 +116,7 @@ def publish(
 
 def read_state(store: DatabaseStore, key: SignerKey | None = None) -> LogState:
     """Return the state of the log of a database. If ``key`` is given, it must be the key of this log."""
-    with store.transaction() as transaction:
+    with store.transaction(large=True) as transaction:
         current = state.read(transaction.connection)
     if key is not None and key.verifier != current.key:
         raise BindingError("log-key", f"the key is {key.verifier}, and the database has the log {current.key}")

@@ -119,7 +119,7 @@ def _adopt(store: DatabaseStore, folder: LogFolder, head: Head, published: Check
         if growing.root() != published.root:
             raise BindingError("log-folder", f"the entries in {folder} do not have the root of the checkpoint")
         found = Recovery()
-        with store.transaction() as transaction:
+        with store.transaction(large=True) as transaction:
             transaction.connection.execute(delete(log_entries).where(log_entries.c.entry >= head.size))
             number = head.size
             for block in _published_entries(folder, head.size, published.size, head.size):

@@ -169,7 +169,7 @@ class Sequencer:
         Raises :class:`BindingError` with the code ``log-event`` or ``log-changed`` if an event was changed by another
         program. The code is ``log-busy`` if another process adds entries at the same time.
         """
-        with self._store.transaction() as transaction:
+        with self._store.transaction(large=True) as transaction:
             assigned = state.assigned(transaction.connection)
         for block in recorded_blocks(self._store, self.size, assigned):
             self.size += len(block.entries)
@@ -183,17 +183,17 @@ class Sequencer:
     def _last_complete(self) -> int:
         """Return the number of an event up to which all events are visible now, if that is known."""
         try:
-            with self._store.transaction() as transaction:
+            with self._store.transaction(large=True) as transaction:
                 if transaction.dialect_name == "postgresql":
                     transaction.connection.exec_driver_sql(_LOCK)
         except (BindingsUnavailable, ReadOnlyBindings):
             return self.searched  # another transaction adds events
-        with self._store.transaction() as transaction:
+        with self._store.transaction(large=True) as transaction:
             return transaction.connection.execute(select(func.max(events.c.id))).scalar() or 0
 
     def _assign(self) -> Block | None:
         """Assign the next numbers to new events, and return their entries, or None without new events."""
-        with self._store.transaction() as transaction:
+        with self._store.transaction(large=True) as transaction:
             if state.assigned(transaction.connection) != self.size:
                 raise BindingError("log-busy")
             rows = _rows(transaction, _NEW, self._after, self._after)
@@ -262,7 +262,7 @@ def recorded_blocks(
     """
     before: dict[str, int] = {}
     for first in range(start, end, BATCH):
-        with store.transaction() as transaction:
+        with store.transaction(large=True) as transaction:
             rows = _rows(transaction, _RECORDED, first, min(first + BATCH, end))
             found = [
                 (number, salt, digest, name_salt, EventRow(*event)) for number, salt, digest, name_salt, *event in rows

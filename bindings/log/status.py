@@ -59,7 +59,7 @@ class LogStatus:
 def log_status(store: DatabaseStore, folder: LogFolder) -> LogStatus:
     """Return the state of the log of a database. Raises :class:`BindingError` with the code ``log-missing``."""
     published = fault = code = None
-    with store.transaction() as transaction:
+    with store.transaction(large=True) as transaction:
         current = state.read(transaction.connection)
         try:
             checkpoint = published_checkpoint(folder, current.key)

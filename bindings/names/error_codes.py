@@ -16,6 +16,8 @@ UNREADABLE = 2
 """The exit code of a command whose input is not valid, or cannot be bound."""
 UNAVAILABLE = 69
 """The exit code of a command that cannot reach or write the bindings (EX_UNAVAILABLE of sysexits.h)."""
+OUTCOME_UNKNOWN = 75
+"""The exit code of a command whose change may be written or not (EX_TEMPFAIL of sysexits.h)."""
 
 RETRY_SECONDS = 5
 """The field Retry-After of each answer 503. A failover of a database lasts some seconds."""
@@ -32,6 +34,7 @@ class ErrorCode:
     - ``exit_code``: the exit code of a command.
     - ``about``: the argument of :class:`~ararat.middleware.Bindings` that is wrong, such as "target"; None for an error
       that is about no argument, such as the content of a file.
+    - ``repeats``: whether a client can repeat a request with the status 503 by itself.
     - ``fix``: how to correct the error, in the imperative. By default it is to use what is ``expected``.
 
     >>> ERROR_CODES["target-scheme"].status, ERROR_CODES["target-scheme"].about, ERROR_CODES["target-scheme"].remedy
@@ -46,6 +49,7 @@ class ErrorCode:
     exit_code: int = UNREADABLE
     about: str | None = None
     fix: str = ""
+    repeats: bool = True
 
     @property
     def remedy(self) -> str:
@@ -55,7 +59,7 @@ class ErrorCode:
     @property
     def retry_after(self) -> int | None:
         """The seconds of the field Retry-After. It is None for an error that a repetition does not correct."""
-        return RETRY_SECONDS if self.status == 503 else None
+        return RETRY_SECONDS if self.status == 503 and self.repeats else None
 
 
 def _catalogue(*entries: ErrorCode) -> dict[str, ErrorCode]:
@@ -218,7 +222,7 @@ ERROR_CODES: dict[str, ErrorCode] = _catalogue(
     ErrorCode("copy-differs", "the copy has other content than the original, so nothing was written", "a database in which no trigger or other program changes the rows"),
     ErrorCode("read-only", "the database can only be read", "a database that can be written", status=503, exit_code=UNAVAILABLE, about="url", fix="try again in some seconds, or use the primary server"),
     ErrorCode("unavailable", "the database is busy or cannot be reached", "the same request after some seconds", status=503, exit_code=UNAVAILABLE, about="url", fix="try again in some seconds"),
-    ErrorCode("outcome-unknown", "the connection to the database broke, so the change may be written or not", "a look at the name before the change is repeated", status=503, exit_code=UNAVAILABLE, about="url", fix="read the name; repeat only a change of a named name, or a request with its Idempotency-Key"),
+    ErrorCode("outcome-unknown", "the connection to the database broke, so the change may be written or not", "a look at the name before the change is repeated", status=503, exit_code=OUTCOME_UNKNOWN, repeats=False, about="url", fix="read the name; repeat only a change of a named name, or a request with its Idempotency-Key"),
     # Accounts, tokens and passwords
     ErrorCode("account-exists", "an account has this name already", "another name; a name of an account is never used again", status=409, about="name", fix="choose another name; a name of an account is never used again"),
     ErrorCode("account-last", "the account is the last administrator", "another administrator", status=409, about="name", fix="create another administrator first, or use --force"),

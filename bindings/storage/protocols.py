@@ -167,6 +167,13 @@ class Database(ReadableDatabase, Protocol):
         """Run a query and yield its rows, without loading all of them."""
         ...
 
+    def outcome(self, transaction: str) -> bool | None:
+        """Return whether a transaction was committed whose connection broke. Return None if this cannot be known.
+
+        ``transaction`` is the fact "transaction" that its first statement returned.
+        """
+        ...
+
     def close_writers(self) -> None:
         """Close the idle writing connections."""
         ...

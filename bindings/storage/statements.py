@@ -15,6 +15,9 @@ EVENT = (*STATE, "action", "actor", "source", "operation")
 MOST_FEW = 16
 """The number of keys up to which each key is a parameter. Almost all requests look up fewer names."""
 
+TIMELINE = "substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)"
+"""The expression for the timeline of a primary server. A standby that becomes a primary begins a new one."""
+
 
 class Statements:
     """The SQL statements of a store for one kind of database, "sqlite" or "postgresql".

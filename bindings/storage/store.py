@@ -241,10 +241,11 @@ class DatabaseStore:
         return [text for (text,) in self._readers.rows(_BRANDINGS_SQL, ())]
 
     @contextmanager
-    def transaction(self, *, exclusive: bool = False) -> Iterator[Transaction]:
+    def transaction(self, *, exclusive: bool = False, large: bool = False) -> Iterator[Transaction]:
         """Begin a transaction. It is durable when the block ends, and rolled back when the block raises an exception.
 
-        With ``exclusive``, other writers wait until it ends. Raises :class:`Collision` if another writer changed the
+        With ``exclusive``, other writers wait until it ends. With ``large``, and with ``exclusive``, its statements can
+        take long, while the server works on them. Raises :class:`Collision` if another writer changed the
         same row first, :class:`ReadOnlyBindings` and :class:`BindingsUnavailable`.
         """
         if self._closed:
@@ -256,7 +257,9 @@ class DatabaseStore:
         if self._inserts is None:
             self._inserts = transaction.inserts(self._database.engine.dialect)
         try:
-            with transaction.begin(self._database, self._statements, self._inserts, exclusive=exclusive) as begun:
+            with transaction.begin(
+                self._database, self._statements, self._inserts, exclusive=exclusive, large=large
+            ) as begun:
                 yield begun
         finally:
             if self._closed:  # during the transaction

@@ -197,6 +197,8 @@ def test_a_change_with_an_unknown_outcome_is_not_called_safe_to_repeat(
     answer = reader.send(method, path, json=body)
     assert (answer.status_code, document_of(answer)["code"]) == (503, "outcome-unknown")
     assert "may be written or not. Read the name" in document_of(answer)["detail"]
+    assert "Retry-After" not in answer.headers  # a client would repeat the request by itself
     method, path, data = EZID[2]
     answer = reader.send(method, path, data=data, content_type="text/plain")
-    assert (answer.status_code, "may be written or not; read the name" in answer.text) == (503, True)
+    assert (answer.status_code, "may be written or not; read the identifier" in answer.text) == (500, True)
+    assert "concurrency limit" not in answer.text

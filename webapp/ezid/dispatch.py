@@ -16,7 +16,7 @@ from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
 
 from ...bindings.names import validation
-from ...bindings.names.errors import BindingError, BindingsUnavailable
+from ...bindings.names.errors import BindingError, BindingsUnavailable, OutcomeUnknown
 from ...bindings.system.concurrency import Busy, ConcurrencyLimit
 from ...identifiers.text import display
 from ..errors import HTTPRefusal, drain
@@ -132,6 +132,10 @@ def _refused(error: BindingError | BindingsUnavailable) -> Failed:
     if isinstance(error, BindingsUnavailable):
         message = error.message if isinstance(error, BindingError) else str(error)
         _log.warning("the EZID API cannot answer: %s", display.escape(message))
+        if isinstance(error, OutcomeUnknown):
+            # Clients of EZID repeat a request by themselves after "concurrency limit exceeded".
+            detail = f"{entry.title}; read the identifier, or list those of the shoulder, before you repeat the request"
+            return Failed("internal server error", detail)
         fields = {} if entry.retry_after is None else {"Retry-After": str(entry.retry_after)}
         return Failed("concurrency limit exceeded", f"{entry.title}; {entry.remedy}", fields=fields)
     if entry.status == HTTPStatus.FORBIDDEN:

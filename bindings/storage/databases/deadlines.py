@@ -1,19 +1,24 @@
 """Connections to PostgreSQL with time limits that the client enforces.
 
 A server whose machine hangs keeps its connections open and sends nothing. Its own time limits then have no effect. A
-reader gives up soon, because another server can answer or the resolver can answer 503. A writer can wait for another
-writer, and the first row of a long query can take long. Both wait while the server answers other connections.
+reader gives up soon, because another server can answer or the resolver can answer 503.
+
+A single connection can go silent too, while the server answers all others: a firewall or load balancer forgets it, a
+pooler hangs, or the process of the server is stuck. So a connection is never judged by another one alone. A
+statement of a small change has a fixed time limit. A large change can take long: it continues while the process of the
+server that runs *its* statement works, or waits for a lock.
 """
 
 from __future__ import annotations
 
 import functools
+import logging
 import socket
 import struct
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import ExitStack, suppress
 from time import monotonic
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NoReturn
 
 import psycopg
 from psycopg import pq
@@ -23,47 +28,96 @@ from psycopg.waiting import Wait
 ANSWER_SECONDS = 0.8
 """The maximum time that a reader waits for the answer to a statement."""
 
+STATEMENT_SECONDS = 10
+"""The maximum time for a statement of a small change. A writer waits for another one for at most half of it."""
+
+PROGRESS_SECONDS = 30
+"""The maximum time without an answer and without progress for a statement of a large change or of an export."""
+
 SILENCE_SECONDS = 2
 """The time without an answer after which a DeadlineConnection pings the server, and the time limit of the ping."""
 
 # PostgreSQL, section 55.7, SSLRequest: length and code. A server answers with one byte before any authentication.
 _SSL_REQUEST = struct.pack(">II", 8, 80877103)
 
+# A process that waits for its client has nothing to do: the network has lost the statement or its answer.
+_WORKS = "SELECT state = 'active' AND wait_event_type IS DISTINCT FROM 'Client' FROM pg_stat_activity WHERE pid = %s"
+
+_logger = logging.getLogger(__name__)
+
 
 class DeadlineConnection(psycopg.Connection[TupleRow]):
-    """A connection to PostgreSQL that waits for an answer only while the server responds to pings.
+    """A connection to PostgreSQL that waits for an answer only while the server works on it.
 
     After :data:`SILENCE_SECONDS` without an answer it pings the server. Without a response it raises
-    ``psycopg.OperationalError``.
+    ``psycopg.OperationalError``; also if a statement takes longer than :data:`STATEMENT_SECONDS`, or if ``is_large`` is
+    set and :data:`PROGRESS_SECONDS` pass without progress.
+
+    - ``is_large``: whether the statements can take long.
+    - ``backend``: the number of the process of the server that runs the statements. None if it is not known, behind a
+      pooler: then only the server is asked.
     """
 
+    is_large = True
+    backend: int | None = None
     gone = "the server does not answer; check that it runs and can be reached"
+    silent = (
+        "the connection is silent, and the server answers others; check the firewalls, load balancers and poolers "
+        "between them, and the process of the server; try again"
+    )
     first_query: ClassVar = (b"SELECT 1", b"1")
     """A query, and the answer that a usable server gives. Otherwise the driver tries the next host."""
 
     @classmethod
     def _connect_gen(cls, *args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
-        return _with_answer(super()._connect_gen(*args, **kwargs), *cls.first_query)
+        connecting = _with_answer(super()._connect_gen(*args, **kwargs), *cls.first_query)
+        return _with_deadline(STATEMENT_SECONDS, connecting, _give_up)
 
     def wait(self, gen: Generator[Any, Any, Any], *args: Any, **kwargs: Any) -> Any:
-        """Wait for the result of ``gen``, as the driver does, and ping a server that is silent."""
-        return super().wait(_with_deadline(SILENCE_SECONDS, gen, self._require_answer), *args, **kwargs)
+        """Wait for the result of ``gen``, as the driver does, and check a connection that is silent."""
+        until = monotonic() + (PROGRESS_SECONDS if self.is_large else STATEMENT_SECONDS)
 
-    def _require_answer(self) -> None:
-        if not responds(self.info.hostaddr or self.info.host, self.info.port):
-            # Close it: a rollback would wait again.
-            self.pgconn.finish()
-            raise psycopg.OperationalError(self.gone)
+        def check() -> None:
+            nonlocal until
+            if not responds(self.info.hostaddr or self.info.host, self.info.port):
+                self._end(self.gone)
+            if self.is_large and (self.backend is None or self._works()):
+                until = monotonic() + PROGRESS_SECONDS
+            elif monotonic() > until:
+                self._end(self.silent)
+
+        return super().wait(_with_deadline(SILENCE_SECONDS, gen, check), *args, **kwargs)
+
+    def _end(self, reason: str) -> NoReturn:
+        """Close the connection, because a rollback would wait again, and raise OperationalError."""
+        _logger.warning("a connection to PostgreSQL is given up: %s", reason)
+        self.pgconn.finish()
+        raise psycopg.OperationalError(reason)
+
+    def _works(self) -> bool:
+        """Return whether the process of the server that runs the statement works, or waits for a lock or its disk."""
+        # The parameters of libpq without the password, and those that select among several servers.
+        parameters: dict[str, Any] = self.info.get_parameters()
+        for name in ("hostaddr", "target_session_attrs", "load_balance_hosts", "options"):
+            parameters.pop(name, None)
+        parameters |= {"host": self.info.host, "port": self.info.port, "password": self.info.password or None}
+        if self.info.hostaddr and not self.info.host.startswith("/"):
+            parameters["hostaddr"] = self.info.hostaddr
+        try:
+            with reader_class(SILENCE_SECONDS).connect(**parameters, autocommit=True, prepare_threshold=None) as other:
+                row = other.execute(_WORKS, (self.backend,)).fetchone()
+        except psycopg.Error:
+            return False
+        return bool(row and row[0])
 
 
 class WriterConnection(DeadlineConnection):
-    """A connection for changes. Its error states that a change may have been written when the connection failed.
+    """A connection for changes.
 
     ``begin_sql`` begins a transaction. The server writes rows of :meth:`copy` while the client does other work.
     """
 
     begin_sql = "BEGIN"
-    gone = f"{DeadlineConnection.gone}. It is unknown whether the change was written; repeating it is safe"
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

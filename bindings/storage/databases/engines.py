@@ -21,6 +21,7 @@ from sqlalchemy.exc import DisconnectionError
 from sqlalchemy.pool import QueuePool
 
 from ...system.fork_safety import AtFork
+from .connections import IDLE_SECONDS
 
 if TYPE_CHECKING:
     from .deadlines import WriterConnection
@@ -78,6 +79,7 @@ def postgresql_engine(connect: Callable[[], WriterConnection]) -> Engine:
     )
     event.listen(engine, "connect", _connected)
     event.listen(engine, "checkout", _require_usable)
+    event.listen(engine, "checkin", _returned)
     event.listen(engine, "begin", _begin)
     _at_fork.add(engine)
     weakref.finalize(engine, engine.pool.dispose)
@@ -86,6 +88,11 @@ def postgresql_engine(connect: Callable[[], WriterConnection]) -> Engine:
 
 def _connected(connection: Any, record: Any) -> None:
     record.info["process"] = os.getpid()
+    record.info["used"] = time.monotonic()
+
+
+def _returned(connection: Any, record: Any) -> None:
+    record.info["used"] = time.monotonic()
 
 
 def _require_usable(connection: Any, record: Any, checked_out: Any) -> None:
@@ -94,6 +101,9 @@ def _require_usable(connection: Any, record: Any, checked_out: Any) -> None:
         # Some servers fork without Python, so the hook below did not run.
         record.dbapi_connection = checked_out.dbapi_connection = None
         raise DisconnectionError("the connection belongs to another process")
+    if time.monotonic() - record.info["used"] > IDLE_SECONDS:
+        # A firewall or load balancer can have forgotten it, and tells nobody.
+        raise DisconnectionError("the connection was idle for too long")
 
 
 def _begin(connection: Connection) -> None:

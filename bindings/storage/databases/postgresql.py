@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Hashable, Iterator, Sequence
-from contextlib import AbstractContextManager, closing, nullcontext
+from contextlib import AbstractContextManager, closing, nullcontext, suppress
 from typing import TYPE_CHECKING, Any, LiteralString
 
 from ...names.errors import BindingError, BindingsLocked, BindingsUnavailable
-from ..statements import Statements
+from ..statements import TIMELINE, Statements
 from ..tables.triggers import PROTECTED
 from .connections import LIFETIME_SECONDS
 
@@ -34,6 +34,20 @@ READ_MILLISECONDS = 700
 # A statement on a kept connection, a new connection and the same statement on it must take at most two seconds.
 _QUICK_SECONDS = 1.0
 _LEAST_SECONDS = 0.3
+
+# The system ends a connection whose other side has vanished: after 25 s of idleness, or 10 s after it sent something.
+_ALIVE = {
+    "keepalives": 1,
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 10_000,
+}
+
+OUTCOME_SECONDS = 10.0
+"""The maximum time to find out whether a transaction was committed whose connection broke."""
+
+_OUTCOME = "SELECT pg_xact_status(%s::xid8), {timeline}"
 
 LOCK_SECONDS = 5
 """The maximum time that a writer waits for another writer, as with SQLite."""
@@ -138,6 +152,8 @@ class PostgreSQL:
         )
         self._parameters.setdefault("connect_timeout", CONNECT_SECONDS)
         self._parameters.setdefault("application_name", "ararat")
+        for name, value in _ALIVE.items():
+            self._parameters.setdefault(name, value)
         # Every server can be read. Only the current primary can be written.
         if hosts > 1:
             self._writer_class = deadlines.PrimaryConnection
@@ -226,7 +242,38 @@ class PostgreSQL:
 
         Its statements have no time limit, because the first row of a long query can take long.
         """
-        return self._connected(self._snapshot_class, _SNAPSHOT)
+        connection = self._connected(self._snapshot_class, _SNAPSHOT)
+        try:
+            # A pooler reports another number than that of the process of the server.
+            connection.backend = connection.execute("SELECT pg_backend_pid()").fetchone()[0]  # type: ignore[attr-defined, index]
+        except self.driver_error as error:
+            connection.close()
+            raise self.unavailable(error) from error
+        return connection
+
+    def outcome(self, transaction: str) -> bool | None:
+        """Return whether a transaction was committed: True, False, or None if this cannot be known.
+
+        ``transaction`` is its number and the timeline of its server, as ``transaction_sql`` returns them. A server of
+        another timeline can have given the number to another transaction.
+        """
+        number, _, timeline = transaction.partition(" ")
+        query = _OUTCOME.format(timeline=TIMELINE)
+        until = time.monotonic() + OUTCOME_SECONDS
+        while True:
+            found: tuple[Any, ...] | None = None
+            with suppress(self.driver_error), closing(self._connect()) as connection:
+                connection.is_large = False
+                found = connection.execute(query, (number,)).fetchone()
+            if found is not None:
+                state, current = found
+                if current != timeline or state is None:
+                    return None
+                if state != "in progress":
+                    return state == "committed"
+            if time.monotonic() > until:
+                return None
+            time.sleep(0.1)
 
     @staticmethod
     def stream(connection: Any, query: str) -> Iterator[Any]:
@@ -341,7 +388,9 @@ class PostgreSQL:
             parameters["prepare_threshold"] = _PREPARED
             parameters["options"] = f"{self._parameters.get('options', '')} {_WRITING}"
         connection = self._writer_class.connect(**parameters)
-        if self._is_behind_pooler is not False:
+        if self._is_behind_pooler is False:
+            connection.backend = connection.info.backend_pid
+        else:
             connection.begin_sql = f"BEGIN; SET LOCAL lock_timeout = '{_LOCK_TIMEOUT}'"
         return connection
 

@@ -384,6 +384,10 @@ class SQLite:
         """Return whether a statement failed because a table does not exist."""
         return isinstance(error, sqlite3.OperationalError) and str(error).startswith("no such table")
 
+    def outcome(self, transaction: str) -> bool | None:
+        """Return None: the answer of a function of this process cannot be lost."""
+        return None
+
     def close_writers(self) -> None:
         """Close the idle writing connection."""
         self._idle_since = None

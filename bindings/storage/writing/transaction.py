@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -16,13 +17,13 @@ from sqlalchemy.exc import DBAPIError
 from ...names.assignment import Change
 from ...names.binding import Binding, rfc3339
 from ...names.branding.stored import NAME, BrandingVersion, version_of
-from ...names.errors import BindingsUnavailable, Collision, ReadOnlyBindings
+from ...names.errors import BindingsUnavailable, Collision, OutcomeUnknown, ReadOnlyBindings
 from ...names.prefixes import prefixes
 from ...names.prefixes.prefixes import PrefixRecord
 from ...names.prefixes.rules import Rule
 from ..protocols import Database, Row
 from ..rows import STATE, binding_of, prefix_record_of, row_of, rule_of
-from ..statements import EVENT, Statements
+from ..statements import EVENT, TIMELINE, Statements
 from ..tables import schema, triggers
 from ..tables.keys import index_key
 from ..versions import require_version
@@ -37,8 +38,16 @@ _FACTS = """
 SELECT name, value FROM ararat WHERE name IN ('schema', 'rules')
 UNION ALL SELECT 'has deleted names', 'yes' WHERE EXISTS (SELECT 1 FROM events WHERE action = 'deleted')
 """
-_SERVER_FACTS = f"{_FACTS} UNION ALL SELECT 'is read-only', current_setting('transaction_read_only')"
+# The number of the transaction is read here, because the answer to COMMIT can be lost. A standby gives no numbers.
+_SERVER_FACTS = f"""
+{_FACTS} UNION ALL SELECT 'is read-only', current_setting('transaction_read_only')
+UNION ALL SELECT 'process', pg_backend_pid()::text
+UNION ALL SELECT 'transaction', CASE WHEN pg_is_in_recovery() THEN NULL
+ELSE pg_current_xact_id()::text || ' ' || {TIMELINE} END
+"""
 _NEXT_RULES_VERSION = "UPDATE ararat SET value = CAST(CAST(value AS BIGINT) + 1 AS TEXT) WHERE name = 'rules'"
+
+_logger = logging.getLogger(__name__)
 
 # The names of what a kept connection remembers.
 _KEPT_VERSION, _KEPT_RECORDS, _IS_KEPT = "ararat rules version", "ararat prefix records", "ararat kept"
@@ -61,23 +70,23 @@ def inserts(dialect: Dialect) -> Inserts:
 
 @contextmanager
 def begin(
-    database: Database, statements: Statements, inserts: Inserts, *, exclusive: bool = False
+    database: Database, statements: Statements, inserts: Inserts, *, exclusive: bool = False, large: bool = False
 ) -> Iterator[Transaction]:
     """Begin a transaction in a ``with`` block, as :meth:`.store.DatabaseStore.transaction` describes."""
     try:
         with ExitStack() as stack:
             stack.enter_context(database.turn_to_write())
-            connection, facts = _begun(database)
+            connection, facts = _begun(database, is_large=exclusive or large)
             stack.enter_context(connection)
             if exclusive and database.exclusive_lock_sql:
                 # Read the facts again, because a writer can have changed them before the lock was free.
                 connection.exec_driver_sql(database.exclusive_lock_sql)
-                facts = _facts(connection)
+                facts = _facts(connection, is_large=True)
             require_version(database, facts.get("schema"))
             transaction = Transaction(connection, statements, inserts, database, facts, is_exclusive=exclusive)
             yield transaction
             transaction.restore_triggers()
-            connection.commit()
+            _commit(database, connection, facts.get("transaction"))
     except DBAPIError as error:
         raise _failure(database, driver_cause(error)) from error
     except database.driver_error as error:
@@ -85,14 +94,35 @@ def begin(
         raise _failure(database, error) from error
 
 
-def _begun(database: Database) -> tuple[CoreConnection, dict[str, str]]:
+def _commit(database: Database, connection: CoreConnection, number: str | None) -> None:
+    """Commit a transaction. If the connection breaks before the answer, find out whether it was committed.
+
+    ``number`` identifies the transaction; it is None in SQLite. Raises :class:`OutcomeUnknown`.
+    """
+    driver: Any = connection.connection.dbapi_connection
+    try:
+        connection.commit()
+    except DBAPIError as error:
+        if number is None or not driver.closed:
+            raise
+        cause = database.unavailable(driver_cause(error))
+        _logger.warning("the answer to a COMMIT was lost, so the outcome is looked up: %s", cause)
+        is_committed = database.outcome(number)
+        if is_committed is None:
+            _logger.error("it is unknown whether a change was written (transaction %s)", number)
+            raise OutcomeUnknown(str(cause)) from error
+        if not is_committed:
+            raise
+
+
+def _begun(database: Database, *, is_large: bool) -> tuple[CoreConnection, dict[str, str]]:
     """Return a connection that has begun a transaction, with the facts about the database.
 
     A kept connection can be broken, or its server can have become a standby. Then open another one.
     """
     connection = database.engine.connect()
     try:
-        facts = _facts(connection)
+        facts = _facts(connection, is_large=is_large)
         if facts.get("is read-only") != "on" or _IS_KEPT not in connection.info:
             connection.info[_IS_KEPT] = True
             return connection, facts
@@ -106,15 +136,20 @@ def _begun(database: Database) -> tuple[CoreConnection, dict[str, str]]:
     connection.close()
     connection = database.engine.connect()
     try:
-        return connection, _facts(connection)
+        return connection, _facts(connection, is_large=is_large)
     except BaseException:
         connection.close()
         raise
 
 
-def _facts(connection: CoreConnection) -> dict[str, str]:
-    query = _FACTS if connection.dialect.name == "sqlite" else _SERVER_FACTS
-    return {row[0]: row[1] for row in connection.exec_driver_sql(query)}
+def _facts(connection: CoreConnection, *, is_large: bool) -> dict[str, str]:
+    if connection.dialect.name == "sqlite":
+        return {row[0]: row[1] for row in connection.exec_driver_sql(_FACTS)}
+    driver: Any = connection.connection.dbapi_connection
+    driver.is_large = is_large
+    facts = {row[0]: row[1] for row in connection.exec_driver_sql(_SERVER_FACTS)}
+    driver.backend = int(facts["process"])
+    return facts
 
 
 class Transaction:

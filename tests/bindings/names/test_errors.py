@@ -67,15 +67,20 @@ def test_every_refusal_is_a_value_error(kind: type[Exception]) -> None:
 def test_the_statuses_and_exit_codes_are_those_of_http_and_of_the_commands() -> None:
     entries = ERROR_CODES.values()
     assert {entry.status for entry in entries} == {403, 404, 409, 412, 422, 503}
-    assert {entry.exit_code for entry in entries} == {exit_codes.NO, exit_codes.UNREADABLE, exit_codes.UNAVAILABLE}
+    assert {entry.exit_code for entry in entries} == {
+        exit_codes.NO,
+        exit_codes.UNREADABLE,
+        exit_codes.UNAVAILABLE,
+        exit_codes.OUTCOME_UNKNOWN,
+    }
     assert {entry.code for entry in entries if entry.retry_after} == {
-        entry.code for entry in entries if entry.status == 503
+        entry.code for entry in entries if entry.status == 503 and entry.repeats
     }
 
 
 def test_the_outcome_of_a_change_can_be_unknown() -> None:
     entry = errors.OutcomeUnknown("the connection broke").entry
-    assert (entry.code, entry.status, entry.exit_code) == ("outcome-unknown", 503, 69)
+    assert (entry.code, entry.status, entry.exit_code) == ("outcome-unknown", 503, 75)
     assert "Idempotency-Key" in entry.remedy
 
 

@@ -12,6 +12,9 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
+from ararat.bindings.names.errors import OutcomeUnknown
+from ararat.bindings.storage.store import DatabaseStore
+
 DOC = "ark:12345/doc"
 
 
@@ -325,3 +328,20 @@ def test_a_declared_naan_must_be_a_naan(ararat: Callable[..., Result]) -> None:
     message = " ".join(refused.stderr.split())
     assert (refused.exit_code, "'abc' is not a NAAN: a NAAN cannot contain 'a'" in message) == (64, True)
     assert ararat("bind", "--naans", "b7k-29", "ark:b7k29/a", "/a").stderr == ""
+
+
+def test_an_unknown_outcome_has_an_exit_code_and_a_remedy_of_its_own(
+    ararat: Callable[..., Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise OutcomeUnknown("the connection broke")
+
+    database = f"sqlite:///{tmp_path}/bindings.sqlite"
+    ararat("init", "--database", database)
+    monkeypatch.setattr(DatabaseStore, "transaction", fail)
+    for command in (("mint", "12345/x5"), ("bind", "ark:12345/x", "https://example.org/")):
+        result = ararat(*command, "--database", database)
+        said = " ".join(result.stderr.split())
+        assert result.exit_code == 75
+        assert "the change may be written or not" in said
+        assert "Fix read the name; repeat only a change of a named name" in said
