@@ -2,34 +2,37 @@
 
 Text that is a single identifier is one match, so that a report can explain its errors. In longer text, each match has
 its place and its literal text. It has a suggestion if a reader would expect a different identifier: without closing
-punctuation, typographic hyphens or HTML entities. The time is linear in the length of the text.
+punctuation, typographic hyphens or HTML entities, or with the rest after a line break. A word is never shortened
+silently: the match is the whole word, or ``why`` states the rest. The time is linear in the length of the text.
 """
 
 from __future__ import annotations
 
-import html
 import re
-import unicodedata
+from bisect import bisect_left
 from collections.abc import Collection, Iterator
 from heapq import merge
-from html.entities import html5
 from itertools import product
 from typing import NamedTuple
 
 from . import suggestions
 from .ark import embedded
-from .ark.grammar import ARK_UNRESERVED, ENCODED_LABEL_PATTERN, LABEL_PATTERN, LABELS, NAAN
+from .ark.grammar import ARK_UNRESERVED, BASE29, LABEL_PATTERN, LABELS, NAAN
 from .parsing import ASCII_SPACE, reads
+from .suggestions import without_closing
 from .text import iri, lookalikes
 from .urn import grammar as urn
+
+FOLLOWED_BY = "followed-by: "
+"""The beginning of the reason that states the rest of a word after a match."""
 
 
 class Match(NamedTuple):
     """An identifier at ``text[start:end]``, counted in code points.
 
     ``literal`` is that text. ``suggestion`` is the identifier that the author probably meant, or None if that is the
-    literal. ``why`` lists the differences: "closing-punctuation", "trailing-slash", "typographic-character",
-    "html-entity" or "encoded-label".
+    literal. ``why`` lists the differences, by the codes of :data:`.suggestions.REASONS`. A last item that begins with
+    :data:`FOLLOWED_BY` states the rest of the word, after a comma, semicolon, bracket or bar.
     """
 
     start: int
@@ -37,6 +40,26 @@ class Match(NamedTuple):
     literal: str
     suggestion: str | None = None
     why: tuple[str, ...] = ()
+
+    @property
+    def rest(self) -> str:
+        """The rest of the word after the match, at most 40 characters, or "".
+
+        >>> find("in ark:12345/x,Title here")[0].rest
+        ',Title'
+        """
+        return next((each.removeprefix(FOLLOWED_BY) for each in self.why if each.startswith(FOLLOWED_BY)), "")
+
+    @property
+    def normal_form_of(self) -> str | None:
+        """The text whose normal form is that of the match: the suggestion or the literal, or None.
+
+        It is None if the whole word is outside the specification. The part after a line break is only a guess, so
+        that the literal counts.
+        """
+        if "outside" in self.why or "valid-beginning" in self.why:
+            return None
+        return self.literal if self.suggestion is None or "line-break" in self.why else self.suggestion
 
 
 # ucschar contains the non-ASCII spaces. In running text they end a word.
@@ -62,23 +85,40 @@ _URN = re.compile(
     rf"{iri.run(iri.PCHAR)}(?:/{iri.run(iri.PCHAR + '/', least=0)})?"
     rf"(?:\?{iri.run(iri.PCHAR + '/?', least=0)})?(?:#{iri.run(iri.PCHAR + '/?', least=0)})?"
 )
-_ENCODED = re.compile(rf"{ENCODED_LABEL_PATTERN}(?:[{ARK_UNRESERVED}\-./]++|{iri.PCT_ENCODED})++")
-_ENCODED_LABEL = re.compile(ENCODED_LABEL_PATTERN)
-_LABEL = re.compile(f"(?<![A-Za-z0-9])(?:({LABEL_PATTERN})|({ENCODED_LABEL_PATTERN})|({urn.LABEL_PATTERN}))")
+_ENCODED_LABEL = "(?:[Aa][Rr][Kk]|[Uu][Rr][Nn])%3[Aa]"
+_ENCODED = re.compile(rf"{_ENCODED_LABEL}(?:[{ARK_UNRESERVED}\-./]++|{iri.PCT_ENCODED})++")
+_ANY_LABEL = f"(?:({LABEL_PATTERN})|({_ENCODED_LABEL})|({urn.LABEL_PATTERN}))"
+_LABEL = re.compile(f"(?<![A-Za-z0-9]){_ANY_LABEL}")
+_SCHEME_START = r"[A-Za-z][A-Za-z0-9+.\-]{0,30}://"
+# Between two identifiers of a list.
+_SEPARATOR = re.compile(f"[,;|]++(?={_ANY_LABEL}|{_SCHEME_START})")
+# Between two parameters of a query, and the parameter before an identifier.
+_NEXT_PARAMETER = re.compile(r"&(?:amp;)?(?=[A-Za-z0-9_.\-]{1,40}=)")
+_PARAMETER = re.compile(r"[?&;][A-Za-z0-9_.\-]{1,40}=\Z")
+_PARAMETER_LENGTH = 42
 _ADDRESS = rf"(?<![A-Za-z0-9+.\-])[A-Za-z][A-Za-z0-9+.\-]{{0,30}}://{_run(f'{iri.PCHAR}/', least=0)}"
 _IRI_END = rf"(?:\?{_QUERY})?(?:#{_QUERY})?"
 _SCHEME = re.compile(rf"{embedded.SCHEME}:")
 _SPACE = re.compile(f"[{ASCII_SPACE}]")
 _LABELS = LABELS | frozenset(map("".join, product("uU", "rR", "nN", ":")))
 _OPENING = frozenset("<>\"'([{,;|")
-_GOES_ON = re.compile("/{0,2}[0-9A-Za-z]")
-_WORD = re.compile(r"[^\s<>\"]+")
-# A longer number is not a character, and int() refuses more than 4,300 digits.
+_GOES_ON = re.compile("(?:/{0,2}|%2[Ff])[0-9A-Za-z]")
+_WORD = re.compile(r"[^\s<>\"\x00-\x1f\x7f-\x9f]++")
+_ALPHANUMERIC = re.compile(r"[^\W_]")
+# A row of a table or list goes on after these characters.
+_ROW = re.compile("[,;(|]")
+_BRACKET = frozenset(")]}[{")
+_HEAD = re.compile(r"[^,;()\[\]{}|]*+")
+_ENCLOSED = {")": "(", "]": "[", "}": "{", "'": "'", "`": "`", "|": "|"}
 _ENTITY = re.compile("&(?:#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z][0-9A-Za-z]{1,31});")
 _MAX_WORDS = 9
-_CLOSING = frozenset(".,;:!?'*_\"")
-_BRACKETS = {")": "(", "]": "[", "}": "{", ">": "<"}
-_COLON_AND_SLASH = (("%3A", ":"), ("%3a", ":"), ("%2F", "/"), ("%2f", "/"))
+_MAX_REST = 40
+# The white space at a line end, and after a hyphen; then the rest of a broken ARK.
+_LINE_END = re.compile("[ \t\r]*+\n[ \t\r]*+")
+_AFTER_HYPHEN = re.compile("[ \t\r]++(?:\n[ \t\r]*+)?|\n[ \t\r]*+")
+_MAX_BROKEN = 120
+_NAME_ONLY = re.compile(rf"[{ARK_UNRESERVED}\-./]++")
+_UNLABELLED = re.compile(f"[{BASE29}]{{5}}/")
 
 
 def find(text: str, *, scope: Collection[str] = ()) -> list[Match]:
@@ -87,7 +127,8 @@ def find(text: str, *, scope: Collection[str] = ()) -> list[Match]:
     The whole text, without surrounding white space (space, tab, CR, LF), is one match in two cases. A report can then
     name the first wrong character:
 
-    - It is one word that starts with a scheme or contains no identifier, and not more than one identifier.
+    - It is one word that starts with a scheme or contains no identifier, and not more than one identifier. No column of
+      a row follows, as in "ark:12345/x,Title".
     - It is one line that starts with an identifier and contains no other, unless a sentence or a column follows.
 
     In a list, each line starts with an identifier. A line with only one identifier is then one match, unless a sentence
@@ -148,7 +189,12 @@ def _whole_lines(text: str, found: list[Match]) -> list[Match]:
 
 
 def _is_whole(token: str, found: list[Match]) -> bool:
-    """Return whether ``token``, which contains at most one identifier, is meant as a single identifier."""
+    """Return whether ``token``, which contains at most one identifier, is meant as a single identifier.
+
+    It is not if a column of a row follows the identifier, as in "ark:12345/x,Title".
+    """
+    if found and _ROW.match(found[0].rest) and token.startswith(found[0].literal):
+        return False
     if not _SPACE.search(token):
         return not found or _SCHEME.match(token) is not None
     if not found:
@@ -174,28 +220,52 @@ def _is_lower_case_word(word: str) -> bool:
     return len(letters) > 1 and letters.isalpha() and letters.islower()
 
 
-def _running(text: str, *, repair: bool = True) -> Iterator[Match]:
+def _running(text: str) -> Iterator[Match]:
     place = taken = unread = 0
     addresses = _Addresses(text) if "://" in text else None
+    separators = _Separators(text)
     grammars: dict[int | None, re.Pattern[str]] = {1: iri.compiled(_ARK, text), 2: _ENCODED, 3: _URN}
     while label := _LABEL.search(text, place):
         start, place = label.span()
         # Inside an invalid match, the match of a label ends at the next label. So each character is matched only a few
         # times.
         following = _LABEL.search(text, place) if start < unread else None
-        matched = grammars[label.lastindex].match(text, start, following.start() if following else len(text))
+        in_query = _PARAMETER.search(text, max(0, start - _PARAMETER_LENGTH), start) is not None
+        limit = min(following.start() if following else len(text), separators.after(start, in_query=in_query))
+        matched = grammars[label.lastindex].match(text, start, limit)
         if matched and _another_label(text, matched.end()):
             # The last label counts (E-01). It starts with the three letters at the end of this match.
             place = matched.end() - 3
             continue
         address = addresses.around(start, taken) if addresses and start else None
-        found = (_longest(matched, address, repair) if matched else None) or _faulty(label, address, repair)
+        found = _longest(matched, address) if matched else None
+        if found is not None and matched is not None:
+            found = _whole(text, found, address, in_query=in_query, is_urn=matched.re is _URN)
+        else:
+            found = _faulty(label, address, limit)
         if found is not None:
             yield found
             place = found.end
         elif matched:
             unread = max(unread, matched.end())
         taken = place
+
+
+class _Separators:
+    """The places in a text where an identifier of a list ends, found once."""
+
+    def __init__(self, text: str) -> None:
+        self._end = len(text)
+        self._lists = [found.start() for found in _SEPARATOR.finditer(text)]
+        self._parameters = [found.start() for found in _NEXT_PARAMETER.finditer(text)] if "&" in text else []
+
+    def after(self, place: int, *, in_query: bool) -> int:
+        """Return the first separator after ``place``, or the end of the text. In a query, "&" is one."""
+        places = (self._lists, self._parameters) if in_query else (self._lists,)
+        return min(
+            (each[at] for each in places if (at := bisect_left(each, place)) < len(each)),
+            default=self._end,
+        )
 
 
 class _Addresses:
@@ -233,27 +303,27 @@ def _in_scope(text: str, scope: Collection[str], found: list[Match]) -> Iterator
 
 
 def _in_a_sentence(literal: str) -> tuple[str | None, tuple[str, ...]]:
-    shorter = _without_closing(literal)
+    shorter = without_closing(literal)
     return (None, ()) if shorter == literal else (shorter, ("closing-punctuation",))
 
 
-def _longest(matched: re.Match[str], address: int | None, repair: bool) -> Match | None:
+def _longest(matched: re.Match[str], address: int | None) -> Match | None:
     text, start, end = matched.string, *matched.span()
-    plain = _with_plain_label(matched[0]) if matched.re is _ENCODED else matched[0]
+    plain = suggestions.with_plain_label(matched[0]) if matched.re is _ENCODED else matched[0]
     valid = reads(plain)
-    if not valid and not (repair and _is_too_long(plain)):
+    if not valid and not _is_too_long(plain):
         # An invalid identifier is repaired once: as a whole word, in _faulty.
         return None
-    for begin in [start] if address is None or matched.re is _URN else [address, start]:
+    for begin in [start] if address is None else [address, start]:
         literal = text[begin:end]
-        suggestion, why = _repaired(literal) if repair else (None, ())
+        suggestion, why = _repaired(literal)
         if suggestion is not None or (valid if literal == plain else reads(literal)):
             return Match(begin, end, literal, suggestion, why)
     return None
 
 
 def _is_too_long(literal: str) -> bool:
-    shorter = literal[:-1] if literal[-1] == "/" else _without_closing(literal)
+    shorter = literal[:-1] if literal[-1] == "/" else without_closing(literal)
     return shorter != literal and reads(shorter)
 
 
@@ -262,81 +332,101 @@ def _another_label(text: str, end: int) -> bool:
     return text.startswith(":", end) and text[end - 3 : end + 1] in _LABELS
 
 
-def _faulty(label: re.Match[str], address: int | None, repair: bool) -> Match | None:
+def _whole(text: str, found: Match, address: int | None, *, in_query: bool, is_urn: bool) -> Match:
+    """Extend a match to the whole word if the word goes on. Otherwise state the rest of the word in ``why``.
+
+    The word goes on with a letter or digit after other characters. It ends before another identifier, before the
+    partner of a bracket or quotation mark, and in a query before the next parameter.
+    """
+    end = found.end
+    rest = _rest(text, end)
+    if not rest or not _ALPHANUMERIC.search(rest):
+        return found if is_urn else _with_line_after(text, found)
+    if _ends_word(text[found.start - 1 : found.start] if found.start else "", rest, in_query=in_query):
+        return found
+    head = 0 if is_urn else _head(rest, in_address=address is not None and found.start == address, in_query=in_query)
+    literal = without_closing(text[found.start : end + head]) if head else found.literal
+    if len(literal) > len(found.literal):
+        suggestion, why = _repaired(literal)
+        found = Match(found.start, found.start + len(literal), literal, suggestion, why)
+    rest = rest[found.end - end :]
+    if (in_query and rest.startswith("&")) or not _ALPHANUMERIC.search(rest):
+        return found
+    shown = rest if len(rest) <= _MAX_REST else f"{rest[:_MAX_REST]}..."
+    return found._replace(why=(*found.why, FOLLOWED_BY + shown))
+
+
+def _rest(text: str, end: int) -> str:
+    """Return the text from ``end`` to the end of the word, or to another identifier or address in it."""
+    if text[end : end + 1] in _NO_REST:
+        return ""
+    following = _LABEL.search(text, end)
+    word = _WORD.match(text, end, following.start() if following else len(text))
+    rest = word[0] if word else ""
+    address = rest.find("://")
+    return rest if address < 0 else rest[:address].rstrip(_SCHEME_CHARS)
+
+
+def _ends_word(before: str, rest: str, *, in_query: bool) -> bool:
+    """Return whether the first character of ``rest`` ends the word, whatever follows. ``before`` is the character
+    before the match."""
+    first = rest[0]
+    if (before and _ENCLOSED.get(first) == before) or (in_query and first == "&"):
+        return True
+    entity = _ENTITY.match(rest) if first == "&" else None
+    return entity is not None and _WORD.match(suggestions.character(entity)) is None
+
+
+def _head(rest: str, *, in_address: bool, in_query: bool) -> int:
+    """Return how many characters of ``rest`` belong to the word."""
+    row = _ROW.search(rest)
+    end = len(rest)
+    if row and not (in_address and "/" in rest[row.start() :]):
+        end = row.start()
+    if in_query:
+        end = min(end, next((found.start() for found in _NEXT_PARAMETER.finditer(rest)), end))
+    if not end:
+        return 0
+    if row and end > row.start():
+        return end
+    if rest[0] in _BRACKET:
+        return end if rest[1:2].isalnum() else 0
+    return end if _ALPHANUMERIC.search(_HEAD.match(rest)[0]) else 0  # type: ignore[index]
+
+
+def _with_line_after(text: str, found: Match) -> Match:
+    """Suggest the ARK that is broken at a line end, or after a hyphen, if the next word can be the rest of it."""
+    hyphen = suggestions.without_hidden(found.literal[-1:]) == "-"
+    gap = (_AFTER_HYPHEN if hyphen else _LINE_END).match(text, found.end)
+    if gap is None or (found.why and "typographic-character" not in found.why):
+        return found
+    word = _WORD.match(text, gap.end(), gap.end() + _MAX_BROKEN)
+    rest = without_closing(word[0]) if word else ""
+    if not _NAME_ONLY.fullmatch(rest) or _UNLABELLED.match(rest) or len(rest) == _MAX_BROKEN:
+        return found
+    broken = suggestions.joined(found.literal, rest, "line-break")
+    return found if broken is None else found._replace(suggestion=broken.identifier, why=broken.why)
+
+
+def _faulty(label: re.Match[str], address: int | None, limit: int) -> Match | None:
     """Match an invalid identifier at the start of a word, so that a list of identifiers loses no entry silently."""
     text = label.string
     start = label.start() if address is None else address
     before = text[start - 1] if start else " "
     if not ((before in _OPENING or before.isspace()) and _GOES_ON.match(text, label.end())):
         return None
-    literal = _without_closing(_WORD.match(text, start)[0])  # type: ignore[index]
+    literal = without_closing(_WORD.match(text, start, max(limit, label.end()))[0])  # type: ignore[index]
     if start + len(literal) <= label.end():
         return None
-    suggestion, why = _repaired(literal) if repair else (None, ())
+    suggestion, why = _repaired(literal)
     return Match(start, start + len(literal), literal, suggestion, why)
 
 
 def _repaired(literal: str) -> tuple[str | None, tuple[str, ...]]:
     """Return the suggestion for a literal, and the reasons."""
-    if literal.isascii() and literal[-1].isalnum() and "%" not in literal and "&" not in literal:
-        # No repair changes such a literal.
-        return None, ()
-    suggestion, why = literal, []
-    for code, repaired in _REPAIRS:
-        changed = repaired(suggestion)
-        if changed != suggestion and reads(changed):
-            suggestion = changed
-            why.append(code)
-    return suggestion if why else None, tuple(why)
+    found = suggestions.suggestions(literal, in_text=True)
+    return found[0] if found else (None, ())
 
 
-def _without_closing(literal: str) -> str:
-    """Remove the punctuation of the sentence at the end. Keep a bracket whose partner is in ``literal``."""
-    if literal[-1:].isalnum():
-        return literal
-    end = len(literal)
-    unpaired: dict[str, int] = {}
-    while end:
-        char = literal[end - 1]
-        if char in _BRACKETS:
-            if char not in unpaired:
-                unpaired[char] = literal.count(char) - literal.count(_BRACKETS[char])
-            if unpaired[char] <= 0:
-                break
-            unpaired[char] -= 1
-        elif char not in _CLOSING and (char.isascii() or unicodedata.category(char) not in ("Pe", "Pf", "Pi", "Po")):
-            break
-        end -= 1
-    return literal[:end]
-
-
-def _without_entities(literal: str) -> str:
-    """Decode character references once, and cut the result where the identifier ends."""
-    if "&" not in literal:
-        return literal
-    plain = _ENTITY.sub(_character, literal)
-    found = next(_running(plain, repair=False), None) if plain != literal else None
-    return found.literal if found else literal
-
-
-def _character(reference: re.Match[str]) -> str:
-    return html5.get(reference[0][1:]) or html.unescape(reference[0])
-
-
-def _with_plain_label(literal: str) -> str:
-    label = _ENCODED_LABEL.search(literal) if "%3" in literal else None
-    if label is None:
-        return literal
-    rest = literal[label.start() :]
-    for octet, char in _COLON_AND_SLASH:
-        rest = rest.replace(octet, char)
-    return literal[: label.start()] + rest
-
-
-_REPAIRS = (
-    ("encoded-label", _with_plain_label),
-    ("html-entity", _without_entities),
-    ("closing-punctuation", _without_closing),
-    ("trailing-slash", lambda literal: literal.removesuffix("/")),
-    ("typographic-character", suggestions.without_hidden),
-)
+_NO_REST = frozenset(("", *' \t\r\n<>"'))
+_SCHEME_CHARS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+.-"

@@ -11,6 +11,7 @@ from .ark.grammar import LABEL, LABELS
 from .ark.model import Ark
 from .problems import IdentifierError, problem
 from .text import lookalikes
+from .urn import embedded as urn_embedded
 from .urn import parser as urn
 from .urn.grammar import LABEL as URN_LABEL
 from .urn.model import Urn
@@ -23,16 +24,19 @@ ASCII_SPACE = " \t\r\n"
 
 
 def parse(text: str) -> Identifier:
-    """Parse an ARK, an address that contains an ARK, or a URN.
+    """Parse an ARK, a URN, or an address that contains one of them.
 
     ``text`` is any str. White space is not stripped. The result is an :class:`Ark` for an Extended ARK, an
-    :class:`EmbeddedArk` for an address with one, or a :class:`Urn` that at least one URN profile accepts. Raises
-    :class:`~ararat.identifiers.problems.IdentifierError`, and nothing else, for any other text.
+    :class:`EmbeddedArk` for an address with one, or a :class:`Urn` that at least one URN profile accepts. Of an address
+    with a URN, the result is the URN. Raises :class:`~ararat.identifiers.problems.IdentifierError`, and nothing else,
+    for any other text.
 
     Source: ARK draft, section 4; URN draft, section 2; ARK-004.
 
     >>> parse("https://n2t.net/ark:/12345/x").ark.naan
     '12345'
+    >>> parse("http://urn.fi/urn:nbn:fi:lb-1").text
+    'urn:nbn:fi:lb-1'
     """
     return read(text, None)
 
@@ -60,7 +64,13 @@ def read(text: str, profile: str | None) -> Identifier:
         raise IdentifierError(text, problem("surrounding-space", *_surrounding_space(text)))
     if lookalike := lookalikes.lookalike(text):
         raise IdentifierError(text, problem("transliterated-label", *lookalike.span))
-    return embedded.parse(text)
+    start = urn_embedded.start_in(text)
+    if start is None or embedded.split(text) is not None:
+        return embedded.parse(text)
+    try:
+        return urn.parse(text[start:], profile)
+    except IdentifierError as error:
+        raise IdentifierError(text, embedded.shifted(error.problem, start)) from None
 
 
 def reads(text: str) -> bool:
@@ -72,7 +82,10 @@ def reads(text: str) -> bool:
     if ark.reads(text) if text[:4] in LABELS else urn.reads(text):
         return True
     found = embedded.split(text) if LABEL.search(text, 1) else None
-    return found is not None and found.is_ark
+    if found is not None:
+        return found.is_ark
+    start = urn_embedded.start_in(text)
+    return start is not None and urn.reads(text[start:])
 
 
 def normalize(text: str) -> str:

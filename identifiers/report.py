@@ -5,6 +5,7 @@ The page, the API and the command show the same :class:`Report`. :func:`examine`
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -14,13 +15,15 @@ from . import registries, suggestions
 from .ark import check_character, kunze
 from .ark import embedded as embedding
 from .ark.embedded import EmbeddedArk
-from .ark.grammar import EXTENDED_ARK
-from .ark.model import Ark
+from .ark.grammar import LABEL_PATTERN
+from .ark.model import Ark, Written
 from .ark.normalization import Step, steps
+from .ark.outside import Outside, outside
 from .parsing import is_pseudo_ark, read
 from .problems import IdentifierError, Problem
+from .registries.target_templates import Asked
 from .segments import Segment, outer
-from .text import display, iri
+from .text import display
 from .urn import grammar as urn
 from .urn.model import Urn
 
@@ -28,7 +31,7 @@ if TYPE_CHECKING:
     from .iri_policy import Profile
 
 Form = Literal["basic", "extended", "embedded", "pseudo-ark", "urn", "iri", "none"]
-Conformance = Literal["strict", "liberal"]
+Conformance = Literal["strict", "liberal", "outside"]
 
 MAX_HIERARCHY = 100
 """The maximum number of members of a hierarchy in a report: the ARK itself and its nearest containers."""
@@ -47,17 +50,20 @@ class Report:
     - ``form``: "basic" (an ARK without query and fragment), "extended" (an ARK with one), "embedded" (an ARK in an
       address), "pseudo-ark" (starts with ark: but is not an ARK), "urn", "iri" (another address) or "none".
     - ``valid``: whether the grammar accepts the text; for a URN, that of at least one profile.
-    - ``conformance``: "strict" or "liberal" (:mod:`.ark.model`), or None for an invalid text.
-    - ``parts``: the parts as written. ``segments``: the same parts with their places.
+    - ``conformance``: "strict" or "liberal" (:mod:`.ark.model`) for a valid text. For others it is "outside" if the
+      text is outside the specification (:mod:`.ark.outside`), else None.
+    - ``parts``: the parts as written; outside the specification, up to the first error. ``segments``: the same parts with their places.
     - ``normal_form``, ``hierarchy``, ``variant_of``: in normal form; for an embedded ARK, those of the ARK inside.
     - ``inflection``, ``service``: the query with its question mark, and what it requests (:attr:`.Ark.service`).
     - ``equivalents``: spellings of the identifier, first as given, as text or as the URL at a resolver.
     - ``check_character``: the check character of the Name, if its last character is one (:mod:`.ark.check_character`),
       or if the registry of NAANs states that the names of this NAAN have one.
-    - ``kunze``: the normal form by draft-kunze-ark and the rules that make the difference, if it differs.
+    - ``kunze``: the normal form by draft-kunze-ark, the revision of that draft, and the rules that make a difference
+      (:mod:`.ark.kunze`). ``normal_form`` is None, with a ``reason``, if the text is not an ARK there. It is None for
+      a text without a label ark:.
     - ``registry``: the registration of the NAAN, namespace or URI scheme (:mod:`.registries.descriptions`).
     - ``policy``: the verdict of the first IRI policy that applies to the text, or None.
-    - ``suggestion``: a repaired identifier. It is never applied automatically.
+    - ``suggestion``: the most probable corrected identifier (:mod:`.suggestions`). It is never applied automatically.
     """
 
     input: str
@@ -165,7 +171,7 @@ def _report(text: str, prefix: str | None, profile: str | None, limits: Limits, 
     except IdentifierError as error:
         return _invalid_report(text, error.problem)
     if isinstance(identifier, Urn):
-        return _urn_report(identifier, prefix, limits)
+        return _urn_report(text, identifier, prefix, limits)
     report = _brief_report(identifier, limits)
     return report if brief else _ark_report(identifier, report, prefix, limits)
 
@@ -196,24 +202,32 @@ def _ark_report(identifier: Ark | EmbeddedArk, brief: Report, prefix: str | None
     return replace(
         brief,
         conformance="strict" if identifier.strict else "liberal",
-        kunze=_kunze(ark.text, ark.basic, brief.steps),
-        parts={
-            "prefix": embedded.prefix if embedded else None,
-            "naan": written.naan,
-            "name": written.name,
-            "components": list(written.components),
-            "variants": list(written.variants),
-            "query": written.query,
-            "fragment": written.fragment,
-        },
+        kunze=_kunze(identifier.text, ark.basic, brief.steps),
+        parts=_parts(written, embedded.prefix if embedded else None),
         segments=written.segments(embedded.prefix if embedded else "", limits.segments),
         variant_of=ark.variant_of,
         equivalents=_unique(_ark_spellings(identifier.text, ark, prefix)),
         embedding=embedded and {"prefix": embedded.prefix, "ark": ark.text, "boundary": embedded.boundary},
         registry=registry,
         check_character=_check_character(ark, registry),
-        suggestion=suggestions.visible(identifier.text),
+        suggestion=_suggestion(identifier.text),
     )
+
+
+def _parts(written: Written, prefix: str | None) -> dict[str, Any]:
+    return {
+        "prefix": prefix,
+        "naan": written.naan,
+        "name": written.name,
+        "components": list(written.components),
+        "variants": list(written.variants),
+        "query": written.query,
+        "fragment": written.fragment,
+    }
+
+
+def _suggestion(text: str) -> str | None:
+    return next((each.identifier for each in suggestions.suggestions(text)), None)
 
 
 def _check_character(ark: Ark, registry: Mapping[str, Any]) -> Mapping[str, Any] | None:
@@ -232,17 +246,24 @@ def _nearest_containers(ark: Ark) -> Iterator[str]:
         yield member
 
 
-def _urn_report(name: Urn, prefix: str | None, limits: Limits) -> Report:
-    spellings = [name.text, name.normal_form]
+def _urn_report(text: str, name: Urn, prefix: str | None, limits: Limits) -> Report:
+    # A URN in an address goes to the end of the address.
+    before = text[: len(text) - len(name.text)]
+    spellings = [text, name.text, name.normal_form]
     if prefix:
         spellings.append(f"{prefix.removesuffix('/')}/{name.normal_form}")
+    problems = sorted(name.problems + name.findings, key=lambda found: (found.start, found.end))[: limits.problems]
+    segments = [Segment(each.part, each.start + len(before), each.end + len(before)) for each in name.segments]
+    if before:
+        segments.insert(0, Segment("prefix", 0, len(before)))
     return Report(
-        input=name.text,
+        input=text,
         form="urn",
         valid=True,
         conformance="strict" if name.strict else "liberal",
         normal_form=name.normal_form,
         parts={
+            **({"prefix": before} if before else {}),
             "nid": name.nid,
             "nss": name.nss,
             "query": name.query,
@@ -252,20 +273,21 @@ def _urn_report(name: Urn, prefix: str | None, limits: Limits) -> Report:
             "display": name.display,
             "details": name.details,
         },
-        segments=outer(name.segments, limits.segments),
+        segments=outer(segments, limits.segments),
         inflection=name.inflection,
         service=name.service,
         steps=name.steps,
         equivalents=_unique(iter(spellings)),
+        embedding={"prefix": before, "urn": name.text, "boundary": True} if before else None,
         profiles=name.profiles,
         registry=registries.of_urn(name),
-        problems=tuple(sorted(name.problems + name.findings, key=lambda found: (found.start, found.end)))[
-            : limits.problems
-        ],
+        problems=tuple(embedding.shifted(found, len(before)) for found in problems),
+        suggestion=_suggestion(text),
     )
 
 
 def _invalid_report(text: str, problem: Problem) -> Report:
+    beyond = outside(text)
     found = _embedding(text)
     if is_pseudo_ark(text):
         form: Form = "pseudo-ark"
@@ -273,25 +295,44 @@ def _invalid_report(text: str, problem: Problem) -> Report:
         form = "urn"
     else:
         form = "iri" if found else "none"
+    registry = registries.of_scheme(text) if form in ("iri", "none") else None
     return Report(
         input=text,
         form=form,
         valid=False,
-        conformance=None,
-        kunze=_kunze(text, None, ()) if form == "pseudo-ark" else None,
+        conformance="outside" if beyond else None,
+        kunze=_kunze(text) if beyond or form in ("pseudo-ark", "iri") or _MAY_BE_ARK.search(text) else None,
+        parts=_read_parts(beyond) if beyond else {},
         embedding=found,
-        registry=registries.of_scheme(text) if form in ("iri", "none") else None,
+        registry=_registration(beyond) if beyond else registry,
         problems=(problem,),
-        suggestion=suggestions.suggestion(text, problem),
+        suggestion=_suggestion(text),
     )
 
 
-def _kunze(text: str, normal_form: str | None, changes: Iterable[Step]) -> dict[str, Any] | None:
-    """Return the normal form by draft-kunze-ark if it differs from ``normal_form`` and is an Extended ARK."""
+_MAY_BE_ARK = re.compile(f"/{LABEL_PATTERN}")
+
+
+def _read_parts(found: Outside) -> dict[str, Any]:
+    """Return the parts of a text outside the specification, up to the first error."""
+    if found.written is not None:
+        return _parts(found.written, found.prefix or None)
+    empty: dict[str, Any] = {"name": None, "components": [], "variants": [], "query": None, "fragment": None}
+    return {"prefix": found.prefix or None, "naan": found.naan, **empty}
+
+
+def _registration(found: Outside) -> dict[str, Any]:
+    try:
+        asked = Asked.received(found.text, found.normal_naan)
+    except UnicodeEncodeError:
+        # No address contains a lone surrogate.
+        asked = Asked(found.label, f"{found.normal_naan}/", "", ("bad-character",))
+    return registries.of_asked(found.normal_naan, asked)
+
+
+def _kunze(text: str, normal_form: str | None = None, changes: Iterable[Step] = ()) -> dict[str, Any] | None:
     form = kunze.compare(text, normal_form, changes)
-    if form is None or not iri.compiled(EXTENDED_ARK, form.normal_form).fullmatch(form.normal_form):
-        return None
-    return form.as_dict()
+    return form and form.as_dict()
 
 
 def _embedding(text: str) -> dict[str, Any] | None:

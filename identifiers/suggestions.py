@@ -1,41 +1,126 @@
-"""Suggest a repaired identifier for an invalid text. Suggestions are never applied automatically.
+"""Correct a damaged copy of an identifier. All entrances use these suggestions; none applies them automatically.
 
-Each repair fixes one problem. A suggestion is returned only if it is a valid identifier.
+The page, the command, the API, comparisons, imports and the error pages of the resolver call :func:`suggestions`. The
+damages are those of mails, PDFs, spreadsheets, word processors and browsers: punctuation of a sentence, quotation
+marks, white space, line breaks, other hyphens, hidden characters, a label or slash that is percent-encoded, written
+twice or missing. A suggestion is always a valid identifier. The time is linear in the length of the text.
 """
 
 from __future__ import annotations
 
+import html
 import re
-from collections.abc import Callable
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator
+from html.entities import html5
+from typing import NamedTuple
 
-from .ark.grammar import BASE29
-from .parsing import ASCII_SPACE, reads
-from .problems import Problem
-from .text import characters, lookalikes
+from .ark import check_character
+from .ark.grammar import BASE29, LABEL, LABEL_PATTERN, LABELS
+from .ark.outside import Outside, outside
+from .parsing import ASCII_SPACE, parse, reads
+from .problems import IdentifierError
+from .text import characters, iri, lookalikes
+from .urn import grammar as urn
 
+
+class Suggestion(NamedTuple):
+    """A valid identifier that the author of a text probably meant.
+
+    ``why`` lists the corrections, by the codes of :data:`REASONS`.
+    """
+
+    identifier: str
+    why: tuple[str, ...]
+
+
+REASONS = {
+    "surrounding-space": "without the white space around it",
+    "closing-punctuation": "without the closing punctuation",
+    "trailing-slash": "without the final slash",
+    "repeated-slash": "with single slashes",
+    "typographic-character": "with plain hyphens and no hidden characters",
+    "encoded-character": "with the percent-encoded spaces, quotes and hidden characters decoded",
+    "html-entity": "without the HTML entity",
+    "encoded-label": "with the label decoded",
+    "encoded-slash": "with the slashes decoded",
+    "doubled-label": "with the label once",
+    "missing-label": "with the label",
+    "missing-scheme": "without the host before it",
+    "transliterated-label": "with the label in ASCII",
+    "query-parameter": "from the query of the address",
+    "naan-case": "with the NAAN in lower case",
+    "line-break": "with the part after the line break",
+    "space": "with the part after the space",
+    "before-space": "up to the space",
+    "valid-beginning": "up to the first character that is not allowed",
+    "outside": "with the characters that are not allowed percent-encoded",
+}
+"""The corrections in words."""
+
+MAX_SUGGESTIONS = 6
+"""The maximum number of suggestions for one text."""
+
+_HYPHENS = "\u2010-\u2015\u00ad\ufe63\uff0d"
+_TYPOGRAPHIC_HYPHENS = re.compile(f"[{_HYPHENS}]")
 _MISSING_LABEL = re.compile(f"(?:[A-Za-z]+://[^/?#]+/)?(?=[{BASE29}]{{5}}/[^/?#])")
-_TYPOGRAPHIC_HYPHENS = re.compile("[\u2010-\u2015\u00ad\ufe63\uff0d]")
+_TRIPLETS = re.compile(f"(?:{iri.PCT_ENCODED})+")
+# Encoded white space, quotation marks, a comma and a semicolon.
+_FINAL_MARKS = frozenset(("%20", "%22", "%2C", "%3B", "%3E", "%09", "%0A", "%0D"))
+_MARKS = frozenset('"<>')
+_QUOTES = frozenset(("Pi", "Pf"))
+_ENCODED_LABEL = re.compile("([Aa][Rr][Kk]|[Uu][Rr][Nn])%3[Aa]")
+_ENCODED_SLASH = re.compile("%2[Ff]")
+_ENCODED_COLON = re.compile("%3[Aa]")
+_DOUBLED_LABEL = re.compile(
+    f"(?:{LABEL_PATTERN}/?)+(?={LABEL_PATTERN})|(?:{urn.LABEL_PATTERN})+(?={urn.LABEL_PATTERN})"
+)
+_HOST = re.compile(
+    rf"[A-Za-z0-9](?:[A-Za-z0-9.\-]*+)(?::[0-9]+)?/(?:[^?#\s]*/)?(?=(?:{LABEL_PATTERN}|{urn.LABEL_PATTERN}))"
+)
+_SPACES = re.compile(r"\s+")
+# The end of the label, the NAAN and the slash: white space before it is not inside a name.
+_BEFORE_NAME = re.compile(rf"(?:{LABEL_PATTERN}/?[{BASE29}\-]+/|{urn.LABEL_PATTERN}[A-Za-z0-9\-]+:)[^\s/]")
+_LABELS_IN_QUERY = re.compile(
+    rf"(?<![A-Za-z0-9])(?:({LABEL_PATTERN}|[Aa][Rr][Kk]%3[Aa])|({urn.LABEL_PATTERN}|[Uu][Rr][Nn]%3[Aa]))"
+)
+_PATH = re.compile("[^?#]*+")
+# A longer number is not a character, and int() refuses more than 4,300 digits.
+_ENTITY = re.compile("&(?:#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z][0-9A-Za-z]{1,31});")
+_WORD_END = re.compile(r"[\s<>\"]")
+_CLOSING = frozenset(".,;:!?'*_\"`")
+_OPENING = re.compile("[\"'`\u2018-\u201f\u00ab\u2039(\\[{<]+")
+_BRACKETS = {")": "(", "]": "[", "}": "{", ">": "<"}
+_BARE_PERCENT = re.compile("%(?![0-9A-Fa-f]{2})")
+_NOT_IN_PATH = rf"[^{iri.UNRESERVED}=*+@$%/#{iri.UCSCHAR}]"
+_NOT_IN_QUERY = rf"[^{iri.PCHAR}%/?#{iri.UCSCHAR}{iri.IPRIVATE}]"
+# A cut at these characters is more probable than a name that contains them.
+_ENDING = frozenset(",;(&|")
 
 
-def suggestion(text: str, found: Problem) -> str | None:
-    """Return a valid identifier that repairs the problem ``found`` of ``text``, or None.
+def suggestions(text: str, *, in_text: bool = False, guesses: bool = False) -> tuple[Suggestion, ...]:
+    """Return the corrections of ``text``, the most probable first. All are valid identifiers other than ``text``.
 
-    >>> from ararat.identifiers import problems
-    >>> suggestion("ark:12345/x/", problems.problem("trailing-slash", 11, 12))
-    'ark:12345/x'
+    - ``in_text``: ``text`` is a word of a longer text. A final ``?`` is then punctuation, not an inflection.
+    - ``guesses``: also correct a valid identifier in ways that only a lookup can confirm.
+
+    >>> suggestions("(n2t.net/ark:/12345/x5m1).")[0]
+    Suggestion(identifier='ark:/12345/x5m1', why=('closing-punctuation', 'missing-scheme'))
+    >>> [each.identifier for each in suggestions("ark:/61903/1:1:MW98-MNJ")]
+    ['ark:/61903/1%3A1%3AMW98-MNJ', 'ark:/61903/1']
+    >>> suggestions("ark:12345/x")
+    ()
     """
-    repair = _REPAIRS.get(found.code)
-    return _if_valid(repair(text, found)) if repair else None
-
-
-def visible(text: str) -> str | None:
-    """Return ``text`` without hidden characters, or None if nothing changes or the result is not an identifier.
-
-    >>> visible("ark:12345/x\\u200b\\u2010y")
-    'ark:12345/x-y'
-    """
-    seen = without_hidden(text)
-    return _if_valid(seen) if seen != text else None
+    if in_text and text.isascii() and text[-1:].isalnum() and "%" not in text and "&" not in text and reads(text):
+        # No correction changes such a text.
+        return ()
+    found: dict[str, Suggestion] = {}
+    for each in _corrected(text, in_text=in_text, guesses=guesses):
+        if each.identifier != text:
+            found.setdefault(each.identifier, each)
+        if len(found) == MAX_SUGGESTIONS:
+            break
+    return tuple(found.values())
 
 
 def without_hidden(text: str) -> str:
@@ -49,52 +134,331 @@ def without_hidden(text: str) -> str:
     return characters.hidden_in(text).sub("", _TYPOGRAPHIC_HYPHENS.sub("-", text))
 
 
-def _if_valid(candidate: str) -> str | None:
-    return candidate if reads(candidate) else None
+def without_closing(literal: str) -> str:
+    """Remove the punctuation of the sentence at the end. Keep a bracket whose partner is in ``literal``.
+
+    >>> without_closing("ark:12345/x)."), without_closing("urn:foo:(a)")
+    ('ark:12345/x', 'urn:foo:(a)')
+    """
+    if literal[-1:].isalnum():
+        return literal
+    end = len(literal)
+    unpaired: dict[str, int] = {}
+    while end:
+        char = literal[end - 1]
+        if char in _BRACKETS:
+            if char not in unpaired:
+                unpaired[char] = literal.count(char) - literal.count(_BRACKETS[char])
+            if unpaired[char] <= 0:
+                break
+            unpaired[char] -= 1
+        elif char not in _CLOSING and (char.isascii() or unicodedata.category(char) not in ("Pe", "Pf", "Pi", "Po")):
+            break
+        end -= 1
+    return literal[:end]
 
 
-def _drop(text: str, found: Problem) -> str:
-    return text[: found.start] + text[found.end :]
+def joined(first: str, rest: str, why: str) -> Suggestion | None:
+    """Return the identifier that was broken between ``first`` and ``rest``, or None if it probably was not.
+
+    ``first`` is a valid identifier and ``rest`` the word after the white space. ``why`` is "line-break" or "space". A
+    check character decides: if only one of the two texts has a right one, this text is the identifier. Without one, the
+    rest must contain a digit or follow a hyphen, because most words that follow an identifier do not belong to it.
+
+    >>> joined("ark:12345/x6np", "1wh8k", "line-break").identifier
+    'ark:12345/x6np1wh8k'
+    >>> joined("ark:12345/x6np", "shows", "line-break") is None
+    True
+    """
+    first = without_hidden(first)
+    whole = first + without_hidden(rest)
+    if not rest or not reads(whole) or not reads(first):
+        return None
+    whole_checked, first_checked = map(_has_check_character, (whole, first))
+    if first_checked and not whole_checked:
+        return None
+    if not whole_checked and not (first.endswith("-") or any(char.isdigit() for char in rest)):
+        return None
+    return Suggestion(whole, (why,))
 
 
-def _before_space(text: str, found: Problem) -> str:
-    inner = text.strip(ASCII_SPACE)
-    return text[: found.start] if text[found.start].isspace() and _if_valid(inner) is None else inner
+def _has_check_character(identifier: str) -> bool:
+    normal_form = parse(identifier).normal_form
+    return check_character.find(normal_form) is not None
 
 
-def _one_slash(text: str, found: Problem) -> str:
-    return re.sub("/{2,}", "/", text[found.start :]).join([text[: found.start], ""])
+def _corrected(text: str, *, in_text: bool, guesses: bool) -> Iterator[Suggestion]:
+    if reads(text):
+        yield from _of_valid(text, in_text=in_text, guesses=guesses)
+        return
+    changed, why = text, list[str]()
+    for code, repair, needed in _REPAIRS:
+        repaired = repair(changed)
+        if repaired != changed and repaired and (not needed or reads(repaired)):
+            changed = repaired
+            why.append(code)
+    if reads(changed):
+        yield Suggestion(changed, tuple(why))
+        return
+    yield from (Suggestion(each, (*why, code)) for code, each in _in_pieces(changed) if reads(each))
 
 
-def _lower_naan(text: str, found: Problem) -> str:
-    end = text.find("/", found.start)
-    return text[: found.start] + text[found.start : end].lower() + text[end:]
+def _of_valid(text: str, *, in_text: bool, guesses: bool) -> Iterator[Suggestion]:
+    """Correct a valid identifier: its end, hidden characters and hyphens."""
+    changed, why = text, list[str]()
+    for code, repair in (
+        ("encoded-character", _with_decoded_marks),
+        ("html-entity", _without_entities),
+        ("closing-punctuation", without_closing if in_text else _without_closing_marks),
+        ("trailing-slash", lambda each: each.removesuffix("/")),
+        ("typographic-character", without_hidden),
+    ):
+        repaired = repair(changed)
+        if repaired != changed and reads(repaired):
+            changed = repaired
+            why.append(code)
+    if why:
+        yield Suggestion(changed, tuple(why))
+    # By the letter, ark:ark:12345/x is an address with an ARK (E-03).
+    single = _with_one_label(text)
+    if single != text and reads(single):
+        yield Suggestion(single, ("doubled-label",))
+    if guesses:
+        spaced = _with_decoded_marks(text, spaces=True)
+        pieces = list(_around_space(spaced)) if spaced != text else []
+        yield from (Suggestion(each, (code,)) for code, each in reversed(pieces) if reads(each))
 
 
-def _ascii_label(text: str, found: Problem) -> str:
+def _in_pieces(text: str) -> Iterator[tuple[str, str]]:
+    """Yield what can be meant by a text that contains white space, or characters that no ARK contains."""
+    found = sorted(_around_space(text), key=lambda each: not _checked(each[1]))
+    yield from found
+    if not found and (beyond := outside(text)) is not None:
+        yield from _of_outside(beyond)
+
+
+def _around_space(text: str) -> Iterator[tuple[str, str]]:
+    space = _SPACES.search(text)
+    if space is None:
+        return
+    before = text[: space.start()]
+    yield "before-space", before
+    name = _BEFORE_NAME.search(text)
+    if name is not None and name.end() <= space.start() and not _MISSING_LABEL.match(text, space.end()):
+        whole = without_hidden(_SPACES.sub("", text))
+        yield ("line-break" if "\n" in text or "\r" in text else "space"), whole
+
+
+def _checked(text: str) -> bool:
+    try:
+        return _has_check_character(text)
+    except IdentifierError:
+        return False
+
+
+def _of_outside(found: Outside) -> Iterator[tuple[str, str]]:
+    prefix, text, problem = found.prefix, found.text, found.problem
+    candidates = []
+    if problem.code in ("bad-char", "bad-percent", "private-use", "bad-query", "bad-fragment"):
+        candidates.append(("outside", prefix + _encoded(text)))
+    if found.read:
+        candidates.append(("valid-beginning", prefix + found.read))
+    cut_first = text[problem.start : problem.start + 1] in _ENDING
+    yield from reversed(candidates) if cut_first else candidates
+
+
+def _encoded(text: str) -> str:
+    """Percent-encode the characters of an ARK that its parts cannot contain."""
+    path, mark, rest = _BARE_PERCENT.sub("%25", text).partition("?")
+    label = LABEL.match(path)
+    start = label.end() if label else 0
+    try:
+        path = path[:start] + iri.compiled(_NOT_IN_PATH, path).sub(_octets, path[start:])
+        return path + mark + iri.compiled(_NOT_IN_QUERY, rest).sub(_octets, rest)
+    except UnicodeEncodeError:
+        return text
+
+
+def _octets(char: re.Match[str]) -> str:
+    return "".join(f"%{octet:02X}" for octet in char[0].encode())
+
+
+def _with_decoded_marks(text: str, *, spaces: bool = False) -> str:
+    """Decode percent-encoded quotes, hidden characters and typographic hyphens; white space at the end or everywhere.
+
+    At the end, also decode punctuation. The octets of other characters stay.
+    """
+    if "%" not in text:
+        return text
+    decoded = _TRIPLETS.sub(lambda run: _decoded_run(run[0], spaces=spaces), text)
+    end = len(decoded)
+    while decoded[max(0, end - 3) : end].upper() in _FINAL_MARKS or decoded[end - 1 : end].isspace():
+        end -= 1 if decoded[end - 1].isspace() else 3
+    if decoded == text and end == len(text):
+        return text
+    stripped = decoded[:end].strip()
+    return stripped if stripped[-1:].isalnum() else without_closing(stripped).strip()
+
+
+def _decoded_run(run: str, *, spaces: bool) -> str:
+    octets = bytes.fromhex(run.replace("%", ""))
+    try:
+        chars = octets.decode()
+    except UnicodeDecodeError:
+        return run
+    if not any(_is_mark(char, spaces=spaces) for char in chars):
+        return run
+    decoded, place = [], 0
+    for char in chars:
+        end = place + 3 * len(char.encode())
+        decoded.append(char if _is_mark(char, spaces=spaces) else run[place:end])
+        place = end
+    return "".join(decoded)
+
+
+def _is_mark(char: str, *, spaces: bool) -> bool:
+    if char.isspace():
+        return spaces or char != " "
+    if char.isascii():
+        return char in _MARKS
+    return (
+        _TYPOGRAPHIC_HYPHENS.match(char) is not None
+        or unicodedata.category(char) in _QUOTES
+        or characters.is_hidden(char)
+    )
+
+
+def _stripped(text: str) -> str:
+    return text.strip(ASCII_SPACE)
+
+
+def _without_closing_marks(text: str) -> str:
+    # An inflection can end in "?", and a name in "*" or "_".
+    return text if text[-1:] in "?*_" else without_closing(text)
+
+
+def _without_punctuation(text: str) -> str:
+    opening = _OPENING.match(text)
+    shorter = without_closing(text)
+    if opening is None:
+        return shorter
+    inner = without_closing(text[opening.end() :])
+    return inner or shorter
+
+
+def _without_entities(text: str) -> str:
+    """Decode character references once, and cut the result where the word ends."""
+    if "&" not in text:
+        return text
+    plain = _ENTITY.sub(character, text)
+    return _WORD_END.split(plain, maxsplit=1)[0] if plain != text else text
+
+
+def character(reference: re.Match[str]) -> str:
+    """Return the text of a character reference of HTML."""
+    return html5.get(reference[0][1:]) or html.unescape(reference[0])
+
+
+def with_plain_label(text: str) -> str:
+    """Decode the percent-encoded colon of a label, and the slashes after it; in a URN also its other colons.
+
+    >>> with_plain_label("https://e.org/ark%3A%2F12345%2Fx"), with_plain_label("urn%3Anbn%3Ase%3Ax")
+    ('https://e.org/ark:/12345/x', 'urn:nbn:se:x')
+    """
+    label = _ENCODED_LABEL.search(text) if "%3" in text else None
+    if label is None:
+        return text
+    before, rest = text[: label.start()], text[label.start() :]
+    if rest[:1] in "uU":
+        rest = _ENCODED_COLON.sub(":", rest)
+    return before + _ENCODED_SLASH.sub("/", _ENCODED_LABEL.sub(r"\1:", rest))
+
+
+def _with_plain_slashes(text: str) -> str:
+    """Decode the slashes around the NAAN. Addresses of IIIF have an encoded ARK and then a path of their own."""
+    label = LABEL.search(text) or re.search("[Aa][Rr][Kk]%3[Aa]", text)
+    encoded = _ENCODED_NAAN.match(text, label.start()) if label else None
+    if label is None or encoded is None:
+        return text
+    before, rest = text[: label.start()], text[label.start() :]
+    # The encoded ARK ends where the path goes on with a plain slash.
+    end = re.search("[/?#]", rest[encoded.end() - label.start() :])
+    cut = len(rest) if end is None else encoded.end() - label.start() + end.start()
+    plain = _ENCODED_SLASH.sub("/", "ark:" + rest[:cut][3 + len(encoded[1]) :])
+    return before + plain if end is None and encoded[1] != ":" else plain
+
+
+_ENCODED_NAAN = re.compile(rf"[Aa][Rr][Kk](:|%3[Aa])(?:%2[Ff]|/?[{BASE29}\-]+%2[Ff])")
+
+
+def _with_one_label(text: str) -> str:
+    doubled = _DOUBLED_LABEL.search(text)
+    return text if doubled is None else text[: doubled.start()] + text[doubled.end() :]
+
+
+def _without_host(text: str) -> str:
+    host = _HOST.match(text)
+    return text if host is None or text[:4] in LABELS or urn.LABEL.match(text) else text[host.end() :]
+
+
+def _from_query(text: str) -> str:
+    """Return the identifier in the query or fragment of an address."""
+    start = _PATH.match(text).end()  # type: ignore[union-attr]
+    found = _LABELS_IN_QUERY.search(text, start)
+    if found is None or "://" not in text[:start]:
+        return text
+    rest = re.split("[&#]" if found[2] else "[&;#]", text[found.start() :], maxsplit=1)[0]
+    return with_plain_label(rest)
+
+
+def _ascii_label(text: str) -> str:
     label = lookalikes.lookalike(text)
     return label.ascii_label + text[label.span[1] :].strip(ASCII_SPACE) if label else text
 
 
-def _label_before_naan(text: str, found: Problem) -> str:
+def _label_before_naan(text: str) -> str:
     matched = _MISSING_LABEL.match(text)
     return f"{text[: matched.end()]}ark:{text[matched.end() :]}" if matched else text
 
 
-_REPAIRS: dict[str, Callable[[str, Problem], str]] = {
-    "trailing-slash": _drop,
-    "double-slash": _one_slash,
-    "empty-segment": _one_slash,
-    "naan-uppercase": _lower_naan,
-    "surrounding-space": lambda text, found: text.strip(ASCII_SPACE),
-    "transliterated-label": _ascii_label,
-    "bad-char": _before_space,
-    "bad-query": _before_space,
-    "bad-fragment": _before_space,
-    "control-char": lambda text, found: text.strip(ASCII_SPACE),
-    "nss-char": _before_space,
-    "no-ark-label": _label_before_naan,
-    "no-scheme": _label_before_naan,
-    "encoded-label": lambda text, found: text[: found.end - 3] + ":" + text[found.end :],
-    "label-in-query": lambda text, found: re.split("[&;#]", text[found.start :])[0],
-}
+def _with_single_slashes(text: str) -> str:
+    label = LABEL.search(text)
+    return text if label is None else text[: label.end()] + re.sub("/{2,}", "/", text[label.end() :])
+
+
+def _lower_naan(text: str) -> str:
+    found = re.search(f"{LABEL_PATTERN}/?", text)
+    if found is None:
+        return text
+    end = text.find("/", found.end())
+    return text if end < 0 else text[: found.end()] + text[found.end() : end].lower() + text[end:]
+
+
+_Repair = Callable[[str], str]
+_REPAIRS: tuple[tuple[str, _Repair, bool], ...] = (
+    # The code, the function, and whether the result counts only if it is valid.
+    ("surrounding-space", _stripped, False),
+    ("transliterated-label", _ascii_label, True),
+    ("encoded-label", with_plain_label, True),
+    ("encoded-slash", _with_plain_slashes, False),
+    ("encoded-character", _with_decoded_marks, False),
+    ("html-entity", _without_entities, True),
+    ("closing-punctuation", _without_punctuation, False),
+    ("typographic-character", without_hidden, False),
+    ("doubled-label", _with_one_label, False),
+    ("query-parameter", _from_query, True),
+    ("missing-scheme", _without_host, False),
+    ("missing-label", _label_before_naan, True),
+    ("naan-case", _lower_naan, True),
+    ("repeated-slash", _with_single_slashes, True),
+    ("trailing-slash", lambda text: text.rstrip("/"), True),
+)
+
+
+def reasons(why: Iterable[str]) -> str:
+    """Return the corrections of a suggestion in words.
+
+    >>> reasons(("closing-punctuation", "missing-scheme"))
+    'without the closing punctuation and without the host before it'
+    """
+    return " and ".join(REASONS.get(code, code) for code in why)

@@ -11,6 +11,7 @@ from ..text import characters, confusables, display, iri
 _BIDI_FORMATTING = re.compile(f"[{''.join(sorted(characters.BIDI_FORMATTING))}]")
 # C0 and DEL, and the first bytes of an encoded C1, bidi or other character that may be hidden.
 _ENCODED_SUSPECT = re.compile("%[01][0-9A-Fa-f]|%7[Ff]|(?:%[89A-Fa-f][0-9A-Fa-f]){2,}")
+_MAX_NAMED = 12
 _HIDDEN_MESSAGES = {
     "hidden-char": "is invisible but part of the identifier",
     "unassigned": "is not assigned in Unicode",
@@ -46,12 +47,23 @@ def character_notes(text: str) -> Iterator[Problem]:
     for code, chars in kinds.items():
         start, end = _first_span(re.compile(f"[{re.escape(''.join(chars))}]"), text)
         yield problem(code, start, end, f"{display.named(text[start])} {_HIDDEN_MESSAGES[code]}")
-    if (look := confusables.first(text)) is not None:
-        char = text[look]
-        message = f"{display.named(char)} looks like {confusables.looks_like(char)} but is a different character"
-        yield problem("confusable", look, look + 1, message)
+    if alike := confusables.places(text):
+        yield problem("confusable", alike[0], alike[0] + 1, _confusable_message(text, alike))
     if not display.is_composed(text):
         yield problem("non-nfc", *first)
+
+
+def _confusable_message(text: str, places: list[int]) -> str:
+    """Name each character that looks like another one, with its place, counted from one."""
+    first = text[places[0]]
+    if len(places) == 1:
+        return f"{display.named(first)} looks like {confusables.looks_like(first)} but is a different character"
+    named = [
+        f"{display.named(text[place])} at {place + 1} looks like {confusables.looks_like(text[place])}"
+        for place in places[:_MAX_NAMED]
+    ]
+    more = len(places) - len(named)
+    return "; ".join([*named, *([f"{more:,} more"] if more else [])]) + "; these are different characters"
 
 
 def encoded_control(text: str) -> re.Match[str] | None:

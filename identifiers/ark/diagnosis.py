@@ -12,6 +12,9 @@ from ..problems import IdentifierError, Problem, problem
 from ..text import characters, display, iri
 from .grammar import BASE29_LETTERS, EXTENDED_ARK, IFRAGMENT, IQUERY, LABEL, NAAN_START, PATH_START
 
+ENCODED_SLASH = "the NAAN is missing: the slash before it is percent-encoded"
+"""The message about a text such as ``ark:%2F12345%2Fx``, as in addresses of IIIF."""
+
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
 
 
@@ -52,12 +55,23 @@ def _naan_problem(text: str, start: int) -> Problem:
     end = _find_first(text, "/?#", start)
     if end == start:
         return problem("no-naan", start, start)
+    if starts_with_encoded_slash(text, start):
+        return problem("no-naan", start, start + 3, ENCODED_SLASH)
     wrong = _match_end(NAAN_START, text, start, end)
     if wrong < end:
         return _naan_char_problem(text, wrong)
     if not text.startswith("/", end):
         return problem("no-name", end, end)
     return _path_problem(text, end + 1)
+
+
+def starts_with_encoded_slash(text: str, start: int) -> bool:
+    """Return whether ``text`` goes on with %2F at ``start``, in either case.
+
+    >>> starts_with_encoded_slash("ark:%2f12345%2fx", 4)
+    True
+    """
+    return text.startswith(("%2F", "%2f"), start)
 
 
 def _naan_char_problem(text: str, index: int) -> Problem:

@@ -238,7 +238,10 @@ def _last_label(text: str, end: int) -> int:
     return last
 
 
-_ENCODED_LABEL = re.compile(ENCODED_LABEL_PATTERN)
+# No URN is parsed here. But a message must not deny that an address contains one.
+_ENCODED_LABEL = re.compile(f"{ENCODED_LABEL_PATTERN}|[Uu][Rr][Nn]%3[Aa]")
+_LABEL_IN_QUERY = re.compile(f"{LABEL_PATTERN}|{ENCODED_LABEL_PATTERN}|(?<![A-Za-z0-9])[Uu][Rr][Nn](?::|%3[Aa])")
+_URN_LABEL = re.compile("[Uu][Rr][Nn]:")
 
 
 def _problem_of(text: str) -> Problem:
@@ -253,8 +256,18 @@ def _problem_of(text: str) -> Problem:
             return shifted(error.problem, start)
     if encoded := _ENCODED_LABEL.search(text, 0, end):
         return problem("encoded-label", *encoded.span())
-    if inside := LABEL.search(text, end):
+    if inside := _LABEL_IN_QUERY.search(text, end):
         return problem("label-in-query", *inside.span())
+    if urn := _URN_LABEL.search(text, 0, end):
+        return _urn_problem(text, urn.start(), urn.end())
     if re.match(rf"{SCHEME}://", text):
         return problem("no-ark-label", 0, len(text))
     return problem("no-scheme", 0, min(len(text), 4)) if text else problem("empty", 0, 0)
+
+
+def _urn_problem(text: str, start: int, end: int) -> Problem:
+    """Return why the label ``urn:`` at this place of a path does not begin a URN."""
+    if text[start - 1 : start].isalnum():
+        message = "the letters urn: are the end of a longer word or of the host name"
+        return problem("label-inside-word", start, end, message)
+    return problem("bad-prefix", 0, start)

@@ -1,11 +1,11 @@
-"""The normal form of an ARK by draft-kunze-ark, section 3.2 (revision 42).
+"""The normal form of an ARK by draft-kunze-ark, section 3.2 (revision 43).
 
 Two drafts define the comparison of ARKs, and they differ. The draft that Ararat follows decodes needless
 percent-encodings, encodes non-ASCII characters and sorts variants. draft-kunze-ark does none of these. It writes the
-NAAN in lower case, collapses slashes and dots, and removes a final slash.
+NAAN in lower case, collapses slashes and dots, and removes slashes and dots at the end. Its ARKs consist of visible
+ASCII characters only.
 
-Ararat binds and looks up names only by the first normal form. Reports show this one where it differs.
-It is defined for any text after a label, not only for Extended ARKs.
+Ararat binds and looks up names only by the first normal form. Reports show both.
 """
 
 from __future__ import annotations
@@ -14,51 +14,71 @@ import re
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from ..text import iri
+from ..text import display, iri
 from . import normalization
-from .grammar import LABEL_PATTERN
+from .grammar import ARK_UNRESERVED, BASE29, LABEL, LABEL_PATTERN
 from .normalization import NormalizationRule, Parts, Step
 
+REVISION = 43
+"""The revision of draft-kunze-ark whose rules this module applies."""
+
+_SECTION = f"draft-kunze-ark, revision {REVISION}, section 3.2"
 _LABEL = re.compile(f"{LABEL_PATTERN}/?")
+_AFTER_SLASH = re.compile(f"/({LABEL_PATTERN})")
 _STRUCTURAL_RUN = re.compile("([/.])[/.]+")
-_SUFFIXES = re.compile("[.][^/]*")
-_ONLY_IN_ARK_DRAFT = ("percent-decoding", "non-ascii", "variants")
-_ONLY_IN_KUNZE_DRAFT = ("naan-case", "structure", "suffixes-last")
+# Section 3.1: letters, digits, = ~ * + @ _ $ and % - . /.  After "%", two hexadecimal digits.
+_ALLOWED = re.compile(rf"(?:[{ARK_UNRESERVED}\-./]++|{iri.PCT_ENCODED})*+")
+_NAAN = re.compile(f"[{BASE29}]+")
+_ONLY_IN_ARK_DRAFT = ("percent-decoding", "variants")
+_ONLY_IN_KUNZE_DRAFT = ("naan-case", "structure")
 
 
 class KunzeForm(NamedTuple):
     """The normal form of an ARK by draft-kunze-ark, and why it differs from the normal form by the ARK draft.
 
-    ``differs_by`` lists the rules that only one of the drafts has and that change this ARK.
+    - ``normal_form``: None if the text is not an ARK by draft-kunze-ark. ``reason`` then states why, else it is None.
+    - ``differs_by``: the rules that only one of the drafts has and that change this ARK.
     """
 
-    normal_form: str
-    differs_by: tuple[NormalizationRule, ...]
+    normal_form: str | None
+    differs_by: tuple[NormalizationRule, ...] = ()
+    reason: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the normal form, and the name, title and reference of each rule in ``differs_by``, as JSON values."""
+        """Return the fields as JSON values, with the ``revision``. A rule has its name, title and reference.
+
+        There is a ``reason`` only if ``normal_form`` is None.
+        """
         rules = [{"rule": rule.name, "title": rule.title, "reference": rule.reference} for rule in self.differs_by]
-        return {"normal_form": self.normal_form, "differs_by": rules}
+        values = {"revision": REVISION, "normal_form": self.normal_form, "differs_by": rules}
+        return values if self.reason is None else {**values, "reason": self.reason}
 
 
-def compare(text: str, normal_form: str | None, steps: Iterable[Step]) -> KunzeForm | None:
-    """Return the normal form by draft-kunze-ark if it differs from ``normal_form``, else None.
+def compare(text: str, normal_form: str | None = None, steps: Iterable[Step] = ()) -> KunzeForm | None:
+    """Return the normal form of ``text`` by draft-kunze-ark, or None if it has no label ark:.
 
-    ``normal_form`` is the form by the ARK draft without query and fragment, and ``steps`` are its steps. If ``text`` is
-    not an Extended ARK, they are None and empty.
+    ``text`` is an ARK, or an address with one. ``normal_form`` is the form by the ARK draft without query and fragment,
+    and ``steps`` are its steps. If the ARK draft has no ARK here, they are None and empty.
 
     >>> from ararat.identifiers.ark import parse
     >>> ark = parse("ark:12345/x.pdf.en")
     >>> form = compare(ark.text, ark.basic, ark.steps)
     >>> form.normal_form, [rule.name for rule in form.differs_by]
     ('ark:12345/x.pdf.en', ['variants'])
+    >>> compare("ark:12345/4\\u0431").reason
+    'U+0431 CYRILLIC SMALL LETTER BE is not a visible ASCII character'
     """
-    try:
-        other, applied = _normalized(text)
-    except ValueError:
+    parts = _parts(text)
+    if parts is None:
         return None
+    if reason := _outside(parts.body):
+        return KunzeForm(None, reason=reason)
+    normal, applied = _normalized(parts)
+    if reason := _incomplete(normal.body):
+        return KunzeForm(None, reason=reason)
+    other = "".join(normal)
     if other == normal_form:
-        return None
+        return KunzeForm(other)
     changing = {step.rule for step in steps}
     ours = [rule for rule in normalization.RULES if rule.name in _ONLY_IN_ARK_DRAFT and rule.name in changing]
     theirs = [rule for rule in applied if rule.name in _ONLY_IN_KUNZE_DRAFT]
@@ -68,34 +88,60 @@ def compare(text: str, normal_form: str | None, steps: Iterable[Step]) -> KunzeF
 def normalize(text: str) -> str:
     """Return the normal form of an ARK, bare or in an address, by draft-kunze-ark. Drop query and fragment.
 
-    Raises ValueError if ``text`` has no label or nothing after it.
+    Raises ValueError, with the reason, if ``text`` is not an ARK by that draft.
 
     >>> normalize("https://n2t.net/ARK:/12345/x6-np1/c3.%7e/?info")
     'ark:12345/x6np1/c3.%7E'
     """
-    return _normalized(text)[0]
+    form = compare(text)
+    if form is None:
+        raise ValueError("the text contains no label ark:")
+    if form.normal_form is None:
+        raise ValueError(form.reason)
+    return form.normal_form
 
 
-def _normalized(text: str) -> tuple[str, list[NormalizationRule]]:
-    """Return the normal form by draft-kunze-ark, and the rules that change the ARK."""
-    parts, applied = _parts(text), []
+def _outside(body: str) -> str | None:
+    """Return why the characters after the label are not those of an ARK, or None."""
+    end = _ALLOWED.match(body).end()  # type: ignore[union-attr]
+    if end == len(body):
+        return None
+    char = body[end]
+    if char == "%":
+        return "a percent sign is not followed by two hexadecimal digits"
+    if not "!" <= char <= "~":
+        return f"{display.named(char)} is not a visible ASCII character"
+    return f"{display.named(char)} is not one of the characters of an ARK: letters, digits, = ~ * + @ _ $ % - . /"
+
+
+def _incomplete(body: str) -> str | None:
+    """Return which part of a normalized ARK is missing or wrong, or None."""
+    naan, _, name = body.partition("/")
+    if not naan:
+        return "the NAAN is missing"
+    if not _NAAN.fullmatch(naan):
+        return "a NAAN consists of digits and the letters bcdfghjkmnpqrstvwxz"
+    return None if name else "the Name is missing"
+
+
+def _normalized(parts: Parts) -> tuple[Parts, list[NormalizationRule]]:
+    """Return the normalized parts, and the rules that change the ARK."""
+    applied = []
     for rule in RULES:
         changed = rule.apply(parts)
         if changed != parts:
             applied.append(rule)
         parts = changed
-    if not parts.body:
-        raise ValueError("the text contains no ARK")
-    return "".join(parts), applied
+    return parts, applied
 
 
-def _parts(text: str) -> Parts:
-    # "The NMA part ..., if present is removed.  Any URI query string is removed".  So is the fragment.
+def _parts(text: str) -> Parts | None:
+    # "The NMA part (eg, everything from an initial "https://" up to the first occurrence of "/ark:"), if present is
+    # removed."  "Any URI query string is removed".  So is the fragment.
     core = re.split("[?#]", text, maxsplit=1)[0]
-    label = _LABEL.search(core)
-    if label is None:
-        raise ValueError("the text contains no label ark:")
-    return Parts(label[0], core[label.end() :], "")
+    slash = None if LABEL.match(core) else _AFTER_SLASH.search(core)
+    label = _LABEL.match(core, slash.start(1)) if slash else _LABEL.search(core)
+    return None if label is None else Parts(label[0], core[label.end() :], "")
 
 
 def _label(ark: Parts) -> Parts:
@@ -113,7 +159,7 @@ def _hex_case(ark: Parts) -> Parts:
 
 
 def _hyphens(ark: Parts) -> Parts:
-    # "All hyphens are removed."  The draft permits to remove non-ASCII hyphens too; Ararat keeps them.
+    # "All hyphens are removed."  The draft permits to remove non-ASCII hyphens too; they are no visible ASCII.
     return ark._replace(body=ark.body.replace("-", ""))
 
 
@@ -122,30 +168,15 @@ def _structure(ark: Parts) -> Parts:
     return ark._replace(body=_STRUCTURAL_RUN.sub(r"\1", ark.body.strip("/.")))
 
 
-def _suffixes_last(ark: Parts) -> Parts:
-    # "If there are any components with a period on the left and a slash on the right, ... the component and the
-    # preceding period must be moved to the end of the Name part".  Section 3.2 also permits to refuse such an ARK.
-    containers, slash, last = ark.body.rpartition("/")
-    return ark._replace(body="".join([_SUFFIXES.sub("", containers), slash, last, *_SUFFIXES.findall(containers)]))
-
-
 def _ascii_lower(text: str) -> str:
     return re.sub("[A-Z]+", lambda letters: letters[0].lower(), text)
 
 
 RULES: tuple[NormalizationRule, ...] = (
-    NormalizationRule("label", "Write the label as ark:", "draft-kunze-ark, section 3.2, step 3", _label),
-    NormalizationRule("naan-case", "Write the NAAN in lower case", "draft-kunze-ark, section 3.2, step 4", _naan_case),
-    NormalizationRule(
-        "hex-case",
-        "Write percent-encodings in upper case",
-        "draft-kunze-ark, section 3.2, step 5",
-        _hex_case,
-    ),
-    NormalizationRule("hyphens", "Remove hyphens", "draft-kunze-ark, section 3.2, step 6", _hyphens),
-    NormalizationRule("structure", "Collapse slashes and dots", "draft-kunze-ark, section 3.2, step 8", _structure),
-    NormalizationRule(
-        "suffixes-last", "Move suffixes to the end", "draft-kunze-ark, section 3.2, step 9", _suffixes_last
-    ),
+    NormalizationRule("label", "Write the label as ark:", f"{_SECTION}, step 3", _label),
+    NormalizationRule("naan-case", "Write the NAAN in lower case", f"{_SECTION}, step 4", _naan_case),
+    NormalizationRule("hex-case", "Write percent-encodings in upper case", f"{_SECTION}, step 5", _hex_case),
+    NormalizationRule("hyphens", "Remove hyphens", f"{_SECTION}, step 6", _hyphens),
+    NormalizationRule("structure", "Collapse slashes and dots", f"{_SECTION}, step 8", _structure),
 )
-"""The rules in the order of the draft."""
+"""The rules in the order of the draft. Steps 1, 2 and 7 remove the resolver, the query and inflections."""

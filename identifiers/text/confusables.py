@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Mapping
+from itertools import islice
 
 
 def looks_like(char: str) -> str | None:
@@ -23,18 +24,19 @@ def looks_like(char: str) -> str | None:
     return None if char.isascii() else _table().get(char)
 
 
-def first(text: str) -> int | None:
-    """Return the index of the first non-ASCII character of ``text`` that looks like an ASCII character, or None.
+def places(text: str, most: int | None = None) -> list[int]:
+    """Return the indexes of the first ``most`` characters of ``text`` outside ASCII that look like an ASCII character.
 
-    >>> first("ark:12345/x\\u0430")
-    11
+    None returns all.
+
+    >>> places("ark:12345/4\\u0431\\u0444\\u0445")
+    [11, 13]
     """
     if text.isascii():
-        return None
+        return []
     table = _table()
-    if not any(char in table for char in set(text)):
-        return None
-    return next((place for place, char in enumerate(text) if char in table), None)
+    alike = set(text) & table.keys()
+    return list(islice((place for place, char in enumerate(text) if char in alike), most)) if alike else []
 
 
 @functools.cache

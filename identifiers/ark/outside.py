@@ -1,0 +1,106 @@
+"""Texts outside the specification: a label, a NAAN and a slash are there, but the rest breaks the grammar of ARKs.
+
+Some organizations publish such names, for example ``ark:/61903/1:1:MW98-MNJ``. A text outside the specification has no
+normal form and is never bound. Its parts are read up to the first error, and its NAAN names its holder. It can be
+traced and forwarded as given: only those who assigned the name know what it means.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from ..problems import IdentifierError, Problem
+from . import parser as ark
+from .grammar import BASE29_ONLY, LABEL, LABEL_PATTERN, LABELS, NAAN
+from .model import Written
+from .normalization import hyphenless
+
+_BEGINNING = re.compile(rf"({LABEL_PATTERN}/?)({NAAN})/")
+_SPACE_OR_CONTROL = re.compile("[\x00-\x20\x7f-\x9f]")
+_MARKS = re.compile("[?#]")
+
+
+class Outside(NamedTuple):
+    """A text outside the specification.
+
+    - ``prefix``: the text before the label, in an address, or "".
+    - ``text``: the rest as given. ``label`` and ``naan``: its first parts, as written.
+    - ``read``: the valid beginning of ``text``, or "" if not even the Name begins with a valid character.
+    - ``problem``: the first error. Its place is a place in ``text``.
+    """
+
+    prefix: str
+    text: str
+    label: str
+    naan: str
+    read: str
+    problem: Problem
+
+    @property
+    def normal_naan(self) -> str:
+        """The NAAN without hyphens.
+
+        >>> outside("ark:/12-345/1:1").normal_naan
+        '12345'
+        """
+        return hyphenless(self.naan)
+
+    @property
+    def written(self) -> Written | None:
+        """The parts that were read, up to the first error; None without a Name.
+
+        >>> outside("ark:/61903/1:1:MW98-MNJ").written.name
+        '1'
+        """
+        return Written.of(self.read) if self.read else None
+
+
+def outside(text: str) -> Outside | None:
+    """Return the parts of a text outside the specification, or None for any other text.
+
+    ``text`` is an ARK, or an address with one at the start of a segment of its path. The text contains no white space
+    and no control characters.
+
+    >>> found = outside("https://www.familysearch.org/ark:/61903/1:1:MW98-MNJ")
+    >>> found.prefix, found.naan, found.read, found.problem.code
+    ('https://www.familysearch.org/', '61903', 'ark:/61903/1', 'bad-char')
+    >>> outside("ark:12345/x") is None, outside("ark:B5072/x") is None, outside("ark:12345/x y") is None
+    (True, True, True)
+    """
+    start = _label(text)
+    found = _BEGINNING.match(text, start) if start is not None else None
+    if found is None or found.end() == len(text) or _SPACE_OR_CONTROL.search(text):
+        return None
+    given = text[start:]
+    try:
+        ark.parse(given)
+    except IdentifierError as error:
+        problem = error.problem
+    else:
+        return None
+    label, naan = found.groups()
+    end = problem.start
+    if not BASE29_ONLY.fullmatch(hyphenless(naan)) or end < len(label) + len(naan):
+        return None
+    return Outside(text[:start], given, label, naan, _beginning(given, end), problem)
+
+
+def _label(text: str) -> int | None:
+    """Return the start of the label: at the start of ``text``, or of the first segment of an address that has one."""
+    if text[:4] in LABELS:
+        return 0
+    scheme = text.find("://")
+    if scheme < 0:
+        return None
+    mark = _MARKS.search(text)
+    for found in LABEL.finditer(text, scheme + 3, mark.start() if mark else len(text)):
+        if text[found.start() - 1] == "/":
+            return found.start()
+    return None
+
+
+def _beginning(given: str, end: int) -> str:
+    """Return the longest valid ARK that ends before ``end`` or at a delimiter before it, or ""."""
+    beginning = given[:end].rstrip("/.?#")
+    return beginning if ark.reads(beginning) else ""
