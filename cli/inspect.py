@@ -18,7 +18,7 @@ from .output import Sheet
 if TYPE_CHECKING:
     from ..identifiers.iri_policy import Profile
 
-_CODES = {"strict": DONE, "liberal": NO, None: UNREADABLE}
+_CODES = {"strict": DONE, "liberal": NO, "outside": UNREADABLE, None: UNREADABLE}
 
 
 @click.command("inspect", short_help="Show the parts, normal form and problems of an identifier.")
@@ -33,7 +33,8 @@ def inspect_command(texts: tuple[str, ...], form: str, as_json: bool, profiles: 
     line. An argument of several lines is such a list, too. White space around an identifier does not count; with
     --input json it does.
 
-    Exit code, the highest of all: 0 valid, 1 valid with deviations from the syntax, 2 not valid.
+    Exit code, the highest of all: 0 valid, 1 valid with deviations from the syntax, 2 not valid or outside the
+    specification.
 
     \b
       ararat inspect ark:/12345/x6-np1.pdf.en
@@ -86,7 +87,9 @@ def find_command(file: str, as_json: bool) -> int:
     """List the ARKs and URNs in a text with line, column and normal form.
 
     Without FILE, or with -, read the text from standard input. A match can end too late, for example with the full
-    stop of a sentence. The output then also has the shorter identifier and the reason.
+    stop of a sentence, or too early, at a line break. The output then also has the identifier that was probably meant,
+    and the reason. A word is never shortened silently: a word outside the specification is listed as a whole, and the
+    reason states the rest of a row, as in ark:12345/x,Title.
 
     Exit code: 0 identifiers found, 1 no identifiers found, 66 the file cannot be read.
     """
@@ -106,10 +109,17 @@ def find_command(file: str, as_json: bool) -> int:
     return code
 
 
-def _readable(matches: Iterator[streams.StreamMatch]) -> Iterator[tuple[streams.StreamMatch, str]]:
+def _readable(matches: Iterator[streams.StreamMatch]) -> Iterator[tuple[streams.StreamMatch, str | None]]:
+    """Yield the matches with their normal forms. A word outside the specification has none. Other texts that are not
+    valid are omitted.
+    """
     from ..identifiers import IdentifierError, normalize
+    from ..identifiers.ark.outside import outside
 
-    # A text of a single token is always a match, even if it is not valid.
     for found in matches:
+        text = found.match.normal_form_of
+        if text is None or (found.match.suggestion is None and outside(text) is not None):
+            yield found, None
+            continue
         with suppress(IdentifierError):
-            yield found, normalize(found.match.suggestion or found.match.literal)
+            yield found, normalize(text)

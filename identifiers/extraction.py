@@ -51,6 +51,11 @@ class Match(NamedTuple):
         return next((each.removeprefix(FOLLOWED_BY) for each in self.why if each.startswith(FOLLOWED_BY)), "")
 
     @property
+    def corrections(self) -> tuple[str, ...]:
+        """The items of ``why`` that are codes: the corrections that lead to the suggestion."""
+        return tuple(each for each in self.why if not each.startswith(FOLLOWED_BY))
+
+    @property
     def normal_form_of(self) -> str | None:
         """The text whose normal form is that of the match: the suggestion or the literal, or None.
 
@@ -113,9 +118,11 @@ _ENCLOSED = {")": "(", "]": "[", "}": "{", "'": "'", "`": "`", "|": "|"}
 _ENTITY = re.compile("&(?:#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z][0-9A-Za-z]{1,31});")
 _MAX_WORDS = 9
 _MAX_REST = 40
+_MAX_SHORT = 200
 # The white space at a line end, and after a hyphen; then the rest of a broken ARK.
 _LINE_END = re.compile("[ \t\r]*+\n[ \t\r]*+")
 _AFTER_HYPHEN = re.compile("[ \t\r]++(?:\n[ \t\r]*+)?|\n[ \t\r]*+")
+_GAP = frozenset(" \t\r\n")
 _MAX_BROKEN = 120
 _NAME_ONLY = re.compile(rf"[{ARK_UNRESERVED}\-./]++")
 _UNLABELLED = re.compile(f"[{BASE29}]{{5}}/")
@@ -230,7 +237,7 @@ def _running(text: str) -> Iterator[Match]:
         # Inside an invalid match, the match of a label ends at the next label. So each character is matched only a few
         # times.
         following = _LABEL.search(text, place) if start < unread else None
-        in_query = _PARAMETER.search(text, max(0, start - _PARAMETER_LENGTH), start) is not None
+        in_query = text[start - 1 : start] == "=" and _is_parameter(text, start)
         limit = min(following.start() if following else len(text), separators.after(start, in_query=in_query))
         matched = grammars[label.lastindex].match(text, start, limit)
         if matched and _another_label(text, matched.end()):
@@ -251,6 +258,10 @@ def _running(text: str) -> Iterator[Match]:
         taken = place
 
 
+def _is_parameter(text: str, start: int) -> bool:
+    return _PARAMETER.search(text, max(0, start - _PARAMETER_LENGTH), start) is not None
+
+
 class _Separators:
     """The places in a text where an identifier of a list ends, found once."""
 
@@ -261,11 +272,11 @@ class _Separators:
 
     def after(self, place: int, *, in_query: bool) -> int:
         """Return the first separator after ``place``, or the end of the text. In a query, "&" is one."""
-        places = (self._lists, self._parameters) if in_query else (self._lists,)
-        return min(
-            (each[at] for each in places if (at := bisect_left(each, place)) < len(each)),
-            default=self._end,
-        )
+        end = self._end
+        for places in (self._lists, self._parameters) if in_query else (self._lists,):
+            if places and (at := bisect_left(places, place)) < len(places):
+                end = min(end, places[at])
+        return end
 
 
 class _Addresses:
@@ -347,7 +358,7 @@ def _whole(text: str, found: Match, address: int | None, *, in_query: bool, is_u
     head = 0 if is_urn else _head(rest, in_address=address is not None and found.start == address, in_query=in_query)
     literal = without_closing(text[found.start : end + head]) if head else found.literal
     if len(literal) > len(found.literal):
-        suggestion, why = _repaired(literal)
+        suggestion, why = suggestions.of_word(literal, len(found.literal)) or _repaired(literal)
         found = Match(found.start, found.start + len(literal), literal, suggestion, why)
     rest = rest[found.end - end :]
     if (in_query and rest.startswith("&")) or not _ALPHANUMERIC.search(rest):
@@ -360,8 +371,15 @@ def _rest(text: str, end: int) -> str:
     """Return the text from ``end`` to the end of the word, or to another identifier or address in it."""
     if text[end : end + 1] in _NO_REST:
         return ""
-    following = _LABEL.search(text, end)
-    word = _WORD.match(text, end, following.start() if following else len(text))
+    word = _WORD.match(text, end, end + _MAX_SHORT)
+    if word is None:
+        return ""
+    if word.end() == end + _MAX_SHORT:
+        # Do not read a long word again for each label in it.
+        following = _LABEL.search(text, end)
+        word = _WORD.match(text, end, following.start() if following else len(text))
+    elif following := _LABEL.search(text, end, word.end()):
+        word = _WORD.match(text, end, following.start())
     rest = word[0] if word else ""
     address = rest.find("://")
     return rest if address < 0 else rest[:address].rstrip(_SCHEME_CHARS)
@@ -396,7 +414,9 @@ def _head(rest: str, *, in_address: bool, in_query: bool) -> int:
 
 def _with_line_after(text: str, found: Match) -> Match:
     """Suggest the ARK that is broken at a line end, or after a hyphen, if the next word can be the rest of it."""
-    hyphen = suggestions.without_hidden(found.literal[-1:]) == "-"
+    if text[found.end : found.end + 1] not in _GAP:
+        return found
+    hyphen = found.literal[-1] == "-" or suggestions.without_hidden(found.literal[-1]) == "-"
     gap = (_AFTER_HYPHEN if hyphen else _LINE_END).match(text, found.end)
     if gap is None or (found.why and "typographic-character" not in found.why):
         return found

@@ -52,7 +52,8 @@ class Report:
     - ``valid``: whether the grammar accepts the text; for a URN, that of at least one profile.
     - ``conformance``: "strict" or "liberal" (:mod:`.ark.model`) for a valid text. For others it is "outside" if the
       text is outside the specification (:mod:`.ark.outside`), else None.
-    - ``parts``: the parts as written; outside the specification, up to the first error. ``segments``: the same parts with their places.
+    - ``parts``: the parts as written; outside the specification, up to the first error. ``segments``: the same parts
+      with their places.
     - ``normal_form``, ``hierarchy``, ``variant_of``: in normal form; for an embedded ARK, those of the ARK inside.
     - ``inflection``, ``service``: the query with its question mark, and what it requests (:attr:`.Ark.service`).
     - ``equivalents``: spellings of the identifier, first as given, as text or as the URL at a resolver.

@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
+from http import HTTPStatus
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
 
+from ..bindings.names import naming
 from ..bindings.names.corrections import check_characters
 from ..bindings.names.errors import BindingError, BindingsUnavailable
 from ..bindings.storage.reopening import AvailabilityLog
+from ..identifiers.suggestions import suggestions
 from ..identifiers.text import display
 from .http.answer import Answer, Headers, last_resort
 from .http.direct_redirects import direct_redirect, redirect_of
@@ -34,6 +38,7 @@ from .resolution.source import BindingSource
 
 if TYPE_CHECKING:
     from ..bindings.names.binding import Binding
+    from ..identifiers import Ark, Urn
     from .log.name_proofs import NameProofs
     from .metrics.instruments import Metrics
     from .metrics.page import MetricsPage
@@ -47,6 +52,9 @@ Respond = Callable[[Request], Answer | Handover]
 Observer = Callable[[Resolution, str | None, int, float], object]
 """Receives a resolution, the method of its request, the status of its answer, and its duration in seconds."""
 
+
+MAX_CORRECTED = 1000
+"""The number of characters of an identifier above which no correction is looked up."""
 
 _KEPT = ("located", "related", "described")
 """The outcomes whose redirects are kept in memory."""
@@ -257,13 +265,30 @@ class RequestHandler:
         return self._with_hint(resolution)
 
     def _with_hint(self, resolution: Resolution) -> Resolution:
-        """Return the refusal of an unknown name with a hint at a typing error and the intended name."""
+        """Return the refusal of an unknown or invalid name with a hint at a typing error, and the intended name."""
         problem, identifier = resolution.problem, resolution.identifier
-        if problem is None or identifier is None or problem.code != "not-bound":
+        if problem is None or not (problem.code == "not-bound" or resolution.status == HTTPStatus.BAD_REQUEST):
             return resolution
-        if self._bindings.is_mistyped(identifier):
+        if identifier is not None and self._bindings.is_mistyped(identifier):
             problem = replace(problem, message=check_characters.MESSAGE)
-        return replace(resolution, problem=problem, correction=self._bindings.correction(identifier))
+        return replace(resolution, problem=problem, correction=self._correction(resolution.given, identifier))
+
+    def _correction(self, given: str, identifier: Ark | Urn | None) -> str | None:
+        """Return the key of the live name that ``given`` probably means: a damaged copy of it, or with a typing error.
+
+        ``identifier`` is the identifier that was requested; None if ``given`` is not valid.
+        """
+        if len(given) > MAX_CORRECTED:
+            return None
+        meant: dict[str, Ark | Urn] = {}
+        for each in suggestions(given, guesses=True):
+            with suppress(BindingError):
+                name = naming.read(each.identifier)
+                meant.setdefault(naming.key(name), name)
+        bound = self._bindings.fetch(list(meant)) if meant else {}
+        live = (key for key in meant if key in bound and bound[key].is_live)
+        typed = [*([] if identifier is None else [identifier]), *meant.values()]
+        return next(live, None) or next(filter(None, map(self._bindings.correction, typed)), None)
 
     def _fetch_and_note(self, keys: Iterable[str]) -> Mapping[str, Binding]:
         found = self._bindings.fetch(keys)

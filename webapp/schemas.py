@@ -18,6 +18,11 @@ def _object(**properties: Schema) -> Schema:
     return {"type": "object", "properties": properties, "required": list(properties)}
 
 
+def _with(schema: Schema, **properties: Schema) -> Schema:
+    """Add properties that an object can have."""
+    return {**schema, "properties": {**schema["properties"], **properties}}
+
+
 def one_of(*words: str, maybe: bool = False) -> Schema:
     """Return the JSON Schema of a string that is one of ``words``. With ``maybe``, null is also valid.
 
@@ -85,9 +90,18 @@ SCHEMAS: dict[str, Schema] = {
         input=TEXT,
         form=one_of("basic", "extended", "embedded", "pseudo-ark", "urn", "iri", "none"),
         valid=FLAG,
-        conformance=one_of("strict", "liberal", maybe=True),
+        conformance=one_of("strict", "liberal", "outside", maybe=True),
         normal_form=MAYBE_TEXT,
-        kunze=_maybe(_object(normal_form=TEXT, differs_by=_array(_object(rule=TEXT, title=TEXT, reference=TEXT)))),
+        kunze=_maybe(
+            _with(
+                _object(
+                    revision=NUMBER,
+                    normal_form=MAYBE_TEXT,
+                    differs_by=_array(_object(rule=TEXT, title=TEXT, reference=TEXT)),
+                ),
+                reason={**TEXT, "description": "why normal_form is null"},
+            )
+        ),
         parts=ANY_OBJECT,
         segments=_array(_object(part=TEXT, start=NUMBER, end=NUMBER)),
         inflection=TEXT,
@@ -96,7 +110,13 @@ SCHEMAS: dict[str, Schema] = {
         hierarchy=_array(TEXT),
         variant_of=MAYBE_TEXT,
         equivalents=_array(TEXT),
-        embedding=_maybe(_object(prefix=TEXT, ark=TEXT, boundary=FLAG)),
+        embedding=_maybe(
+            _with(
+                _object(prefix=TEXT, boundary=FLAG),
+                ark={**TEXT, "description": "the ARK in an address"},
+                urn={**TEXT, "description": "the URN in an address"},
+            )
+        ),
         profiles=_map(ANY_OBJECT),
         registry=_MAYBE_OBJECT,
         check_character=_maybe(
@@ -130,6 +150,9 @@ SCHEMAS: dict[str, Schema] = {
         sentence=TEXT,
         part=MAYBE_TEXT,
         difference=MAYBE_NUMBER,
+        kunze=_maybe(_object(revision=NUMBER, equivalent=FLAG)),
+        suggested=_maybe(_object(a=TEXT, b=TEXT, equivalent=FLAG)),
+        notes=_array(TEXT),
         a=ref("Report"),
         b=ref("Report"),
     ),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ...identifiers.problems import caret
 from ...identifiers.segments import LABELS
+from ...identifiers.suggestions import reasons, suggestions
 from ...identifiers.text import display
 from ..output import Sheet, Style, identifier, words
 
@@ -19,11 +20,11 @@ _MAX_ROWS = 12
 _MAX_MEMBER = 300
 _SEVERITIES: dict[str, Style] = {"error": "error", "warning": "warning", "note": "soft"}
 _STATUSES: dict[str, Style] = {"good": "good", "warn": "warning", "bad": "error", "plain": ""}
-_CONFORMANCE: dict[str | None, Style] = {"strict": "good", "liberal": "warning", None: "error"}
+_CONFORMANCE: dict[str | None, Style] = {"strict": "good", "liberal": "warning", "outside": "error", None: "error"}
 
 
 def conformance(report: Report) -> str:
-    """Return how well an identifier follows the syntax: "strict", "liberal" or "invalid".
+    """Return how well an identifier follows the syntax: "strict", "liberal", "outside" or "invalid".
 
     >>> from ...identifiers import examine
     >>> conformance(examine("ark:12345"))
@@ -67,12 +68,16 @@ def row(report: Report, sheet: Sheet) -> Iterator[str]:
     yield f"{word} {sheet.paint(identifier(report.input))}"
     where = f"{problem.message} at {problem.start + 1}" if report.input else problem.message
     yield from sheet.prose(f"{where} [{problem.code}]", indent=9)
+    if report.suggestion is not None:
+        yield from sheet.prose(f"suggestion: {identifier(report.suggestion)}", indent=9)
 
 
 def comparison_lines(comparison: Comparison, sheet: Sheet) -> Iterator[str]:
     """Yield the lines of ``ararat equal``: the verdict, both normal forms, and a caret at their first difference."""
     style: dict[str, Style] = {"equivalent": "good", "different": "warning", "unreadable": "error"}
     yield from sheet.prose(comparison.sentence, style=style[comparison.verdict])
+    for note in comparison.notes:
+        yield from sheet.prose(note)
     yield ""
     for label, report in (("First", comparison.a), ("Second", comparison.b)):
         yield from sheet.field(label, identifier(report.input))
@@ -102,8 +107,9 @@ def match_line(match: Match, line: int, column: int, normal_form: str | None, sh
     '1:5      ark:12345/x'
     """
     meant = match.suggestion or match.literal
-    reading = f" -> {identifier(meant)} ({', '.join(match.why)})" if match.suggestion else ""
-    meaning = f" = {identifier(normal_form)}" if normal_form not in (None, meant) else ""
+    why = ", ".join([*match.corrections, *([f"followed by {identifier(match.rest)}"] if match.rest else [])])
+    reading = f" -> {identifier(meant)} ({why})" if match.suggestion else f" ({why})" if why else ""
+    meaning = f" = {identifier(normal_form)}" if normal_form not in (None, meant, match.literal) else ""
     place = sheet.paint(f"{line}:{column}".ljust(8), "soft")
     return f"{place} {sheet.paint(identifier(match.literal))}{sheet.paint(reading + meaning, 'soft')}"
 
@@ -125,8 +131,8 @@ def _normal_form(report: Report, sheet: Sheet) -> Iterator[str]:
         yield from sheet.field("Normal form", identifier(report.normal_form), style="name")
         if report.service == "metadata":
             yield from sheet.field("Requests", f"metadata, by {identifier(report.inflection)}")
-    if report.suggestion is not None:
-        yield from sheet.field("Suggestion", identifier(report.suggestion))
+    for each in suggestions(report.input):
+        yield from sheet.field("Suggestion", f"{identifier(each.identifier)} ({reasons(each.why)})")
 
 
 def _parts(report: Report, sheet: Sheet) -> Iterator[str]:

@@ -241,7 +241,7 @@ def _last_label(text: str, end: int) -> int:
 # No URN is parsed here. But a message must not deny that an address contains one.
 _ENCODED_LABEL = re.compile(f"{ENCODED_LABEL_PATTERN}|[Uu][Rr][Nn]%3[Aa]")
 _LABEL_IN_QUERY = re.compile(f"{LABEL_PATTERN}|{ENCODED_LABEL_PATTERN}|(?<![A-Za-z0-9])[Uu][Rr][Nn](?::|%3[Aa])")
-_URN_LABEL = re.compile("[Uu][Rr][Nn]:")
+_URN_IN_PATH = re.compile("[Uu][Rr][Nn](?=:)")
 
 
 def _problem_of(text: str) -> Problem:
@@ -258,8 +258,8 @@ def _problem_of(text: str) -> Problem:
         return problem("encoded-label", *encoded.span())
     if inside := _LABEL_IN_QUERY.search(text, end):
         return problem("label-in-query", *inside.span())
-    if urn := _URN_LABEL.search(text, 0, end):
-        return _urn_problem(text, urn.start(), urn.end())
+    if urn := _URN_IN_PATH.search(text, 0, end):
+        return _urn_problem(text, urn.start(), urn.end() + 1)
     if re.match(rf"{SCHEME}://", text):
         return problem("no-ark-label", 0, len(text))
     return problem("no-scheme", 0, min(len(text), 4)) if text else problem("empty", 0, 0)

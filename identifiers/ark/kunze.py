@@ -159,7 +159,7 @@ def _hex_case(ark: Parts) -> Parts:
 
 
 def _hyphens(ark: Parts) -> Parts:
-    # "All hyphens are removed."  The draft permits to remove non-ASCII hyphens too; they are no visible ASCII.
+    # "All hyphens are removed."  The draft permits to remove non-ASCII hyphens too; they are not visible ASCII.
     return ark._replace(body=ark.body.replace("-", ""))
 
 

@@ -94,6 +94,26 @@ def q_component(query: str) -> str | None:
     return found or None
 
 
+def without_final_dot(request: ResolutionRequest, settings: Settings) -> ResolutionRequest | None:
+    """Return the request for an ARK without the dots at its end, or None if it has none (A-13).
+
+    A dot at the end is mostly the full stop of a sentence. ``settings.ignore_trailing_slash`` also decides about dots.
+
+    >>> dotless = without_final_dot(parse_request("ark:12345/x.?info", Settings()), Settings())
+    >>> dotless.given, dotless.key
+    ('ark:12345/x?info', 'ark:12345/x')
+    """
+    text = request.identifier.text
+    if text[-1:] != "." or not settings.ignore_trailing_slash or not isinstance(request.identifier, Ark):
+        return None
+    try:
+        identifier = ark.parse(text.rstrip("."))
+    except IdentifierError:
+        return None
+    given = identifier.text + request.given[len(request.core) :]
+    return request._replace(given=given, identifier=identifier, key=names.key(identifier))
+
+
 def inflection(query: str | None) -> str:
     """Convert a query to an inflection in normal form: with its question mark, or "" without a query (None).
 

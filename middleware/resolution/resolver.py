@@ -26,6 +26,7 @@ MUST treat equally all resolution requests for Extended ARKs with the same norma
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import assert_never
 
 from ...bindings.names import targets
@@ -41,7 +42,7 @@ from .description_formats import BY_INFLECTION
 from .forwarding import forward_text, forwarding
 from .lookup import Fetch, FoundBinding, find_above, find_exact, withdrawing_keys
 from .negotiation import ANYTHING, Accepted, choose
-from .request import ResolutionRequest, parse_request
+from .request import ResolutionRequest, parse_request, without_final_dot
 from .result import Identifier, Outcome, Resolution
 from .settings import Settings
 from .subtree import find_below, find_below_text, nearest_ark
@@ -87,7 +88,17 @@ def resolve(
             or refusals.refuse(given, request)
         )
     else:
+        dotless = without_final_dot(request, settings)
+        if dotless is not None and find_exact(request, fetch) is None:
+            # a final dot is let go like a final slash, unless the name with the dot is bound.
+            answer = _answered_for(_find(dotless, fetch, rules, settings, prefixes), settings, prefixes)
+            if answer.outcome != "forwarded" and (answer.problem is None or answer.problem.code != "not-bound"):
+                return replace(answer, given=given)
         found = _find(request, fetch, rules, settings, prefixes)
+    return _answered_for(found, settings, prefixes)
+
+
+def _answered_for(found: Found | Resolution, settings: Settings, prefixes: Prefixes) -> Resolution:
     return found if isinstance(found, Resolution) else _answer(found, settings, prefixes)
 
 

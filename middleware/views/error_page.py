@@ -20,7 +20,7 @@ from ...bindings.names.branding.model import contact_address
 from ...bindings.names.corrections import check_characters
 from ...bindings.names.prefixes.prefixes import PrefixRecord
 from ...identifiers import IdentifierError, Problem
-from ...identifiers.suggestions import suggestion
+from ...identifiers.suggestions import suggestions
 from ...identifiers.text import display
 from ..resolution.description_formats import FORMATS, Format
 from ..resolution.result import Resolution
@@ -265,7 +265,9 @@ def _hints(resolution: Resolution, problem: Problem, root: str, inspector: str |
         yield Hint("prefix", "The group of identifiers that it begins with", f"{root}/{prefix}", prefix)
     if len(given) > ECHOED:
         return
-    if resolution.status == 400 and (meant := suggestion(given, problem)):
+    if resolution.status == 400 and resolution.correction is None and (found := suggestions(given)):
+        # Not bound, but valid.
+        meant = found[0].identifier
         yield Hint("suggestion", HINTS["suggestion"], f"{root}/{quote(meant, safe=targets.AS_IT_IS)}", meant)
     if inspector is not None:
         page = inspector if inspector.startswith("http") else root + inspector

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from ...identifiers import Problem, Report
 from ...identifiers.report import OFFICIAL_PREFIX
+from ...identifiers.suggestions import Suggestion, reasons, suggestions
 from ...identifiers.text import display
 from . import excerpt, facts, inspection, parts, qr
 from . import summary as verdicts
@@ -140,6 +141,8 @@ class Card:
     given: Line
     parts: tuple[Part, ...]
     suggestion: Spelling | None
+    other_suggestions: tuple[Spelling, ...]
+    rest: Line | None
     faults: tuple[ProblemView, ...]
     notes: tuple[ProblemView, ...]
     problems_left_out: int
@@ -170,6 +173,7 @@ def card(finding: inspection.InspectedIdentifier, prefix: str | None = None) -> 
     problems = sorted(report.problems, key=lambda found: (verdicts.GRAVITY[found.severity], found.start, found.end))
     remarks = [_problem_view(number, found, report) for number, found in enumerate(problems[:MAX_PROBLEMS], 1)]
     unusual = display.unusual(report.input, limit=MAX_UNUSUAL + 1)
+    suggested = list(_suggestions(finding))
     drawn = qr.embedded(report, prefix, bound=bool(finding.kind))
     return Card(
         start=finding.match.start + 1,
@@ -180,7 +184,9 @@ def card(finding: inspection.InspectedIdentifier, prefix: str | None = None) -> 
         badges=verdicts.badges(finding),
         given=_given(report),
         parts=tuple(parts.shown(report, problems[:MAX_PROBLEMS])),
-        suggestion=_suggestion(finding),
+        suggestion=suggested[0] if suggested else None,
+        other_suggestions=tuple(suggested[1:]),
+        rest=excerpt.plain(finding.match.rest) if finding.match.rest else None,
         faults=tuple(remark for remark in remarks if remark.severity != "note"),
         notes=tuple(remark for remark in remarks if remark.severity == "note"),
         problems_left_out=max(0, len(problems) - MAX_PROBLEMS),
@@ -203,15 +209,19 @@ def card(finding: inspection.InspectedIdentifier, prefix: str | None = None) -> 
 def subject(report: Report) -> str | None:
     """Return the identifier that a trace resolves: the ARK, also if a URL contains it, or the URN.
 
-    Return None for a text that is not valid.
+    A text outside the specification is traced as given. Return None for other texts that are not valid.
 
     >>> from ararat.identifiers import examine
     >>> subject(examine("https://n2t.net/ark:/12345/x")), subject(examine("ark:12345"))
     ('ark:/12345/x', None)
+    >>> subject(examine("https://www.familysearch.org/ark:/61903/1:1:MW98-MNJ"))
+    'ark:/61903/1:1:MW98-MNJ'
     """
+    if report.conformance == "outside":
+        return report.input[len(report.parts["prefix"] or "") :]
     if not report.valid:
         return None
-    return report.embedding["ark"] if report.form == "embedded" and report.embedding else report.input
+    return (report.embedding.get("ark") or report.embedding["urn"]) if report.embedding else report.input
 
 
 def _given(report: Report) -> Line:
@@ -248,20 +258,17 @@ def _known(source: facts.Facts) -> SourceFacts:
     return SourceFacts(source.title, tuple(rows))
 
 
-_WHY_SUGGESTED = {
-    "closing-punctuation": "without the closing punctuation",
-    "trailing-slash": "without the final slash",
-    "typographic-character": "with plain hyphens and no hidden characters",
-    "html-entity": "without the HTML entity",
-    "encoded-label": "with the label decoded",
-}
-
-
-def _suggestion(finding: inspection.InspectedIdentifier) -> Spelling | None:
-    if finding.match.suggestion:
-        why = " and ".join(_WHY_SUGGESTED[code] for code in finding.match.why)
-        return _spelling(f"{why.capitalize()}:", finding.match.suggestion)
-    return _spelling("Did you mean:", finding.report.suggestion) if finding.report.suggestion else None
+def _suggestions(finding: inspection.InspectedIdentifier) -> Iterator[Spelling]:
+    """Yield the probable identifiers with their reasons, each once."""
+    match = finding.match
+    found = [] if match.suggestion is None else [Suggestion(match.suggestion, match.corrections)]
+    found += suggestions(finding.report.input, in_text=True)
+    unique = dict[str, tuple[str, ...]]()
+    for each in found:
+        unique.setdefault(each.identifier, each.why)
+    for text, why in unique.items():
+        words = reasons(why)
+        yield _spelling(f"{words[:1].upper()}{words[1:]}:", text)
 
 
 def _changes(report: Report) -> Iterator[NormalizationStep]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NamedTuple
 
 from ...identifiers import Ark, Report, Urn, equivalent, examine, parse
+from ...identifiers.ark import kunze
 from ...identifiers.report import Limits
+from ...identifiers.suggestions import suggestions
 from ...identifiers.text import display
 from ...identifiers.urn import equivalence, namespaces
 from ...identifiers.urn.grammar import RFC8141
@@ -21,6 +24,16 @@ _PARTS = {
     "nss": "namespace-specific string",
 }
 
+_MAX_NAMED = 120
+
+
+class Suggested(NamedTuple):
+    """Two texts, each in its suggested spelling if it has one, and whether these are equivalent."""
+
+    a: str
+    b: str
+    equivalent: bool
+
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
@@ -30,6 +43,10 @@ class Comparison:
     - ``sentence``: the reason, in printable ASCII.
     - ``part``: the first part in which the normal forms differ ("Name"), or None.
     - ``difference``: the index of the first code point that differs, or None.
+    - ``kunze``: whether the texts are equivalent by draft-kunze-ark. It is None if one of them is not an ARK there.
+    - ``suggested``: the texts with their suggested spellings, and whether these are equivalent; None without one.
+    - ``notes``: what draft-kunze-ark says, if it differs, and what holds with the suggested spellings, in printable
+      ASCII.
     """
 
     a: Report
@@ -38,6 +55,9 @@ class Comparison:
     sentence: str
     part: str | None = None
     difference: int | None = None
+    kunze: bool | None = None
+    suggested: Suggested | None = None
+    notes: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -46,6 +66,9 @@ class Comparison:
             "sentence": self.sentence,
             "part": self.part,
             "difference": self.difference,
+            "kunze": None if self.kunze is None else {"revision": kunze.REVISION, "equivalent": self.kunze},
+            "suggested": self.suggested and self.suggested._asdict(),
+            "notes": list(self.notes),
             "a": self.a.as_dict(),
             "b": self.b.as_dict(),
         }
@@ -65,7 +88,19 @@ def compare(a: str, b: str, *, brief: bool = False) -> Comparison:
     >>> found = compare("ark:12345/x6", "ark:12345/x7")
     >>> found.verdict, found.part, found.difference
     ('different', 'Name', 11)
+    >>> for note in compare("ark:12345/a/", "ark:12345/a").notes:
+    ...     print(note)
+    By draft-kunze-ark, revision 43, they are equivalent.
+    With the suggested spelling ark:12345/a they are equivalent.
     """
+    found = _compared(a, b, brief=brief)
+    by_kunze, suggested = _by_kunze(a, b), _with_suggestions(found)
+    notes = (*_kunze_notes(found, by_kunze), *_suggested_notes(found, suggested))
+    whether = None if by_kunze is None or None in by_kunze else by_kunze[0] == by_kunze[1]
+    return replace(found, kunze=whether, suggested=suggested, notes=notes)
+
+
+def _compared(a: str, b: str, *, brief: bool) -> Comparison:
     limits = Limits(problems=1) if brief else Limits()
     first, second = (examine(text, limits=limits, brief=brief) for text in (a, b))
     if first.normal_form is None or second.normal_form is None:
@@ -79,6 +114,44 @@ def compare(a: str, b: str, *, brief: bool = False) -> Comparison:
     place = _first_difference(first.normal_form, second.normal_form)
     part = _part(first.normal_form, second.normal_form, place)
     return Comparison(first, second, "different", _different(first, second, part), part, place)
+
+
+def _by_kunze(a: str, b: str) -> tuple[str | None, str | None] | None:
+    """Return the normal forms by draft-kunze-ark, each None if the text is not an ARK there; None for other schemes."""
+    first, second = kunze.compare(a), kunze.compare(b)
+    return None if first is None or second is None else (first.normal_form, second.normal_form)
+
+
+def _kunze_notes(found: Comparison, forms: tuple[str | None, str | None] | None) -> Iterator[str]:
+    if forms is None:
+        return
+    by = f"draft-kunze-ark, revision {kunze.REVISION}"
+    if None not in forms:
+        equal = forms[0] == forms[1]
+        if equal != (found.verdict == "equivalent"):
+            yield f"By {by}, they are {'equivalent' if equal else 'different'}."
+    elif found.verdict == "equivalent":
+        which = "neither text is" if forms == (None, None) else f"the {'second' if forms[0] else 'first'} text is not"
+        yield f"By {by}, {which} an ARK."
+
+
+def _with_suggestions(found: Comparison) -> Suggested | None:
+    texts = [(report.input, next(iter(suggestions(report.input)), None)) for report in (found.a, found.b)]
+    if all(meant is None for _, meant in texts):
+        return None
+    a, b = (given if meant is None else meant.identifier for given, meant in texts)
+    valid = [report.valid or meant is not None for report, (_, meant) in zip((found.a, found.b), texts, strict=True)]
+    return Suggested(a, b, equivalent(a, b)) if all(valid) else None
+
+
+def _suggested_notes(found: Comparison, suggested: Suggested | None) -> Iterator[str]:
+    if suggested is None or (found.verdict == ("equivalent" if suggested.equivalent else "different")):
+        return
+    pairs = ((suggested.a, found.a.input), (suggested.b, found.b.input))
+    changed = [display.percent(meant) for meant, given in pairs if meant != given]
+    named = " and ".join(each if len(each) <= _MAX_NAMED else f"{each[:_MAX_NAMED]}..." for each in changed)
+    spelling = "spelling" if len(changed) == 1 else "spellings"
+    yield f"With the suggested {spelling} {named} they are {'equivalent' if suggested.equivalent else 'different'}."
 
 
 def _unreadable(first: Report, second: Report) -> str:

@@ -56,8 +56,9 @@ def known(report: Report) -> tuple[Facts, ...]:
         found.append(Facts(title, tuple(_namespace(report.parts))))
     if report.check_character:
         found.append(Facts("Check character", tuple(_check_character(report.check_character))))
-    if report.kunze:
-        found.append(Facts("draft-kunze-ark", tuple(_kunze(report.kunze))))
+    if report.kunze and report.kunze["normal_form"] != (report.normal_form or "").partition("?")[0].partition("#")[0]:
+        title = f"draft-kunze-ark, revision {report.kunze['revision']}"
+        found.append(Facts(title, tuple(_kunze(report.kunze))))
     if report.policy:
         title = f"Policy {report.policy['profile']}"
         found.append(Facts(title, tuple(_policy(report.policy))))
@@ -132,8 +133,10 @@ def _check_character(check: Mapping[str, Any]) -> Iterator[Fact]:
 
 
 def _kunze(form: Mapping[str, Any]) -> Iterator[Fact]:
-    # The normal form of that draft keeps non-ASCII characters, so it is not percent-encoded.
-    yield Fact("Normal form", form["normal_form"])
+    if form["normal_form"] is None:
+        yield Fact("Normal form", f"none, because the text is not an ARK there: {form['reason']}")
+        return
+    yield Fact("Normal form", form["normal_form"], identifier=True)
     for rule in form["differs_by"]:
         title, reference = f"{rule['title'][0].lower()}{rule['title'][1:]}", rule["reference"]
         theirs = reference.startswith("draft-kunze-ark")

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from ...identifiers.text import characters
+from ...identifiers.text import characters, display
 
 if TYPE_CHECKING:
     from ...identifiers import Report
@@ -42,9 +42,13 @@ def verdict(report: Report) -> str:
     'Valid ARK, not in normal form (2 changes)'
     >>> verdict(examine("ark:12345"))
     'Not a valid ARK: a NAAN alone is not an ARK'
+    >>> verdict(examine("ark:/61903/1:1:MW98-MNJ"))
+    "ARK outside the specification: a Name, component or variant cannot contain ':'"
     """
     if report.policy and report.form == "iri":
         return _by_policy(report.policy)
+    if report.conformance == "outside":
+        return f"ARK outside the specification: {report.problems[0].message}"
     if not report.valid:
         opening = _NOT_VALID.get(report.form, "Not an ARK or a URN")
         return f"{opening}: {report.problems[0].message}" if report.problems else opening
@@ -72,6 +76,12 @@ def summary(report: Report) -> str:
     said = []
     if report.form == "urn" and report.valid:
         said.append(f"The namespace is {report.parts['nid'].lower()}")
+    elif report.conformance == "outside":
+        said.append("A label and a NAAN are there, but the rest breaks the grammar of ARKs")
+        registry = report.registry or {}
+        if holder := registry.get("holder"):
+            said.append(f"NAAN {registry['key']} belongs to {display.escape(holder['name'].strip())}")
+            said.append("Only this organization knows whether it assigned this name")
     elif report.valid:
         components, variants = len(report.parts["components"]), len(report.parts["variants"])
         parts = [counted(components, "component")] if components else []
@@ -145,6 +155,8 @@ def _validity(report: Report) -> Badge:
         allocatable = report.policy["allocatable"]
         word = "allocatable" if allocatable else "not allocatable"
         return Badge(word, "good" if allocatable else "bad", "by policy")
+    if report.conformance == "outside":
+        return Badge("outside the specification", "bad")
     if not report.valid:
         return Badge("not valid", "bad")
     if report.form != "urn":
