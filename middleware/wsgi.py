@@ -56,7 +56,8 @@ class ResolverMiddleware:
         to answer for: "ark", "urn", and schemes of the site (``OwnScheme``).
     :param max_length: int, default 3500. The length in bytes, at least 255, above which an identifier can be refused
         with 414. Decision A-11 lists identifiers that are never refused.
-    :param ignore_trailing_slash: bool, default True. Resolve ``ark:12345/x/`` as ``ark:12345/x`` (A-13).
+    :param ignore_trailing_slash: bool, default True. Resolve ``ark:12345/x/`` and ``ark:12345/x.`` as
+        ``ark:12345/x`` (A-13).
     :param ignored_parameters: iterable of str, default the tracking parameters of large platforms. Names of query
         parameters to ignore; ``utm_*`` matches all names that begin with ``utm_``.
     :param forward_query: bool, default False. Append an unknown query to the target of a located or related binding.

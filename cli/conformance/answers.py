@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from importlib import resources
 from typing import Any, Literal, NamedTuple
 
-from ...identifiers import extraction, iri_policy, scheme_registration
+from ...identifiers import extraction, iri_policy, scheme_registration, suggestions
 from ...identifiers.ark import length
 from ...identifiers.ark import parser as ark
 from ...identifiers.equivalence import equivalent
@@ -143,8 +143,8 @@ def _inflection(given: str) -> dict[str, Any]:
 
 
 def _embedded_split(given: str) -> dict[str, Any]:
-    found = examine(given).embedding
-    return {"embedded": found is not None, **(found or {})}
+    found = examine(given).embedding or {}
+    return {"embedded": "ark" in found, **found}
 
 
 def _length(given: Any) -> dict[str, Any]:
@@ -182,6 +182,17 @@ def _urn_classes(given: list[str]) -> dict[str, Any]:
 def _extract(given: str) -> dict[str, Any]:
     found = extraction.find(given)
     return {"found": [match.literal for match in found], "trimmed": [match.suggestion for match in found]}
+
+
+def _suggestions(given: str) -> dict[str, Any]:
+    return {"suggestions": [each.identifier for each in suggestions.suggestions(given)]}
+
+
+def _kunze(given: str) -> dict[str, Any]:
+    found = examine(given).kunze
+    if found is None:
+        return {"revision": None, "normal_form": None, "differs_by": []}
+    return {**found, "differs_by": [rule["rule"] for rule in found["differs_by"]]}
 
 
 def _scheme_name(given: str) -> dict[str, Any]:
@@ -229,6 +240,8 @@ def _shoulder(given: str) -> dict[str, Any]:
 
 
 KINDS: dict[str, Callable[[Any], dict[str, Any]]] = {
+    "suggestions": _suggestions,
+    "draft-kunze-ark": _kunze,
     "ark-parse": _ark_parse,
     "ark-normalize": _ark_normalize,
     "ark-equivalent": lambda given: {"equivalent": equivalent(*given)},

@@ -48,7 +48,7 @@ _SETTINGS: dict[str, dict[str, Any]] = {
     "--max-length": {"type": WholeNumber(), "metavar": "BYTES", "help": "Refuse longer identifiers.  [default: 3500]"},
     "--ignore-trailing-slash/--no-ignore-trailing-slash": {
         "default": None,
-        "help": "Resolve ark:12345/x/ as ark:12345/x.  [default: yes]",
+        "help": "Resolve ark:12345/x/ and ark:12345/x. as ark:12345/x.  [default: yes]",
     },
     "--ignored-parameters": {
         "multiple": True,

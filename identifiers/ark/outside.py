@@ -1,4 +1,4 @@
-"""Texts outside the specification: a label, a NAAN and a slash are there, but the rest breaks the grammar of ARKs.
+"""Texts outside the specification: a label, a NAAN and a slash are there, but the rest breaks the grammar (A-14).
 
 Some organizations publish such names, for example ``ark:/61903/1:1:MW98-MNJ``. A text outside the specification has no
 normal form and is never bound. Its parts are read up to the first error, and its NAAN names its holder. It can be

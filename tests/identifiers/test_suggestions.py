@@ -3,9 +3,19 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ararat.identifiers import examine
 from ararat.identifiers.parsing import reads
+from ararat.identifiers.suggestions import MAX_SUGGESTIONS, REASONS, of_word, reasons, suggestions
+
+
+@pytest.mark.vectors("suggestions")
+def test_a_damaged_copy_is_corrected(vector):
+    found = [each.identifier for each in suggestions(vector.input)]
+    assert found == vector.expect["suggestions"]
+    assert examine(vector.input).suggestion == next(iter(found), None)
 
 
 @pytest.mark.parametrize(
@@ -50,3 +60,58 @@ def test_an_invalid_text_has_a_valid_suggestion_or_none(text, code, suggestion):
 def test_a_valid_identifier_with_hidden_characters_has_a_suggestion_without_them(text, suggestion):
     report = examine(text)
     assert (report.valid, report.suggestion) == (True, suggestion)
+
+
+def test_a_lookup_can_confirm_more_corrections():
+    assert suggestions("ark:12345/x6%20np1") == ()
+    guessed = suggestions("ark:12345/x6%20np1", guesses=True)
+    assert [each.identifier for each in guessed] == ["ark:12345/x6np1", "ark:12345/x6"]
+
+
+def test_a_check_character_decides_whether_a_broken_identifier_is_joined():
+    whole = "ark:13030/xf93gt2q"
+    assert suggestions("ark:13030/xf93 gt2q")[0].identifier == whole
+    assert suggestions(f"{whole} 7")[0].identifier == whole
+
+
+_PIECES = [
+    *("ark:", "ark:/", "12345/x", "/", ".", ",", " ", "\n", "%20", "%2F", "%3A", "&amp;", "\u200b", "\u2010", "\u201c"),
+    *(
+        '"',
+        "(",
+        ")",
+        "urn:nbn:de:1",
+        "https://n2t.net/",
+        "?id=",
+        "#",
+        "-",
+        ":",
+        "%",
+        "\ud800",
+        "12345",
+        "\u0430rk:",
+        "q",
+    ),
+]
+
+
+@given(st.lists(st.sampled_from(_PIECES), max_size=12).map("".join), st.booleans(), st.booleans())
+def test_suggestions_are_valid_different_and_have_reasons(text, in_text, guesses):
+    found = suggestions(text, in_text=in_text, guesses=guesses)
+    assert len(found) <= MAX_SUGGESTIONS
+    for each in found:
+        assert reads(each.identifier)
+        assert each.identifier != text
+        assert each.why
+        assert set(each.why) <= set(REASONS)
+        assert reasons(each.why)
+    assert len({each.identifier for each in found}) == len(found)
+
+
+@given(st.lists(st.sampled_from([*":!'&,;(.@-/[]", "a", "1", "x/y", "ark:"]), min_size=1, max_size=8).map("".join))
+def test_the_fast_path_for_words_agrees(rest):
+    for prefix in ("ark:12345/x", "https://e.org/a/ark:/12345/x"):
+        word = f"{prefix}{rest}"
+        fast = of_word(word, len(prefix)) if not reads(f"{prefix}{rest[0]}") else None
+        if fast is not None:
+            assert fast == suggestions(word, in_text=True)[0]

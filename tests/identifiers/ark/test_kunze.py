@@ -34,6 +34,17 @@ ROWS = [
 ]
 
 
+@pytest.mark.vectors("draft-kunze-ark")
+def test_the_report_has_the_form_of_draft_kunze(vector):
+    beside = examine(vector.input).kunze
+    assert beside is not None
+    assert {**beside, "differs_by": [rule["rule"] for rule in beside["differs_by"]]} | {"reason": None} == {
+        **vector.expect,
+        "reason": None,
+    }
+    assert ("reason" in beside) is (beside["normal_form"] is None)
+
+
 @pytest.mark.parametrize(("text", "normal_form", "rules"), ROWS)
 def test_the_normal_form_of_draft_kunze_differs_by_the_listed_rules(text, normal_form, rules):
     assert kunze.normalize(text) == normal_form
