@@ -19,7 +19,7 @@ from .normalization import Parts, hyphenless, normal
 _matched_plain = PLAIN_ARK.fullmatch
 _BEGINNING = re.compile(f"{LABEL_PATTERN}/?({NAAN})/[^/]")
 _OUTSIDE_BASE29 = re.compile(f"[^{BASE29}]")
-# encoded bytes outside of ASCII are no error.
+# encoded bytes outside of ASCII are not an error.
 _NON_ASCII_OCTET = re.compile("%[89A-F][0-9A-F]")
 
 

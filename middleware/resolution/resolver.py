@@ -90,7 +90,7 @@ def resolve(
     else:
         dotless = without_final_dot(request, settings)
         if dotless is not None and find_exact(request, fetch) is None:
-            # a final dot is let go like a final slash, unless the name with the dot is bound.
+            # a final dot is ignored like a final slash, unless the name with the dot is bound.
             answer = _answered_for(_find(dotless, fetch, rules, settings, prefixes), settings, prefixes)
             if answer.outcome != "forwarded" and (answer.problem is None or answer.problem.code != "not-bound"):
                 return replace(answer, given=given)
