@@ -11,7 +11,6 @@ from .ark.grammar import LABEL, LABELS
 from .ark.model import Ark
 from .problems import IdentifierError, problem
 from .text import lookalikes
-from .urn import embedded as urn_embedded
 from .urn import parser as urn
 from .urn.grammar import LABEL as URN_LABEL
 from .urn.model import Urn
@@ -64,7 +63,7 @@ def read(text: str, profile: str | None) -> Identifier:
         raise IdentifierError(text, problem("surrounding-space", *_surrounding_space(text)))
     if lookalike := lookalikes.lookalike(text):
         raise IdentifierError(text, problem("transliterated-label", *lookalike.span))
-    start = urn_embedded.start_in(text)
+    start = urn.start_in(text)
     if start is None or embedded.split(text) is not None:
         return embedded.parse(text)
     try:
@@ -84,7 +83,7 @@ def reads(text: str) -> bool:
     found = embedded.split(text) if LABEL.search(text, 1) else None
     if found is not None:
         return found.is_ark
-    start = urn_embedded.start_in(text)
+    start = urn.start_in(text)
     return start is not None and urn.reads(text[start:])
 
 

@@ -6,11 +6,14 @@ One expression accepts what at least one profile accepts. The parts are checked 
 
 from __future__ import annotations
 
+from ..ark.embedded import IAUTHORITY, ISEGMENT, SCHEME
 from ..problems import IdentifierError, problem
 from ..text import iri
-from .grammar import LABEL, PROFILES, URN
+from .grammar import LABEL, LABEL_PATTERN, PROFILES, URN
 from .model import Urn
 from .profiles import first_error
+
+_ADDRESS = rf"{SCHEME}://{IAUTHORITY}/(?:{ISEGMENT}/)*?(?={LABEL_PATTERN})"
 
 
 def parse(text: str, profile: str | None = None) -> Urn:
@@ -50,3 +53,17 @@ def reads(text: str) -> bool:
     (True, False)
     """
     return URN.fullmatch(text) is not None
+
+
+def start_in(text: str) -> int | None:
+    """Return the start of the URN in an address, or None (U-11). The URN can be invalid.
+
+    The label is the first one that starts a segment of the path.
+
+    >>> start_in("http://urn.fi/urn:nbn:fi:lb-1"), start_in("https://example.org/?urn=urn:nbn:fi:lb-1")
+    (14, None)
+    """
+    if LABEL.search(text) is None:
+        return None
+    found = iri.compiled(_ADDRESS, text).match(text)
+    return found.end() if found else None

@@ -98,7 +98,7 @@ def resolve(
     return _answered_for(found, settings, prefixes)
 
 
-def _answered_for(found: Found | Resolution, settings: Settings, prefixes: Prefixes) -> Resolution:
+def _answered_for(found: FoundBinding | Resolution, settings: Settings, prefixes: Prefixes) -> Resolution:
     return found if isinstance(found, Resolution) else _answer(found, settings, prefixes)
 
 
