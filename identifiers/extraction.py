@@ -386,8 +386,7 @@ def _rest(text: str, end: int) -> str:
 
 
 def _ends_word(before: str, rest: str, *, in_query: bool) -> bool:
-    """Return whether the first character of ``rest`` ends the word, regardless of what follows. ``before`` is the character
-    before the match."""
+    """Return whether the first character of ``rest`` ends the word. ``before`` is the character before the match."""
     first = rest[0]
     if (before and _ENCLOSED.get(first) == before) or (in_query and first == "&"):
         return True
