@@ -130,6 +130,11 @@ resolver_option: Callable[..., Any] = click.option(
     f"[default: {DEFAULT_RESOLVER}; for a URN, the known resolver of its namespace]",
 )
 
+NETWORK_CODES = ("blocked", "port")
+"""The codes of traces that end at an address or port to which no request is allowed."""
+
+ALLOW_NETWORK = "To allow other hosts or ports, give their network, for example --allow-network 127.0.0.0/8."
+
 network_option: Callable[..., Any] = click.option(
     "--allow-network",
     "networks",

@@ -12,7 +12,7 @@ from ..webapp.tracing.events import End, Event
 from . import streams
 from .errors import DONE, FAILURE, UNREADABLE, UNSPECIFIED, read_name, write
 from .numbers import WholeNumber
-from .options import DEFAULT_RESOLVER, network_option, resolver_option
+from .options import ALLOW_NETWORK, DEFAULT_RESOLVER, NETWORK_CODES, network_option, resolver_option
 from .output import Sheet
 
 _CODES = {"success": DONE, "refused": UNREADABLE, "failure": FAILURE, "unspecified": UNSPECIFIED}
@@ -146,7 +146,7 @@ def _print_events(events: Iterator[Event], as_json: bool) -> list[Event]:
         else:
             write(traces.event_lines(event, sheet))
         sys.stdout.flush()
-        if isinstance(event, End) and event.code in ("blocked", "port"):
-            advice = "to allow other hosts or ports, give their network, for example --allow-network 127.0.0.0/8"
+        if isinstance(event, End) and event.code in NETWORK_CODES:
+            advice = ALLOW_NETWORK[0].lower() + ALLOW_NETWORK[1:].rstrip(".")
             write(Sheet.of(sys.stderr).prose(f"ararat: {advice}"), to=sys.stderr)
     return received

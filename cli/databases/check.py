@@ -80,8 +80,9 @@ def check_command(
 
     --prefix is the address of this site. It is needed for targets that are paths, and for served names.
 
-    The result of each identifier is one of: resolves, related, metadata, declined (403), dead, unregistered (the NAAN),
-    blocked, unspecified, unreadable, undone. A redirect from https to http is also reported.
+    The result of each identifier is one of: resolves, related, metadata, declined (401, 403, 451), unclear (such as
+    429, 5xx or a time-out), dead, unregistered (the NAAN), blocked, unspecified, unreadable, undone. A redirect from
+    https to http is also reported.
 
     --resume FILE writes the results to FILE as JSON Lines. After an interruption, run the same command to continue.
 

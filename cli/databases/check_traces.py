@@ -20,6 +20,7 @@ from ...webapp.tracing.events import Event
 from .. import streams
 from ..bindings.stores import open_store
 from ..errors import DONE, NO, NO_INPUT, CommandError, write
+from ..options import ALLOW_NETWORK, NETWORK_CODES
 from ..output import Sheet, Style, identifier
 from ..progress import Progress
 
@@ -56,6 +57,7 @@ def check_by_trace(
     from ...webapp.tracing.algorithm import TraceError, refused_trace, trace
     from ...webapp.tracing.client.http_client import GuardedClient
     from ...webapp.tracing.known_resolvers import REGISTRY_KEYWORD, namespace_of, no_resolver, prefix_for
+    from ...webapp.tracing.limits.retry_after import RetryAfter
     from ...webapp.tracing.limits.throttle import PausableClock, PerHostThrottle
     from ...webapp.tracing.own_names import OwnNames
 
@@ -63,7 +65,7 @@ def check_by_trace(
         raise click.UsageError("no identifiers are given; give FILE, - or --database URL")
     stop = threading.Event()
     try:
-        fetch = GuardedClient(networks=networks, stop=stop)
+        fetch = RetryAfter().wrap(GuardedClient(networks=networks, stop=stop))
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="--allow-network") from None
     throttle = PerHostThrottle(pause, stop=stop)
@@ -176,6 +178,8 @@ def _lines(each: BulkTraceRow, sheet: Sheet) -> Iterator[str]:
     yield f"{sheet.paint(each.verdict.ljust(_WIDTH), style)}{sheet.paint(identifier(each.identifier))}"
     if each.verdict not in GOOD:
         yield from sheet.prose(each.sentence, indent=_WIDTH, style="soft")
+        if each.code in NETWORK_CODES:
+            yield from sheet.prose(ALLOW_NETWORK, indent=_WIDTH, style="soft")
         return
     yield from sheet.prose(f"-> {identifier(each.url or '')}", indent=_WIDTH, style="soft")
     if each.downgraded:
@@ -201,7 +205,8 @@ def _result_file(name: str) -> Iterator[tuple[list[BulkTraceRow], TextIO]]:
         # A process that was killed while writing leaves an incomplete line.
         whole = content[: content.rfind(b"\n") + 1]
         found = [_read(line, number, name) for number, line in enumerate(whole.splitlines(), 1)]
-        earlier = [each for each in found if each.verdict != "undone"]
+        # An overloaded host may answer now.
+        earlier = [each for each in found if each.verdict not in ("undone", "unclear")]
         if len(whole) < len(content) or len(earlier) < len(found):
             # The results took hours. They must survive a kill and a full disk at any moment.
             with streams.replaced(name) as new:

@@ -13,7 +13,7 @@ from .. import streams
 from ..bindings.stores import open_store
 from ..errors import DONE, NO, write
 from ..numbers import Number, WholeNumber
-from ..options import database_option, json_option, network_option
+from ..options import ALLOW_NETWORK, NETWORK_CODES, database_option, json_option, network_option
 from ..output import Sheet, Style, identifier
 from ..progress import Progress
 
@@ -59,9 +59,11 @@ def rounds_command(
 ) -> int:
     """Trace the target of each live name, and record the result with the time since when it is so.
 
-    The states are: works, moved (a permanent redirect to another URL), refused (403), dead, and unclear. Names without
-    a target and served names are left out. Several hosts are requested at once, but each host gets one request at a
-    time. Results are recorded in small blocks: after an interruption, run the same command to continue.
+    The states are: works, moved (a permanent redirect to another URL), refused (401, 403, 451), dead, and unclear. A
+    target with 408, 425, 429, 5xx or a time-out is unclear. It is traced again after an hour, and is dead if it stays
+    so for three days. Names without a target and served names are left out. Several hosts are requested at once, but
+    each host gets one request at a time, and none before the time in its Retry-After. Results are recorded in small
+    blocks: after an interruption, run the same command to continue.
 
     `ararat serve --rounds DAYS` does the same while the server runs. To correct the target of a name, run
     `ararat relocate`.
@@ -126,7 +128,8 @@ class _Report:
             write([f"{self._sheet.paint(link.state.ljust(_WIDTH), style)}{identifier(link.identifier)}"])
             write(self._sheet.prose(f"-> {identifier(link.target)}", indent=_WIDTH, style="soft"))
             since = f" Since {link.since:%Y-%m-%d}." if link.since < link.traced else ""
-            write(self._sheet.prose(f"{link.sentence}{since}", indent=_WIDTH, style="soft"))
+            advice = f" {ALLOW_NETWORK}" if link.code in NETWORK_CODES else ""
+            write(self._sheet.prose(f"{link.sentence}{since}{advice}", indent=_WIDTH, style="soft"))
         sys.stdout.flush()
         self._progress.count(self._traced)
 

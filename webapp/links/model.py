@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from typing import Any, Literal, get_args
 
 from ...bindings.names.binding import rfc3339
-from ..tracing.bulk import BulkTraceRow, Verdict
+from ..tracing.bulk import BulkTraceRow, Verdict, is_temporary
 from ..tracing.events import Event, Hop
 
 State = Literal["works", "moved", "refused", "dead", "unclear"]
@@ -17,9 +17,10 @@ STATES: tuple[State, ...] = get_args(State)
 DESCRIPTIONS: dict[State, str] = {
     "works": "The target answers.",
     "moved": "The target answers with a permanent redirect to another URL. Relocate the name to this URL.",
-    "refused": "The host refused the request (403). The page may open in a browser.",
+    "refused": "The host refused the request (401, 403, 451). The page may open in a browser.",
     "dead": "The target does not answer, or answers with an error.",
-    "unclear": "The target could not be traced. The sentence states why.",
+    "unclear": "The target gave no clear answer. The sentence states why. After an overload or a time-out it is tried "
+    "again.",
 }
 
 # RFC 9110, sections 15.4.2 and 15.4.9: 301 and 308 state that the target "has been assigned a new permanent URI".
@@ -32,6 +33,13 @@ _STATES: dict[Verdict, State] = {
     "declined": "refused",
     "dead": "dead",
 }
+
+
+AGAIN = timedelta(hours=1)
+"""The time after which a target is traced again that was overloaded or too slow."""
+
+DEAD_AFTER = timedelta(days=3)
+"""The time after which such a target is dead, if it was so at each trace."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -56,6 +64,21 @@ class TracedTarget:
     sentence: str
     since: datetime
     traced: datetime
+
+    @property
+    def is_temporary(self) -> bool:
+        """Whether the target was overloaded or too slow, so that it can work at another time."""
+        return self.state in ("unclear", "dead") and is_temporary(self.code, self.status)
+
+    def after(self, before: TracedTarget | None) -> TracedTarget:
+        """Return this trace with the state that follows from the trace before, or None without one.
+
+        A target that is overloaded or too slow for days is dead since the first such trace.
+        """
+        if before is None or before.target != self.target or not (self.is_temporary and before.is_temporary):
+            return self
+        state = "dead" if self.traced - before.since >= DEAD_AFTER else "unclear"
+        return replace(self, state=state, since=before.since)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the trace for JSON. Times are RFC 3339 in UTC."""

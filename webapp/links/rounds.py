@@ -14,10 +14,11 @@ from ...bindings.names.errors import BindingsUnavailable
 from ..tracing.algorithm import trace
 from ..tracing.bulk import trace_all
 from ..tracing.client.http_client import GuardedClient
+from ..tracing.limits.retry_after import RetryAfter
 from ..tracing.limits.throttle import PausableClock, PerHostThrottle
 from ..tracing.own_names import OwnNames
-from .model import State, TracedTarget, state_of
-from .store import Links
+from .model import AGAIN, State, TracedTarget, state_of
+from .store import Due, Links
 
 if TYPE_CHECKING:
     from ...middleware import Bindings
@@ -28,6 +29,8 @@ AT_ONCE = 4
 
 _BLOCK = 20
 _BLOCK_SECONDS = 5.0
+
+_retry_after = RetryAfter()
 
 _log = logging.getLogger(__name__)
 
@@ -60,7 +63,7 @@ class Round:
         self._older_than = older_than
         self._most = most
         self._own = OwnNames(bindings, prefix)
-        self._fetch = GuardedClient(networks=networks, stop=self.stop)
+        self._fetch = _retry_after.wrap(GuardedClient(networks=networks, stop=self.stop))
         self._throttle = PerHostThrottle(pause, stop=self.stop)
 
     def run(self, progress: Callable[[TracedTarget], object] | None = None) -> Counter[State]:
@@ -85,12 +88,16 @@ class Round:
                 self.links.record(block)
         return counts
 
+    def _due(self) -> Iterator[Due]:
+        now = self._bindings.now()
+        return self.links.due(now - self._older_than, again=now - AGAIN)
+
     def _traced(self) -> Iterator[TracedTarget]:
         due: dict[str, tuple[str, str]] = {}
         events: dict[str, list[Event]] = {}
 
         def names() -> Iterator[str]:
-            for number, each in enumerate(self.links.due(self._bindings.now() - self._older_than)):
+            for number, each in enumerate(self._due()):
                 if number == self._most or self.stop.is_set():
                     return
                 due[each.identifier] = each.key, each.target
@@ -107,7 +114,7 @@ class Round:
             state = state_of(result, events.pop(result.identifier))
             if state is not None:
                 now = self._bindings.now()
-                yield TracedTarget(
+                link = TracedTarget(
                     identifier=result.identifier,
                     key=key,
                     target=target,
@@ -119,6 +126,7 @@ class Round:
                     since=now,
                     traced=now,
                 )
+                yield link.after(self.links.of_name(key)) if link.is_temporary else link
 
 
 def run_continuously(new_round: Callable[[], Round], stop: threading.Event, pause: float = 3600.0) -> None:

@@ -37,7 +37,16 @@ _DUE = (
         names.c.target.is_not(None),
         names.c.kind != "served",
         names.c.key > bindparam("after"),
-        or_(links.c.key.is_(None), links.c.target != names.c.target, links.c.traced < bindparam("before")),
+        or_(
+            links.c.key.is_(None),
+            links.c.target != names.c.target,
+            links.c.traced < bindparam("before"),
+            and_(
+                links.c.state == "unclear",
+                or_(*(links.c.code == code for code in ("error-status", "timeout", "time-used-up"))),
+                links.c.traced < bindparam("again"),
+            ),
+        ),
     )
     .order_by(names.c.key)
     .limit(_PAGE)
@@ -61,14 +70,16 @@ class Links:
     def __init__(self, bindings: Bindings) -> None:
         self.bindings = bindings
 
-    def due(self, before: datetime) -> Iterator[Due]:
+    def due(self, before: datetime, again: datetime | None = None) -> Iterator[Due]:
         """Yield the names whose target was last traced before a time, or never, in the order of their keys.
+
+        A target that was overloaded or too slow is due if it was traced before ``again``.
 
         Served names and names without a target are left out. Names are read in pages, so that no transaction stays
         open while they are traced.
         """
         after = ""
-        while found := self._rows(_DUE, after=after, before=rfc3339(before)):
+        while found := self._rows(_DUE, after=after, before=rfc3339(before), again=rfc3339(again or before)):
             for key, long_identifier, target in found:
                 yield Due(key, long_identifier or key, target)
             after = found[-1][0]

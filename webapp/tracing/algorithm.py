@@ -135,6 +135,7 @@ class _Run:
     requested: list[str] = field(init=False, default_factory=list)
     trusted: list[str] = field(init=False, default_factory=list)
     circle: bool = field(init=False, default=False)
+    has_cookie: bool = field(init=False, default=False)
 
     def events(self, identifier: str, *, normalize: bool) -> Iterator[Event]:
         try:
@@ -190,6 +191,7 @@ class _Run:
             return self._failed(url, at, failed), self.end("failure", failed.code, why)
         self.trusted.append("this site" if response.where == "here" else url.host)
         seconds = self.clock() - at
+        self.has_cookie = self.has_cookie or bool(response.all("set-cookie"))
         target, end = self._dispatch(url, response)
         # "Decrement max_redirects by 1."
         self.redirects_left -= 1
@@ -206,6 +208,7 @@ class _Run:
             self.fragment,
             self.circle,
             self.target.expected,
+            self.has_cookie,
         )
         location = next(iter(response.all("location")), None)
         hop = Hop(

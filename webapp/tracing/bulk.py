@@ -20,6 +20,7 @@ Verdict = Literal[
     "related",
     "metadata",
     "declined",
+    "unclear",
     "dead",
     "unregistered",
     "blocked",
@@ -32,7 +33,8 @@ VERDICTS: dict[Verdict, str] = {
     "resolves": "leads to the resource",
     "related": "leads to a related resource",
     "metadata": "leads to metadata",
-    "declined": "the host refused the request (403); the page may open in a browser",
+    "declined": "the host refused the request (401, 403, 451); the page may open in a browser",
+    "unclear": "no clear answer, such as 429, 5xx or a time-out; try again at another time",
     "dead": "the last request failed or got an error",
     "unregistered": "the NAAN is not registered",
     "blocked": "leads to an address that is not allowed",
@@ -43,12 +45,18 @@ VERDICTS: dict[Verdict, str] = {
 """The verdicts on an identifier. No text assigns blame, because the ARK draft leaves the cause open."""
 
 GOOD = frozenset({"resolves", "related", "metadata"})
-# A 403 is not a failure: the host may answer a browser.
-OPEN = GOOD | {"declined"}
+# A 403 is not a failure: the host may answer a browser. An overloaded host may answer later.
+OPEN = GOOD | {"declined", "unclear"}
 
 _BLOCKED = frozenset({"blocked", "port", "not-asked"})
 # Failures of this process, which may not happen again.
 _UNDONE = frozenset({"busy", "client-error", "stopped", "too-often"})
+_DECLINED = frozenset({401, 403, 451})
+# RFC 9110, sections 15.5.9 and 15.6; RFC 8470 (425); RFC 6585 (429): the same request can succeed later.
+_BUSY = frozenset({408, 425, 429})
+_TIME_OUTS = frozenset({"timeout", "time-used-up"})
+# Failures by the draft that a browser may open, because it sends cookies and corrects a Location: the codes of notes.
+_OPEN_IN_BROWSERS = {"too-many-redirects": "cookie-loop", "location-invalid": "browsers-open"}
 _STATES: dict[State, Verdict] = {"direct": "resolves", "related": "related", "metadata": "metadata"}
 
 
@@ -138,19 +146,34 @@ def row(identifier: str, events: Iterable[Event]) -> BulkTraceRow:
     >>> row("ark:12345/x", [End("failure", "direct", None, None, 1, 0.2, "dns", "Hop 1 had no answer.")]).verdict
     'dead'
     """
-    downgraded, status, end = False, None, None
+    downgraded, status, end, notes = False, None, None, {}
     for event in events:
         if isinstance(event, Hop):
             status = event.status
+            notes |= {note.code: note.text for note in event.notes}
             downgraded = downgraded or any(note.code == "downgrade" for note in event.notes)
         elif isinstance(event, End):
             end = event
     if end is None:
         raise ValueError("a trace without an end has no verdict")
     seconds = round(end.seconds, 3)
-    return BulkTraceRow(
-        identifier, _verdict(end, status), downgraded, status, end.url, end.hops, seconds, end.code, end.sentence
-    )
+    verdict, sentence = _verdict(end, status), end.sentence
+    if verdict == "dead" and (note := notes.get(_OPEN_IN_BROWSERS.get(end.code, ""))) is not None:
+        verdict, sentence = "unclear", f"{sentence} {note}"
+    return BulkTraceRow(identifier, verdict, downgraded, status, end.url, end.hops, seconds, end.code, sentence)
+
+
+def is_temporary(code: str, status: int | None) -> bool:
+    """Return whether the end of a trace can be another one at another time: an overloaded host, or a time-out.
+
+    ``code`` is that of the :class:`~.events.End`, and ``status`` the last status.
+
+    >>> is_temporary("error-status", 503), is_temporary("error-status", 404), is_temporary("timeout", None)
+    (True, False, True)
+    """
+    if code == "error-status" and status is not None:
+        return status in _BUSY or status >= 500
+    return code in _TIME_OUTS
 
 
 def trace_all(
@@ -228,8 +251,10 @@ def _verdict(end: End, status: int | None) -> Verdict:
         case "unspecified":
             return "unspecified"
         case "failure":
-            if end.code == "error-status" and status == 403:
+            if end.code == "error-status" and status in _DECLINED:
                 return "declined"
+            if is_temporary(end.code, status):
+                return "unclear"
             if end.code == "naan-not-registered":
                 return "unregistered"
             if end.code in _BLOCKED:

@@ -50,7 +50,7 @@ NBN_SOURCES = {
     "se": "the Swedish National Data Service: nbn-resolving.org redirects to urn.kb.se, which has no prefix",
     "si": "the resolver CZIDLO of the Czech National Library, which redirects Slovenian numbers to it",
 }
-"""Where each prefix is published or used, by country code. They were read in November 2026 and not requested."""
+"""The places where each prefix is published or used, by country code. They were read in November 2026."""
 
 # RFC 8458, section 4.2: "prefix = iso-cc *( ":" subspc )", followed by "-" and the string that a library assigned.
 _COUNTRY = re.compile("([A-Za-z]{2})[:-]")

@@ -36,6 +36,10 @@ _NUMBERS = (
     *("No", "One", "Two", "Three", "Four", "Five", "Six"),
     *("Seven", "Eight", "Nine", "Ten", "Eleven", "Twelve"),
 )
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
+UNSAFE = frozenset({"javascript", "data", "vbscript", "file", "blob"})
+"""The schemes of URLs that a browser must not open from a redirect: they run a program or read a file."""
+
 UNSPECIFIED = "It is unspecified whether the resource or its resolution failed."
 
 
@@ -49,6 +53,7 @@ class HopContext:
     - ``fragment``: the fragment of the identifier, or None.
     - ``circle``: whether the hosts of the registry redirect to each other in a loop.
     - ``expected``: the known resolver of the identifier, or None.
+    - ``has_cookie``: whether a response of the trace sets a cookie, which the trace does not send.
     """
 
     method: str
@@ -60,6 +65,7 @@ class HopContext:
     fragment: str | None
     circle: bool
     expected: ExpectedResolver | None = None
+    has_cookie: bool = False
 
     @property
     def at_resolver(self) -> bool:
@@ -109,6 +115,8 @@ def _notes(context: HopContext) -> Iterator[Note]:
         yield from _expected_notes(context, context.expected)
     if context.target is not None:
         yield from _redirect_notes(context, context.target)
+    elif status in REDIRECTS:
+        yield from _bad_location_notes(context)
     if context.at_resolver:
         yield from _resolver_notes(status, host)
     if status == 403:
@@ -154,6 +162,22 @@ def _resolver_notes(status: int, host: str) -> Iterator[Note]:
         yield Note("no-location", f"{host} does not know a location for this identifier. Another resolver may.")
 
 
+def _bad_location_notes(context: HopContext) -> Iterator[Note]:
+    """Yield a note on a Location that is not a URI, if browsers change it to one and open it."""
+    fields = context.response.all("location")
+    if len(fields) != 1 or (opened := reference.opened_by_browsers(fields[0])) is None:
+        return
+    changed = []
+    if not fields[0].isascii():
+        changed.append(f"encode {opened.meaning}" if opened.meaning else "encode its octets")
+    if " " in fields[0].strip(" "):
+        changed.append("encode its spaces")
+    if "\\" in fields[0]:
+        changed.append("read \\ as /")
+    text = f"The Location is not a URI, but browsers {' and '.join(changed) or 'correct it'} and open it."
+    yield Note("browsers-open", text, opened.url)
+
+
 def _redirect_notes(context: HopContext, target: UriReference) -> Iterator[Note]:
     location = reference.parse(context.response.all("location")[0])
     if location.is_relative:
@@ -173,7 +197,13 @@ def _redirect_notes(context: HopContext, target: UriReference) -> Iterator[Note]
         yield Note("downgrade", text)
     if target.is_web and target.host != context.url.host:
         yield Note("other-host", f"The redirect leads to another host, {host_of(target)}.")
-    if not target.is_web:
+    if context.has_cookie and str(target.without_fragment()) in context.requested:
+        text = "The redirect leads back, and a response set a cookie. A browser sends the cookie and may get the page."
+        yield Note("cookie-loop", text)
+    if (target.scheme or "").lower() in UNSAFE:
+        text = f"A {target.scheme}: URL runs a program or reads a file in the browser. Do not open it."
+        yield Note("not-web", text)
+    elif not target.is_web:
         yield Note("not-web", f"The redirect leads to a {target.scheme}: URL, which is not requested.")
     if context.circle:
         text = "The registry redirects to itself in a loop: the NAAN is not registered."
@@ -198,7 +228,19 @@ def found(state: State, uri: str, inflection: str, *, fetched: bool) -> str:
         # The draft gives direct and related no meaning for a request with an inflection (R-10).
         "metadata": f"The answer to the inflection {inflection} is at {uri}",
     }[state]
+    if is_unsafe(uri):
+        why = "Such a URL runs a program or reads a file in the browser, so it was not requested. Do not open it."
+        return f"The redirect leads to {uri}. {why}"
     return f"{sentence}." if fetched else f"{sentence}. This is not a web address, so it was not requested."
+
+
+def is_unsafe(uri: str) -> bool:
+    """Return whether a browser runs a program or reads a file when a user opens a URI.
+
+    >>> is_unsafe("JavaScript:alert(1)"), is_unsafe("mailto:a@example.org")
+    (True, False)
+    """
+    return uri.partition(":")[0].lower() in UNSAFE
 
 
 def refused(problem: Problem) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from ...identifiers.text import display
 from ...identifiers.text.iri import PCHAR, PCT_ENCODED, SUB_DELIMS, UNRESERVED, run
@@ -118,6 +119,45 @@ def parse(text: str) -> UriReference:
         if component is not None and production.fullmatch(component) is None:
             raise BadReference(f"the {name} is not valid in a URI: {display.escape(component[:40])}")
     return UriReference(found["scheme"], found["authority"], found["path"], found["query"], found["fragment"])
+
+
+class Opened(NamedTuple):
+    """A Location as browsers open it: its URL, and the text of its octets outside ASCII, or None."""
+
+    url: str
+    meaning: str | None
+
+
+def opened_by_browsers(text: str) -> Opened | None:
+    """Return a URI reference as browsers read it, or None if they do not open it. ``text`` has a character per octet.
+
+    Spaces around it are removed, octets outside ASCII and spaces are percent-encoded, and a backslash is a slash.
+    Source: https://url.spec.whatwg.org/#url-parsing
+
+    >>> opened_by_browsers("/caf\\u00c3\\u00a9").url, opened_by_browsers(" /a b\\\\c").url
+    ('/caf%C3%A9', '/a%20b/c')
+    >>> opened_by_browsers("/a\\x00"), opened_by_browsers("")
+    (None, None)
+    """
+    before, mark, rest = text.strip(" ").partition("?")
+    try:
+        octets = (before.replace("\\", "/") + mark + rest).encode("latin-1")
+    except UnicodeEncodeError:
+        return None
+    if any(octet < 0x20 or octet == 0x7F for octet in octets):
+        return None
+    url = "".join(chr(octet) if 0x20 < octet < 0x7F else f"%{octet:02X}" for octet in octets)
+    try:
+        found = parse(url)
+    except BadReference:
+        return None
+    if not url or not (found.is_relative or found.is_web):
+        return None
+    try:
+        meaning = "".join(re.findall("[^\x00-\x7f]", octets.decode("utf-8")))
+    except UnicodeDecodeError:
+        meaning = ""
+    return Opened(url, f"{display.named(meaning[0])} in UTF-8" if meaning else None)
 
 
 def resolve(base: UriReference, reference: UriReference) -> UriReference:

@@ -302,7 +302,7 @@ class Fragments:
         return self._render(
             "inspector/_ended.html",
             end=event,
-            status=_STATUSES[event.outcome],
+            status="warn" if messages.is_unsafe(event.url or "") else _STATUSES[event.outcome],
             link=_link(event),
             finished=datetime.now(UTC),
             again=self.again,

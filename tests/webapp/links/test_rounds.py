@@ -5,7 +5,7 @@ from __future__ import annotations
 import http.server
 import threading
 from collections.abc import Callable, Iterator
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from ararat.bindings.names.errors import ReadOnlyBindings
 from ararat.cli import main
 from ararat.middleware import Bindings
-from ararat.webapp.links.model import State
+from ararat.webapp.links.model import State, TracedTarget
 from ararat.webapp.links.rounds import Round, run_continuously
 from ararat.webapp.links.store import Links
 
@@ -66,6 +66,43 @@ def run(bindings: Bindings, **options) -> dict[State, int]:
 def states(bindings: Bindings) -> dict[str, str]:
     links = Links(bindings)
     return {link.key.removeprefix("ark:12345"): link.state for state in links.count() for link in links.of_state(state)}
+
+
+def link(days: float, status: int | None = 503, code: str = "error-status", since: float = 0.0) -> TracedTarget:
+    result = {"identifier": "ark:12345/x", "key": "ark:12345/x", "target": "https://a.test/", "url": None}
+    state: State = "works" if status == 200 else "dead" if status == 404 else "unclear"
+    start = datetime(2026, 1, 1, tzinfo=UTC)
+    times = {"since": start + timedelta(days=since or days), "traced": start + timedelta(days=days)}
+    return TracedTarget(**result, state=state, status=status, code=code, sentence="", **times)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("new", "old", "state", "since"),
+    [
+        pytest.param(link(9), None, "unclear", 9, id="the first trace"),
+        pytest.param(link(9), link(8), "unclear", 8, id="for a day"),
+        pytest.param(link(9), link(8, since=5), "dead", 5, id="for days"),
+        pytest.param(link(9, None, "timeout"), link(8, since=5), "dead", 5, id="another temporary failure"),
+        pytest.param(link(9), link(8, 200, "found", since=1), "unclear", 9, id="it worked before"),
+        pytest.param(link(9), link(8, 404, since=1), "unclear", 9, id="it was not found before"),
+        pytest.param(link(9, 404), link(8, since=1), "dead", 9, id="not found is dead at once"),
+        pytest.param(link(9, 302, "location-invalid"), link(8, since=1), "unclear", 9, id="not temporary"),
+    ],
+)
+def test_an_overloaded_target_is_dead_after_days(new, old, state, since):
+    found = new.after(old)
+    assert (found.state, found.since) == (state, datetime(2026, 1, 1, tzinfo=UTC) + timedelta(days=since))
+
+
+def test_an_unclear_target_is_traced_again_after_an_hour(bindings, site):
+    for name, status in {"busy": 503, "gone": 404}.items():
+        site.statuses[f"/{name}"] = status
+        bindings.bind(f"ark:12345/{name}", f"http://127.0.0.1:{site.server_port}/{name}")
+    assert run(bindings) == {"unclear": 1, "dead": 1}
+    links, now = Links(bindings), bindings.now()
+    for hours, due in {-1: [], 1: ["ark:12345/busy"]}.items():
+        again = now + timedelta(hours=hours)
+        assert [each.identifier for each in links.due(now - timedelta(days=30), again=again)] == due
 
 
 EXPECTED = {

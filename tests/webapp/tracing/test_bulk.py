@@ -46,6 +46,27 @@ def scripted(*answers: HopResponse | HopFailed):
         pytest.param("ark:12345/x", TO_HTTP, "resolves", True, id="downgraded"),
         pytest.param("ark:12345/x", [HopResponse(404, "", ())], "dead", False, id="an error"),
         pytest.param("ark:12345/x", [HopResponse(403, "", ())], "declined", False, id="declined"),
+        *(
+            pytest.param("ark:12345/x", [HopResponse(status, "", ())], verdict, False, id=str(status))
+            for verdict, statuses in {
+                "declined": (401, 451),
+                "unclear": (408, 425, 429, 500, 502, 503, 504, 599),
+                "dead": (400, 405, 410, 418),
+            }.items()
+            for status in statuses
+        ),
+        pytest.param("ark:12345/x", [HopFailed("timeout")], "unclear", False, id="time-out"),
+        *(
+            pytest.param("ark:12345/x", [HopResponse(302, "", (("Location", location),))], verdict, False, id=location)
+            for location, verdict in {
+                "/caf\u00c3\u00a9": "unclear",
+                "/latin\u00e9": "unclear",
+                "/a b/c d": "unclear",
+                "https://a.test\\x": "unclear",
+                "/a\tb": "dead",
+                "http://[x": "dead",
+            }.items()
+        ),
         pytest.param(
             "ark:12345/x",
             [HopResponse(302, "", (("Location", "https://a.test/403"),)), HopFailed("dns")],
@@ -74,6 +95,25 @@ def test_each_trace_has_a_verdict(identifier, answers, verdict, downgraded):
     assert (found.verdict, found.downgraded) == (verdict, downgraded)
     assert found.ok == (verdict in ("resolves", "related", "metadata") and not downgraded)
     assert BulkTraceRow.of_dict(found.as_dict()) == found
+
+
+def loop(*fields: tuple[str, str]) -> HopResponse:
+    return HopResponse(302, "", (("Location", "https://a.test/1"), *fields))
+
+
+def test_a_loop_with_a_cookie_is_unclear_and_one_without_is_dead():
+    first = HopResponse(302, "", (("Location", "https://a.test/1"),))
+    found = row("ark:12345/x", trace("ark:12345/x", fetch=scripted(first, loop(("Set-Cookie", "a=b")))))
+    assert (found.verdict, found.code) == ("unclear", "too-many-redirects")
+    assert found.sentence.endswith("A browser sends the cookie and may get the page.")
+    assert row("ark:12345/x", trace("ark:12345/x", fetch=scripted(first, loop()))).verdict == "dead"
+
+
+def test_the_note_names_the_character_of_the_octets():
+    moved = HopResponse(302, "", (("Location", "/caf\u00c3\u00a9"),))
+    found = row("ark:12345/x", trace("ark:12345/x", fetch=scripted(moved)))
+    assert found.code == "location-invalid"
+    assert "browsers encode U+00E9" in found.sentence
 
 
 GOOD_ROW = row("ark:12345/x", trace("ark:12345/x", fetch=scripted(HopResponse(200, "", ()))))

@@ -114,6 +114,17 @@ def test_the_default_context_verifies_and_ignores_the_environment(monkeypatch, t
     assert context.keylog_filename is None
 
 
+@pytest.mark.parametrize("variable", ["SSL_CERT_FILE", "SSL_CERT_DIR"])
+def test_the_certificates_of_the_environment_replace_those_of_the_system(monkeypatch, tmp_path, variable):
+    trustme.CA().cert_pem.write_to_path(tmp_path / "ca.pem")
+    monkeypatch.delenv("SSL_CERT_FILE", raising=False)
+    monkeypatch.delenv("SSL_CERT_DIR", raising=False)
+    monkeypatch.setenv(variable, str(tmp_path / "ca.pem" if variable == "SSL_CERT_FILE" else tmp_path))
+    found = tls_context.__wrapped__().get_ca_certs()
+    # The certificates of a folder are read on demand.
+    assert len(found) == (1 if variable == "SSL_CERT_FILE" else 0)
+
+
 def test_the_default_context_offers_only_http_1_1():
     server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     trustme.CA().issue_cert("a.example").configure_cert(server)

@@ -7,6 +7,7 @@ pause would keep it busy permanently. Here OpenSSL gets the received bytes in pi
 from __future__ import annotations
 
 import functools
+import os
 import ssl
 from collections.abc import Callable
 from pathlib import Path
@@ -28,18 +29,27 @@ T = TypeVar("T")
 def tls_context() -> ssl.SSLContext:
     """Return the default TLS settings: TLS 1.2 or newer, the CA certificates of the system, and verified host names.
 
-    ``SSL_CERT_FILE``, ``SSL_CERT_DIR`` and ``SSLKEYLOGFILE`` are not read. The client sends no certificate.
+    The environment variables ``SSL_CERT_FILE`` and ``SSL_CERT_DIR`` replace those certificates, as in OpenSSL. A file
+    or folder that does not exist is ignored. ``SSLKEYLOGFILE`` is not read. The client sends no certificate.
     """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     paths = ssl.get_default_verify_paths()
-    cafile = paths.openssl_cafile if Path(paths.openssl_cafile).is_file() else None
-    capath = paths.openssl_capath if Path(paths.openssl_capath).is_dir() else None
+    cafile = _existing("SSL_CERT_FILE", Path.is_file)
+    capath = _existing("SSL_CERT_DIR", Path.is_dir)
+    if cafile is None and capath is None:
+        cafile = paths.openssl_cafile if Path(paths.openssl_cafile).is_file() else None
+        capath = paths.openssl_capath if Path(paths.openssl_capath).is_dir() else None
     if cafile or capath:
         context.load_verify_locations(cafile, capath)
     else:
         context.load_default_certs()
     context.set_alpn_protocols(["http/1.1"])
     return context
+
+
+def _existing(variable: str, exists: Callable[[Path], bool]) -> str | None:
+    value = os.environ.get(variable)
+    return value if value and exists(Path(value)) else None
 
 
 class TLS:
