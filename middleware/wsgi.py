@@ -32,7 +32,7 @@ from .http.well_known import ask_site
 from .http.wsgi import pass_on, plain_path, request_for_name, request_for_resource, send
 from .request_handler import RequestHandler
 from .resolution.result import Resolution
-from .resolution.settings import Settings, SettingsArguments
+from .resolution.settings import Settings, SettingsArguments, parameters
 from .resolution.source import BindingSource
 
 if TYPE_CHECKING:
@@ -46,66 +46,7 @@ class ResolverMiddleware:
 
     :param app: the site, a WSGI application.
     :param bindings: the result of :func:`~ararat.middleware.open_bindings`, or another :class:`BindingSource`.
-    :param prefix: str or None (default). The public address of the resolver (``https://example.org``). Links begin with
-        it. Without it, links are paths.
-    :param also: iterable of str, default empty. Other prefixes of the same resolver.
-    :param naans: collection of str or None (default). The NAANs that this resolver answers for. The default is all.
-    :param forward: bool, default False. Redirect ARKs of other NAANs to the resolver in the registry of NAANs; needs
-        ``naans`` and ``prefix``.
-    :param schemes: collection of str and :class:`~ararat.middleware.OwnScheme`, default ``("ark", "urn")``. The schemes
-        to answer for: "ark", "urn", and schemes of the site (``OwnScheme``).
-    :param max_length: int, default 3500. The length in bytes, at least 255, above which an identifier can be refused
-        with 414. Decision A-11 lists identifiers that are never refused.
-    :param ignore_trailing_slash: bool, default True. Resolve ``ark:12345/x/`` and ``ark:12345/x.`` as
-        ``ark:12345/x`` (A-13).
-    :param ignored_parameters: iterable of str, default the tracking parameters of large platforms. Names of query
-        parameters to ignore; ``utm_*`` matches all names that begin with ``utm_``.
-    :param forward_query: bool, default False. Append an unknown query to the target of a located or related binding.
-        Otherwise it is answered with 404.
-    :param inflections: mapping of str to str, default empty. Inflections of the site (``?cite``), each with a
-        description (ARK-044). They are appended to the target of a located or related binding, and listed in every
-        description.
-    :param cache: int, default 300. How many seconds clients can store a redirect or a description, from 0 to a year.
-    :param hsts: str or None (default). The Strict-Transport-Security field of answers to https requests. Without it,
-        the field is not sent.
-    :param well_known: bool, default True. Answer ``/.well-known/ark`` with the path of the resolver if the site has no
-        page there.
-    :param inspector: str or None (default). The path or http(s) address of an inspector, to which error pages link; "/"
-        if the site itself is the inspector. Without it, there are no such links.
-    :param services: str or None (default). The path of the services of RFC 2169 (``/uri-res``); needs ``prefix``.
-        Without it, they do not exist.
-    :param sitemap: str or None (default). The path of a sitemap of the live names (``/sitemap-names.xml``); needs
-        ``prefix``. Without it, the site answers at this path.
-    :param atom: str or None (default). The path of an Atom feed of the changes of names (``/changes.atom``); needs
-        ``prefix``. Without it, the site answers at this path.
-    :param oai: str or None (default). The path of an OAI-PMH repository of the names (``/oai``); needs ``prefix``.
-        Without it, the site answers at this path.
-    :param log: str or None (default). The path below which the files of the log are served (``/log``); needs
-        ``log_folder``.
-    :param log_folder: str or None (default). The folder of the log, as in ``ararat log init --dir``.
-    :param metrics: str or None (default). The path of the metrics for Prometheus (``/metrics``); needs
-        ``metrics_token_file`` and the extra ``metrics``. Without it, nothing is counted.
-    :param metrics_token_file: str or None (default). The file with the token for requests of the metrics, in one line
-        of at least 16 characters.
-    :param statistics: str or None (default). Where to count the requests for each name and day, without data of the
-        clients: the path of an SQLite file, which is created, or a ``postgresql://`` URL. Without it, nothing is
-        counted.
-    :param cors: bool or iterable of str, default True. The pages whose scripts can read the answers (CORS): True for
-        the pages of every site, False for none, or a list of origins (``https://example.org``).
-    :param referrer_policy: str or None, default "no-referrer". The Referrer-Policy field of all answers. With
-        "no-referrer" the target does not see which page linked to the identifier; with
-        "strict-origin-when-cross-origin" it sees the site of that page. With None the field is not sent, and the policy
-        of that page applies.
-    :param languages: iterable of str, default all. The languages of the public pages. The field Accept-Language of a
-        request selects one; the first is the default. One language is fixed for all visitors.
-    :param institution: str or None (default). The name of the institution, which the public pages show. A value that is
-        recorded in the database replaces this one, as for the next four settings.
-    :param logo: str or None (default). The logo: a path of this site (``/static/logo.svg``), or a data URL with a PNG,
-        JPEG, GIF or WebP image of at most 32,768 bytes.
-    :param contact: str or None (default). The contact for visitors: an e-mail address, a URL or another text.
-    :param colour: str or None (default). The colour of the institution (``#0b4f6c``). Links get the nearest readable
-        colour, on light and on dark pages.
-    :param statement: str or None (default). A text at the end of each public page, of at most 1,000 characters.
+    {settings}
     :param on_resolve: callable or None (default). It is called with the :class:`~ararat.middleware.Resolution` of each
         request for an identifier, before the answer is sent. ``status`` is the status of the answer (200 for any served
         name), ``seconds`` the duration. Its exceptions are logged and change no answer.
@@ -196,3 +137,9 @@ class ResolverMiddleware:
         if isinstance(answer, Handover):
             return pass_on(answer, self.app, environ, start_response)
         return send(answer, start_response, head=request.method == "HEAD")
+
+
+# The texts of the settings are written once, where the settings are declared. Python can omit docstrings (-OO).
+ResolverMiddleware.__doc__ = ResolverMiddleware.__doc__ and ResolverMiddleware.__doc__.replace(
+    "{settings}", parameters()
+)

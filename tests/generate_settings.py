@@ -2,42 +2,27 @@
 
     .venv/bin/python tests/generate_settings.py
 
-The settings of the resolver come from the docstring of ResolverMiddleware and the defaults of Settings, those of the
-command from its options. A test compares the page with the code.
+The settings of the resolver come from their declarations, those of the command from its options. A test compares the
+page with the code.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from pathlib import Path
-from typing import Any
 
 import click
 
 from ararat.cli.serving.serve import serve_command
-from ararat.middleware import ResolverMiddleware
-from ararat.middleware.resolution.settings import Settings
+from ararat.middleware.resolution.settings import described
 
 PAGE = Path(__file__).parents[1] / "docs" / "settings.md"
 _TABLE = re.compile(r"^(?:\|.*\n)+", re.MULTILINE)
-# Defaults that are wrong or too long as Python values.
-_DEFAULTS = {
-    "naans": "all",
-    "schemes": "ark and urn",
-    "ignored_parameters": "parameters of large platforms",
-    "prefix": "none",
-    "languages": "all",
-}
 
 
 def settings() -> str:
     """Return the table of the settings of ResolverMiddleware."""
-    # ":param NAME: TYPE. TEXT", in which a type contains no full stop.
-    described = r"^    :param (\w+): (?:[^.]|\.(?!\s))+\.\s+((?:.+\n?)(?: {8,}.+\n?)*)"
-    texts = dict(re.findall(described, ResolverMiddleware.__doc__ or "", re.MULTILINE))
-    fields = [field for field in dataclasses.fields(Settings) if field.init]
-    rows = [(f"`{field.name}`", _default(field), _sentence(texts[field.name])) for field in fields]
+    rows = [(f"`{each.name}`", each.default, _sentence(f"{each.text} {each.details}")) for each in described()]
     return _table(("setting", "default", "what it does"), rows)
 
 
@@ -61,25 +46,17 @@ def page(text: str) -> str:
     return _TABLE.sub(lambda _: next(tables), text, count=2)
 
 
-def _default(field: dataclasses.Field[Any]) -> str:
-    if field.name in _DEFAULTS:
-        return _DEFAULTS[field.name]
-    if field.default is dataclasses.MISSING or field.default in (None, ()):
-        return "none"
-    return {True: "yes", False: "no"}[field.default] if isinstance(field.default, bool) else str(field.default)
-
-
 def _plain(option: click.Option) -> str:
     if isinstance(option.show_default, str):
         return option.show_default
     if isinstance(option.default, str | int) and not isinstance(option.default, bool):
         return str(option.default)
-    setting = {field.name: field for field in dataclasses.fields(Settings)}.get(str(option.name))
-    return _default(setting) if setting is not None else "none"
+    return next((each.default for each in described() if each.name == option.name), "none")
 
 
 def _sentence(text: str) -> str:
-    words = " ".join(text.replace("``", "`").split()).removesuffix(".").replace("|", "\\|")
+    plain = re.sub(":class:`~?[.a-z]*([A-Za-z]+)`", r"`\1`", " ".join(text.replace("``", "`").split()))
+    words = plain.removesuffix(".").replace("|", "\\|")
     return words[:1].upper() + words[1:]
 
 

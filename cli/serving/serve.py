@@ -8,6 +8,7 @@ from __future__ import annotations
 import errno
 import logging
 import os
+import re
 import shutil
 import socket
 import sys
@@ -22,6 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from ...middleware.resolution.settings import SettingDescription, described
 from .. import exposed_files
 from ..bindings.stores import SERVED_ADVICE
 from ..errors import NO_INPUT, UNAVAILABLE, CommandError, store_errors, write
@@ -36,83 +38,6 @@ if TYPE_CHECKING:
     from ...identifiers.iri_policy import Profile
     from ...middleware import Bindings, Resolution
 
-# The settings of the resolver. An option that is not given keeps the default of the setting.
-_SETTINGS: dict[str, dict[str, Any]] = {
-    "--also": {"multiple": True, "metavar": "URL", "help": "Another prefix of this site. Can be repeated."},
-    "--naans": {
-        "multiple": True,
-        "metavar": "NAAN",
-        "help": "Resolve this NAAN only. Can be repeated.  [default: all]",
-    },
-    "--schemes": {"multiple": True, "metavar": "SCHEME", "help": "Resolve ark or urn only.  [default: both]"},
-    "--max-length": {"type": WholeNumber(), "metavar": "BYTES", "help": "Refuse longer identifiers.  [default: 3500]"},
-    "--ignore-trailing-slash/--no-ignore-trailing-slash": {
-        "default": None,
-        "help": "Resolve ark:12345/x/ and ark:12345/x. as ark:12345/x.  [default: yes]",
-    },
-    "--ignored-parameters": {
-        "multiple": True,
-        "metavar": "NAME",
-        "help": "Query parameter to ignore. utm_* matches a prefix. Can be repeated.",
-    },
-    "--forward-query": {"is_flag": True, "default": None, "help": "Append an unknown query to the target."},
-    "--cache": {
-        "type": WholeNumber(),
-        "metavar": "SECONDS",
-        "help": "Let clients cache answers this long.  [default: 300]",
-    },
-    "--well-known/--no-well-known": {
-        "default": None,
-        "help": "Answer /.well-known/ark with the path of the resolver.  [default: yes]",
-    },
-    "--services": {"metavar": "PATH", "help": "Offer the services of RFC 2169 below this path, usually /uri-res."},
-    "--sitemap": {"metavar": "PATH", "help": "Offer a sitemap of the names at this path, such as /sitemap-names.xml."},
-    "--atom": {
-        "metavar": "PATH",
-        "help": "Offer an Atom feed of changes of names at this path, such as /changes.atom.",
-    },
-    "--oai": {"metavar": "PATH", "help": "Offer the names to OAI-PMH harvesters at this path, such as /oai."},
-    "--log": {"metavar": "PATH", "help": "Serve the files of the log below this path, usually /log."},
-    "--log-folder": {"metavar": "DIR", "help": "The folder of the log, as in `ararat log init --dir`."},
-    "--metrics": {
-        "metavar": "PATH",
-        "help": "Offer metrics for Prometheus at this path, usually /metrics. Needs --metrics-token-file.",
-    },
-    "--metrics-token-file": {
-        "metavar": "FILE",
-        "help": "The file with the token that a request for the metrics must contain, in one line.",
-    },
-    "--statistics": {
-        "metavar": "FILE|URL",
-        "help": "Count the requests for each name and day in this SQLite file or PostgreSQL database (ararat stats).",
-    },
-    "--cors": {
-        "multiple": True,
-        "metavar": "ORIGIN|all|none",
-        "help": "Allow scripts of this origin to read answers of the resolver. Can be repeated.  [default: all]",
-    },
-    "--referrer-policy": {
-        "metavar": "POLICY",
-        "help": "Set Referrer-Policy in answers of the resolver.  [default: no-referrer]",
-    },
-    "--hsts": {"metavar": "FIELD", "help": "Set Strict-Transport-Security in answers over https."},
-    "--languages": {
-        "multiple": True,
-        "metavar": "LANGUAGE",
-        "help": "Show the public pages in this language, such as de. Can be repeated; the first is the default.  "
-        "[default: all]",
-    },
-    "--institution": {"metavar": "NAME", "help": "The name of the institution on the public pages."},
-    "--logo": {
-        "metavar": "PATH",
-        "help": "The logo on the public pages: a path of this site, or a data URL with a PNG, JPEG, GIF or WebP image.",
-    },
-    "--contact": {"metavar": "TEXT", "help": "The contact on the public pages: an e-mail address, a URL or a text."},
-    "--colour": {"metavar": "COLOUR", "help": "The colour of the public pages, such as #0b4f6c."},
-    "--statement": {"metavar": "TEXT", "help": "A text at the end of each public page."},
-}
-
-
 _MAX_EXAMPLE = 100
 
 
@@ -125,10 +50,29 @@ class StoreOption(NamedTuple):
 
 
 def _options(command: Any) -> Any:
-    for name, attributes in reversed(_SETTINGS.items()):
-        variable = f"ARARAT_{name[2:].partition('/')[0].upper().replace('-', '_')}"
-        command = click.option(name, envvar=variable, show_envvar=True, **attributes)(command)
+    """Add an option for each setting of the resolver. An option that is not given keeps the default of the setting."""
+    for each in reversed([*described()]):
+        name, more = f"--{each.name.replace('_', '-')}", {"default": None}
+        variable = f"ARARAT_{each.name.upper()}"
+        if each.metavar:
+            more = {"multiple": each.is_list, "metavar": each.metavar}
+            more |= {"type": WholeNumber()} if each.type == "int" else {}
+        elif each.type != "bool" or each.metavar is not None:
+            continue  # prefix and inspector are options above; the others have no text form
+        elif each.default == "yes":
+            name = f"{name}/--no-{name[2:]}"
+        else:
+            more["is_flag"] = True
+        command = click.option(name, envvar=variable, show_envvar=True, help=_help(each), **more)(command)
     return command
+
+
+def _help(each: SettingDescription) -> str:
+    """Return the help of the option of a setting."""
+    text = re.sub("``([a-z]+_[a-z_]+|prefix)``", lambda found: f"--{found[1].replace('_', '-')}", each.text)
+    repeated = " Can be repeated." if each.is_list else ""
+    default = "" if each.default in ("none", "no") else f"  [default: {each.default}]"
+    return f"{text.replace('``', '')}{repeated}{default}"
 
 
 @click.command("serve", short_help="Run the inspector and a resolver, by default with a demo site.")

@@ -2,14 +2,18 @@
 
 A wrong setting raises ValueError; the text names the setting. So an error is found when the site starts, not by the
 first visitor.
+
+Each setting is declared once, in :class:`Settings`, with its text. The docstring of the middleware, the options and
+variables of ``ararat serve`` and docs/settings.md come from there (:func:`described`).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Literal, TypedDict, TypeVar
+import textwrap
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import MISSING, dataclass, field, fields
+from typing import Any, Literal, NamedTuple, TypedDict, TypeVar
 from urllib.parse import unquote
 
 from ...bindings.names import targets
@@ -126,9 +130,33 @@ class SettingsArguments(TypedDict, total=False):
     statement: str | None
 
 
+def setting(
+    default: Any = None,
+    text: str = "",
+    details: str = "",
+    *,
+    metavar: str | None = None,
+    shown: str | None = None,
+    factory: Callable[[], Any] | None = None,
+    is_secret: bool = False,
+) -> Any:
+    """Return a field of :class:`Settings` with its description: the only place that describes the setting.
+
+    - ``text``: what the setting does, for ``ararat serve``, the docstring of the middleware and docs/settings.md.
+    - ``details``: further sentences, for the last two.
+    - ``metavar``: the name of the value of the option. A setting without it has no option, unless it is a bool.
+    - ``shown``: the default in words, if its Python value is wrong or too long for readers.
+    - ``is_secret``: leave the value out of ``repr()``.
+    """
+    metadata = {"text": text, "details": details, "metavar": metavar, "shown": shown}
+    if factory is not None:
+        return field(default_factory=factory, metadata=metadata)
+    return field(default=default, repr=not is_secret, metadata=metadata)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """The settings of one resolver, with their defaults. :class:`~ararat.middleware.ResolverMiddleware` describes each.
+    """The settings of one resolver, with their defaults and descriptions.
 
     The constructor checks all values, converts them to their normal form, and raises ValueError for a wrong one.
 
@@ -139,38 +167,163 @@ class Settings:
     ValueError: max_length: a limit of 254 is below 255, the least that the ARK draft allows (sections 4 and 7.1.1)
     """
 
-    prefix: str | None = None
-    also: Iterable[str] = ()
-    naans: Collection[str] | None = None
-    forward: bool = False
-    schemes: Collection[str | OwnScheme] = SCHEMES
-    max_length: int = length.DEFAULT_LIMIT
-    ignore_trailing_slash: bool = True
-    ignored_parameters: Iterable[str] = TRACKING
-    forward_query: bool = False
-    inflections: Mapping[str, str] = field(default_factory=dict)
-    cache: int = 300
-    hsts: str | None = None
-    well_known: bool = True
-    inspector: str | None = None
-    services: str | None = None
-    sitemap: str | None = None
-    atom: str | None = None
-    oai: str | None = None
-    log: str | None = None
-    log_folder: str | None = None
-    metrics: str | None = None
-    metrics_token_file: str | None = None
+    prefix: str | None = setting(
+        None,
+        "The public address of the resolver (``https://example.org``).",
+        "Links begin with it. Without it, links are paths.",
+    )
+    also: Iterable[str] = setting((), "Other prefixes of the same resolver.", metavar="URL")
+    naans: Collection[str] | None = setting(
+        None, "The NAANs that this resolver answers for.", metavar="NAAN", shown="all"
+    )
+    forward: bool = setting(
+        False,
+        "Redirect ARKs of other NAANs to the resolver in the registry of NAANs; needs ``naans`` and ``prefix``.",
+        metavar="",
+    )
+    schemes: Collection[str | OwnScheme] = setting(
+        SCHEMES,
+        "The schemes to answer for: ark and urn.",
+        "In Python also schemes of the site (:class:`~ararat.middleware.OwnScheme`).",
+        metavar="SCHEME",
+        shown="ark and urn",
+    )
+    max_length: int = setting(
+        length.DEFAULT_LIMIT,
+        "The length in bytes, at least 255, above which an identifier can be refused with 414.",
+        "Decision A-11 lists identifiers that are never refused.",
+        metavar="BYTES",
+    )
+    ignore_trailing_slash: bool = setting(
+        True, "Resolve ``ark:12345/x/`` and ``ark:12345/x.`` as ``ark:12345/x``.", "See decision A-13."
+    )
+    ignored_parameters: Iterable[str] = setting(
+        TRACKING,
+        "The query parameters to ignore; ``utm_*`` matches all names that begin with ``utm_``.",
+        metavar="NAME",
+        shown="parameters of large platforms",
+    )
+    forward_query: bool = setting(
+        False,
+        "Append an unknown query to the target of a located or related binding.",
+        "Otherwise it is answered with 404.",
+    )
+    inflections: Mapping[str, str] = setting(
+        factory=dict,
+        text="Inflections of the site (``?cite``), each with a description (ARK-044).",
+        details="They are appended to the target of a located or related binding, and listed in every description.",
+    )
+    cache: int = setting(
+        300, "The seconds that clients can store a redirect or a description, from 0 to a year.", metavar="SECONDS"
+    )
+    hsts: str | None = setting(
+        None,
+        "The Strict-Transport-Security field of answers to https requests.",
+        "Without it, the field is not sent.",
+        metavar="FIELD",
+    )
+    well_known: bool = setting(
+        True, "Answer ``/.well-known/ark`` with the path of the resolver if the site has no page there."
+    )
+    inspector: str | None = setting(
+        None,
+        "The path or http(s) address of an inspector, to which error pages link.",
+        'Set "/" if the site itself is the inspector. Without it, there are no such links.',
+    )
+    services: str | None = setting(
+        None,
+        "The path of the services of RFC 2169 (``/uri-res``); needs ``prefix``.",
+        "Without it, they do not exist.",
+        metavar="PATH",
+    )
+    sitemap: str | None = setting(
+        None,
+        "The path of a sitemap of the live names (``/sitemap-names.xml``); needs ``prefix``.",
+        "Without it, the site answers at this path.",
+        metavar="PATH",
+    )
+    atom: str | None = setting(
+        None,
+        "The path of an Atom feed of the changes of names (``/changes.atom``); needs ``prefix``.",
+        "Without it, the site answers at this path.",
+        metavar="PATH",
+    )
+    oai: str | None = setting(
+        None,
+        "The path of an OAI-PMH repository of the names (``/oai``); needs ``prefix``.",
+        "Without it, the site answers at this path.",
+        metavar="PATH",
+    )
+    log: str | None = setting(
+        None, "The path below which the files of the log are served (``/log``); needs ``log_folder``.", metavar="PATH"
+    )
+    log_folder: str | None = setting(None, "The folder of the log, as in ``ararat log init --dir``.", metavar="DIR")
+    metrics: str | None = setting(
+        None,
+        "The path of the metrics for Prometheus (``/metrics``); needs ``metrics_token_file`` and the extra metrics.",
+        "Without it, nothing is counted.",
+        metavar="PATH",
+    )
+    metrics_token_file: str | None = setting(
+        None,
+        "The file with the token for requests of the metrics, in one line of at least 16 characters.",
+        metavar="FILE",
+    )
     # The URL of a database can contain a password.
-    statistics: str | None = field(default=None, repr=False)
-    cors: bool | Iterable[str] = True
-    referrer_policy: str | None = "no-referrer"
-    languages: Iterable[str] = tuple(LANGUAGES)
-    institution: str | None = None
-    logo: str | None = None
-    contact: str | None = None
-    colour: str | None = None
-    statement: str | None = None
+    statistics: str | None = setting(
+        None,
+        "The place of the counts of requests for each name and day, without data of the clients: the path of an SQLite "
+        "file, which is created, or a ``postgresql://`` URL.",
+        "Without it, nothing is counted.",
+        metavar="FILE|URL",
+        is_secret=True,
+    )
+    cors: bool | Iterable[str] = setting(
+        True,
+        "The pages whose scripts can read the answers (CORS), by their origin (``https://example.org``).",
+        "True allows the pages of every site, False none.",
+        metavar="ORIGIN|all|none",
+        shown="all",
+    )
+    referrer_policy: str | None = setting(
+        "no-referrer",
+        "The Referrer-Policy field of all answers.",
+        'With "no-referrer" the target does not see which page linked to the identifier; with '
+        '"strict-origin-when-cross-origin" it sees the site of that page. With None the field is not sent, and the '
+        "policy of that page applies.",
+        metavar="POLICY",
+    )
+    languages: Iterable[str] = setting(
+        tuple(LANGUAGES),
+        "The languages of the public pages, such as de; the first is the default.",
+        "The field Accept-Language of a request selects one. One language is fixed for all visitors.",
+        metavar="LANGUAGE",
+        shown="all",
+    )
+    institution: str | None = setting(
+        None,
+        "The name of the institution, which the public pages show.",
+        "A value that is recorded in the database replaces this one, as for the next four settings.",
+        metavar="NAME",
+    )
+    logo: str | None = setting(
+        None,
+        "The logo on the public pages: a path of this site (``/static/logo.svg``), or a data URL with a PNG, JPEG, GIF "
+        "or WebP image of at most 32,768 bytes.",
+        metavar="PATH",
+    )
+    contact: str | None = setting(
+        None, "The contact on the public pages: an e-mail address, a URL or another text.", metavar="TEXT"
+    )
+    colour: str | None = setting(
+        None,
+        "The colour of the public pages (``#0b4f6c``).",
+        "Links get the nearest readable colour, on light and on dark pages.",
+        metavar="COLOUR",
+    )
+    statement: str | None = setting(
+        None, "A text at the end of each public page, of at most 1,000 characters.", metavar="TEXT"
+    )
     branding: Branding = field(init=False, default=NO_BRANDING)
     cors_origins: frozenset[str] = field(init=False)
     own_prefixes: tuple[str, ...] = field(init=False)
@@ -315,6 +468,60 @@ class Settings:
     def _put(self, **values: object) -> None:
         for name, value in values.items():
             object.__setattr__(self, name, value)
+
+
+class SettingDescription(NamedTuple):
+    """The description of a setting: its name, its type as written in Python, and its default in words.
+
+    ``text`` and ``details`` are sentences. ``metavar`` is None if ``ararat serve`` has no option for a value of it.
+    """
+
+    name: str
+    type: str
+    default: str
+    text: str
+    details: str
+    metavar: str | None
+
+    @property
+    def is_list(self) -> bool:
+        """Whether the setting can have several values."""
+        return "Iterable[" in self.type or "Collection[" in self.type
+
+
+_TYPES = {
+    "Collection[str | OwnScheme]": "collection of str and OwnScheme",
+    "bool | Iterable[str]": "bool or list of str",
+}
+
+
+def described() -> Iterator[SettingDescription]:
+    """Yield the description of each setting, in the order of :class:`Settings`.
+
+    >>> next(described())[:3]
+    ('prefix', 'str | None', 'none')
+    """
+    for each in fields(Settings):
+        if each.init:
+            default = each.metadata["shown"]
+            if default is None:
+                value = None if each.default is MISSING else each.default
+                default = {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value or "none")
+            text, details, metavar = (each.metadata[key] for key in ("text", "details", "metavar"))
+            yield SettingDescription(each.name, str(each.type), default, text, details, metavar)
+
+
+def parameters() -> str:
+    """Return the lines ``:param NAME: TYPE, default DEFAULT. TEXT`` for the docstring of the middleware."""
+    lines: list[str] = []
+    for each in described():
+        kind = _TYPES.get(each.type) or each.type.replace(" | ", " or ").replace("[", " of ").replace("]", "").replace(
+            "str, str", "str to str"
+        )
+        start = f":param {each.name}: {kind[:1].lower()}{kind[1:]}, default {each.default}."
+        texts = f"{start} {each.text} {each.details}".rstrip()
+        lines += textwrap.wrap(texts, 120, initial_indent="    ", subsequent_indent=" " * 8, break_on_hyphens=False)
+    return "\n".join(lines).lstrip()
 
 
 def _several(setting: str, values: Iterable[_Value]) -> tuple[_Value, ...]:
