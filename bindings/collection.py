@@ -33,8 +33,7 @@ from .names.assignment import Change, Outcome
 from .names.binding import Binding, Event, NameCount, StoredRedirect
 from .names.branding.model import Branding
 from .names.branding.stored import BrandingVersion, history_of
-from .names.corrections.check_characters import is_mistyped
-from .names.corrections.corrections import corrections
+from .names.corrections import corrections, is_mistyped
 from .names.errors import BindingError, BindingsUnavailable, Collision, Stale
 from .names.event_selection import EventPage, EventSelection
 from .names.fields import MAX_ACTOR, Fields, Stated

@@ -215,3 +215,28 @@ def read_moment(ctx: click.Context, param: click.Parameter, value: str | None) -
     except (ValueError, OverflowError):
         message = f"{value!r} is not a date or time; write 2026-11-22 or 2026-11-22T15:00:00Z"
         raise click.BadParameter(message, ctx, param) from None
+
+
+class WholeNumber(click.IntRange):
+    name = "whole number"
+
+    def _describe_range(self) -> str:
+        return _range(self.min, self.max)
+
+
+class Number(click.FloatRange):
+    name = "number"
+
+    def _describe_range(self) -> str:
+        return _range(self.min, self.max)
+
+
+def _range(least: float | None, most: float | None) -> str:
+    """Return a range in words. The help text of an option shows it, and the error of a number outside of it.
+
+    >>> _range(2, 64), _range(1, None), _range(None, None)
+    ('2 to 64', '1 or more', '')
+    """
+    if least is None:
+        return ""
+    return f"{least} or more" if most is None else f"{least} to {most}"

@@ -11,8 +11,7 @@ from ..identifiers import IdentifierError
 from ..webapp.tracing.events import End, Event
 from . import streams
 from .errors import DONE, FAILURE, UNREADABLE, UNSPECIFIED, read_name, write
-from .numbers import WholeNumber
-from .options import ALLOW_NETWORK, DEFAULT_RESOLVER, NETWORK_CODES, network_option, resolver_option
+from .options import ALLOW_NETWORK, DEFAULT_RESOLVER, NETWORK_CODES, WholeNumber, network_option, resolver_option
 from .output import Sheet
 
 _CODES = {"success": DONE, "refused": UNREADABLE, "failure": FAILURE, "unspecified": UNSPECIFIED}

@@ -16,9 +16,8 @@ if TYPE_CHECKING:
     from .ark.embedded import EmbeddedArk
     from .ark.model import Ark
     from .ark.normalization import Step
-    from .equivalence import equivalent
     from .extraction import Match, find
-    from .parsing import normalize, parse
+    from .parsing import equivalent, normalize, parse
     from .problems import PROBLEMS, IdentifierError, Problem
     from .report import Report, examine
     from .segments import Segment
@@ -54,7 +53,7 @@ _MODULES = {
     **dict.fromkeys(("Report", "examine"), "report"),
     "Ark": "ark.model",
     "EmbeddedArk": "ark.embedded",
-    "equivalent": "equivalence",
+    "equivalent": "parsing",
     "Segment": "segments",
     "Step": "ark.normalization",
     "Urn": "urn.model",

@@ -1,4 +1,4 @@
-"""Parse and normalize identifiers of any kind: ARKs, addresses with ARKs, and URNs."""
+"""Parse, normalize and compare identifiers of any kind: ARKs, addresses with ARKs, and URNs."""
 
 from __future__ import annotations
 
@@ -115,3 +115,22 @@ def _surrounding_space(text: str) -> tuple[int, int]:
     if len(inner) < len(text):
         return 0, len(text) - len(inner)
     return len(text.rstrip(ASCII_SPACE)), len(text)
+
+
+def equivalent(a: str, b: str) -> bool:
+    """Return whether two texts are equivalent identifiers. Never raises for two str.
+
+    An invalid text is equivalent to nothing, not even to itself. Only the ARK in an address counts (N-06). URNs are
+    also compared by the rules of their namespace (U-10).
+
+    >>> equivalent("ark:12345/x.pdf.en", "https://n2t.net/ark:/12345/x.en.pdf"), equivalent("ark:12345", "ark:12345")
+    (True, False)
+    """
+    try:
+        return _comparison_key(parse(a)) == _comparison_key(parse(b))
+    except IdentifierError:
+        return False
+
+
+def _comparison_key(identifier: Identifier) -> str:
+    return identifier.canonical if isinstance(identifier, Urn) else identifier.normal_form

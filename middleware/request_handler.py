@@ -16,7 +16,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from ..bindings.names import naming
-from ..bindings.names.corrections import check_characters
+from ..bindings.names.corrections import MISTYPED
 from ..bindings.names.errors import BindingError, BindingsUnavailable
 from ..bindings.storage.reopening import AvailabilityLog
 from ..identifiers.suggestions import suggestions
@@ -270,7 +270,7 @@ class RequestHandler:
         if problem is None or not (problem.code == "not-bound" or resolution.status == HTTPStatus.BAD_REQUEST):
             return resolution
         if identifier is not None and self._bindings.is_mistyped(identifier):
-            problem = replace(problem, message=check_characters.MESSAGE)
+            problem = replace(problem, message=MISTYPED)
         return replace(resolution, problem=problem, correction=self._correction(resolution.given, identifier))
 
     def _correction(self, given: str, identifier: Ark | Urn | None) -> str | None:

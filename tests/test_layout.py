@@ -59,21 +59,8 @@ ORDERS: dict[str, list[tuple[str, ...]]] = {
 MAX_MODULES = 16
 """The maximum number of modules in a folder, besides ``__init__``."""
 ROOTS_WITHOUT_MAXIMUM = {"bindings", "webapp"}
-MAX_TINY = 36
+MAX_TINY = 20
 TINY_LINES = 40
-SHARED_NAMES = {
-    # A word of two standards, each in its own package.
-    **dict.fromkeys(
-        ("Connection", "Element", "Entry", "Field", "Link", "Note", "Page", "Record", "Reference"), "standard"
-    ),
-    # A part of one module, which no other module imports.
-    **dict.fromkeys(("_Record", "_Run", "_State"), "private"),
-    # To be renamed.
-    **dict.fromkeys(("Accepted", "Answer", "Asked", "Busy", "Change", "Changes", "Decision", "Fault", "Finding"), ""),
-    **dict.fromkeys(("Found", "Known", "Omitted", "Operation", "Plan", "Problem", "Progress", "Refused", "Reply"), ""),
-    **dict.fromkeys(("Row", "Rule", "Site", "Snapshot", "Store", "Verdict"), ""),
-}
-"""The class names in two packages, with the reason."""
 FRONT_DOORS = {
     "ararat": {"equivalent", "examine", "find", "normalize", "parse"},
     "ararat.identifiers": {
@@ -225,16 +212,6 @@ def test_few_modules_are_tiny():
         if path.name != "__init__.py" and len(path.read_text("utf-8").splitlines()) < TINY_LINES
     ]
     assert len(tiny) <= MAX_TINY, "join neighbours that a reader looks for together: " + ", ".join(sorted(tiny))
-
-
-def test_a_class_name_has_one_meaning():
-    """A reader who searches for a class finds one, or its module says which one it is."""
-    packages: dict[str, set[str]] = {}
-    for path in FILES:
-        for node in ast.parse(path.read_bytes()).body:
-            if isinstance(node, ast.ClassDef):
-                packages.setdefault(node.name, set()).add(path.relative_to(ROOT).parts[0])
-    assert {name for name, found in packages.items() if len(found) > 1} - SHARED_NAMES.keys() == set()
 
 
 def test_the_tests_use_this_checkout():

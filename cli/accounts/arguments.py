@@ -38,7 +38,7 @@ prefix_option: Callable[..., Any] = click.option(
 @contextmanager
 def open_accounts(url: str) -> Iterator[Accounts]:
     """Open the accounts of the store at ``url``. Turn their errors into :class:`~ararat.cli.errors.CommandError`."""
-    from ...webapp.accounts.errors import AccountError
+    from ...webapp.accounts.model import AccountError
     from ...webapp.accounts.store import Accounts
 
     with open_store(url) as bindings:

@@ -12,8 +12,7 @@ import click
 from ...bindings.system.file_access import open_to_others
 from .. import streams
 from ..errors import DONE, write
-from ..numbers import WholeNumber
-from ..options import database_option, json_option
+from ..options import WholeNumber, database_option, json_option
 from ..output import Sheet, identifier, words
 from .arguments import open_accounts, prefix_option, read_expiry
 

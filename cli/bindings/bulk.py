@@ -10,8 +10,7 @@ import click
 
 from .. import streams
 from ..errors import DONE, NO, read_name, write
-from ..numbers import WholeNumber
-from ..options import actor_option, database_option, json_option, policy_option
+from ..options import WholeNumber, actor_option, database_option, json_option, policy_option
 from ..output import Sheet
 from ..progress import Progress
 from .stores import open_store

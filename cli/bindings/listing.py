@@ -11,8 +11,7 @@ import click
 from ...identifiers.text import display
 from .. import streams
 from ..errors import DONE, store_errors, write
-from ..numbers import WholeNumber
-from ..options import database_option, json_option, read_moment
+from ..options import WholeNumber, database_option, json_option, read_moment
 from ..output import Sheet, identifier, words
 from .stores import open_store
 

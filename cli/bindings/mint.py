@@ -11,8 +11,7 @@ from ...identifiers.ark.check_character import COVERAGES, Coverage
 from ...identifiers.text import display
 from .. import streams
 from ..errors import DONE, CommandError, store_errors, write
-from ..numbers import WholeNumber
-from ..options import actor_option, database_option, json_option, policy_option, strict_option
+from ..options import WholeNumber, actor_option, database_option, json_option, policy_option, strict_option
 from ..output import Sheet
 from .stores import open_store
 

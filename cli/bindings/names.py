@@ -10,8 +10,15 @@ import click
 
 from .. import streams
 from ..errors import DONE, NO, CommandError, read_name, write
-from ..numbers import WholeNumber
-from ..options import actor_option, database_option, json_option, naans_option, policy_option, strict_option
+from ..options import (
+    WholeNumber,
+    actor_option,
+    database_option,
+    json_option,
+    naans_option,
+    policy_option,
+    strict_option,
+)
 from ..output import Sheet
 from .bulk import dry_run_option, run_bulk
 from .stores import SERVED_ADVICE, open_store, warn_of_personal_data, warn_of_unregistered

@@ -8,8 +8,7 @@ import click
 
 from .. import streams
 from ..errors import DONE, NO, CommandError, write
-from ..numbers import WholeNumber
-from ..options import actor_option, database_option, json_option
+from ..options import WholeNumber, actor_option, database_option, json_option
 from ..output import Sheet, identifier, words
 from .stores import open_store
 

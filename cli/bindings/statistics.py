@@ -10,8 +10,7 @@ import click
 
 from .. import streams
 from ..errors import DONE, read_name, store_errors, write
-from ..numbers import WholeNumber
-from ..options import json_option
+from ..options import WholeNumber, json_option
 from ..output import Sheet, counted, identifier
 
 if TYPE_CHECKING:

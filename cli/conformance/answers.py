@@ -19,7 +19,7 @@ from typing import Any, Literal, NamedTuple
 from ...identifiers import extraction, iri_policy, scheme_registration, suggestions
 from ...identifiers.ark import length
 from ...identifiers.ark import parser as ark
-from ...identifiers.equivalence import equivalent
+from ...identifiers.parsing import equivalent
 from ...identifiers.problems import IdentifierError
 from ...identifiers.report import examine
 from ...identifiers.text import iri

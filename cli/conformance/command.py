@@ -22,7 +22,7 @@ import click
 
 from .. import streams
 from ..errors import DONE, FAILURE, NO, CommandError, write
-from ..numbers import WholeNumber
+from ..options import WholeNumber
 from ..output import Sheet, words
 
 _MAX_LINE = 1024 * 1024

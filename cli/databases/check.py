@@ -11,8 +11,15 @@ from ...webapp.report import spreadsheet
 from .. import streams
 from ..bindings.stores import open_store
 from ..errors import DONE, NO, write
-from ..numbers import Number
-from ..options import check_file, json_option, naans_option, network_option, optional_database_option, policy_option
+from ..options import (
+    Number,
+    check_file,
+    json_option,
+    naans_option,
+    network_option,
+    optional_database_option,
+    policy_option,
+)
 from ..output import Sheet, identifier
 
 if TYPE_CHECKING:

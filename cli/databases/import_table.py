@@ -15,8 +15,8 @@ from ...bindings.imports.sources.dump import SOURCES
 from .. import streams
 from ..bindings.stores import delete_if_empty, has_no_tables, is_new, open_store, warn_of_unregistered
 from ..errors import DONE, NO, NO_INPUT, CommandError, write
-from ..numbers import WholeNumber
 from ..options import (
+    WholeNumber,
     actor_option,
     check_file,
     database_option,

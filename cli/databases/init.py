@@ -7,8 +7,7 @@ import sys
 import click
 
 from ..errors import DONE, CommandError, store_errors, write
-from ..numbers import WholeNumber
-from ..options import database_option
+from ..options import WholeNumber, database_option
 from ..output import Sheet
 
 MAX_PARTITIONS = 64

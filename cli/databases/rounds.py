@@ -12,8 +12,7 @@ import click
 from .. import streams
 from ..bindings.stores import open_store
 from ..errors import DONE, NO, write
-from ..numbers import Number, WholeNumber
-from ..options import ALLOW_NETWORK, NETWORK_CODES, database_option, json_option, network_option
+from ..options import ALLOW_NETWORK, NETWORK_CODES, Number, WholeNumber, database_option, json_option, network_option
 from ..output import Sheet, Style, identifier
 from ..progress import Progress
 

@@ -18,8 +18,7 @@ from .remote import Client, RemoteLog, is_url, read_file
 from .trust import policy_file_option, trusted, vkey_option
 
 if TYPE_CHECKING:
-    from ...bindings.log.verification.last_seen import LastSeen
-    from ...bindings.log.verification.monitor import LogSource, Monitor
+    from ...bindings.log.verification.monitor import LastSeen, LogSource, Monitor
 
 _MOST = 1_000
 """The number of problems that are printed."""
@@ -125,12 +124,12 @@ def _summary(monitor: Monitor, count: int) -> dict[str, object]:
 
 def _last_seen(state_file: str | None) -> LastSeen | None:
     from ...bindings.log.errors import LogError
-    from ...bindings.log.verification.last_seen import MAX_BYTES, LastSeen
+    from ...bindings.log.verification.monitor import MAX_LAST_SEEN, LastSeen
 
     if state_file is None or streams.does_not_exist(state_file):
         return None
     try:
-        return LastSeen.of_bytes(read_file(state_file, MAX_BYTES))
+        return LastSeen.of_bytes(read_file(state_file, MAX_LAST_SEEN))
     except LogError as error:
         fix = "give the file that an earlier run has written; without it, the histories cannot be compared"
         raise CommandError(f"{words(state_file)}: {error}", ("Fix", fix)) from None

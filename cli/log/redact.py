@@ -8,8 +8,7 @@ import click
 
 from ..bindings.stores import open_store
 from ..errors import DONE, read_name, write
-from ..numbers import WholeNumber
-from ..options import actor_option, database_option
+from ..options import WholeNumber, actor_option, database_option
 from ..output import Sheet, counted
 
 

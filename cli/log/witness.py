@@ -10,7 +10,7 @@ import click
 
 from .. import streams
 from ..errors import DONE, UNAVAILABLE, CommandError, store_errors, write
-from ..numbers import WholeNumber
+from ..options import WholeNumber
 from ..output import Sheet, counted, words
 
 if TYPE_CHECKING:

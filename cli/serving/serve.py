@@ -27,8 +27,7 @@ from ...middleware.resolution.settings import SettingDescription, described
 from .. import exposed_files
 from ..bindings.stores import SERVED_ADVICE
 from ..errors import NO_INPUT, UNAVAILABLE, CommandError, store_errors, write
-from ..numbers import Number, WholeNumber
-from ..options import policy_option, with_options
+from ..options import Number, WholeNumber, policy_option, with_options
 from ..output import Sheet
 from ..streams import refuse_database
 from .application import wsgi_application_of

@@ -13,7 +13,7 @@ import click
 from ...bindings.system.file_access import open_to_others
 from ...webapp import trusted_proxy
 from ..errors import NO_INPUT, USAGE, CommandError
-from ..numbers import WholeNumber
+from ..options import WholeNumber
 
 if TYPE_CHECKING:
     from ...webapp.accounts.openid import OpenID

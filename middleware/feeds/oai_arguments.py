@@ -13,7 +13,26 @@ from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
 from typing import Literal, get_args
 
-from .oai_errors import OaiError
+Code = Literal[
+    "badArgument",
+    "badResumptionToken",
+    "badVerb",
+    "cannotDisseminateFormat",
+    "idDoesNotExist",
+    "noMetadataFormats",
+    "noRecordsMatch",
+    "noSetHierarchy",
+]
+
+
+class OaiError(Exception):
+    """An error that the answer reports. ``code`` is one of the specification; ``message`` is for the operator."""
+
+    def __init__(self, code: Code, message: str) -> None:
+        super().__init__(message)
+        self.code: Code = code
+        self.message = message
+
 
 Verb = Literal["GetRecord", "Identify", "ListIdentifiers", "ListMetadataFormats", "ListRecords", "ListSets"]
 VERBS: tuple[Verb, ...] = get_args(Verb)

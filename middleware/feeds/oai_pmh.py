@@ -24,8 +24,7 @@ from ..http.request import MAX_FORM, Request
 from . import oai_arguments, oai_tokens
 from .dublin_core import DublinCoreElement, elements
 from .feed import FeedAnswer, FeedSource, refusal, utc_seconds
-from .oai_arguments import Verb
-from .oai_errors import OaiError
+from .oai_arguments import OaiError, Verb
 from .oai_sets import Sets
 from .xml import render
 

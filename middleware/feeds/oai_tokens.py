@@ -17,8 +17,7 @@ from typing import NamedTuple
 from ...bindings.names.errors import BindingError
 from ...bindings.names.selection import position
 from . import oai_arguments
-from .oai_arguments import Verb
-from .oai_errors import OaiError
+from .oai_arguments import OaiError, Verb
 
 _DIGEST = 12
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..views.links import links_of_resolution
+from ..views.signposting import links_of_resolution
 from .answer import Headers, within_limit
 
 if TYPE_CHECKING:

@@ -23,11 +23,10 @@ from ..views.description import describe, successor_address
 from ..views.error_page import explain
 from ..views.formatted import Formatted
 from ..views.languages import preferred_language
-from ..views.links import describedby, links_of_resolution
 from ..views.no_redirect import Redirection
 from ..views.prefix import describe_prefix
 from ..views.presentation import Presentation
-from ..views.signposting import links_of_name
+from ..views.signposting import describedby, links_of_name, links_of_resolution
 from . import rfc2169
 from .answer import MAX_HEADER, Answer, Headers, size_of, within_limit
 from .conditional import validators

@@ -17,7 +17,7 @@ from urllib.parse import quote
 from ...bindings.names import targets
 from ...bindings.names.binding import NOTHING
 from ...bindings.names.branding.model import contact_address
-from ...bindings.names.corrections import check_characters
+from ...bindings.names.corrections import MISTYPED
 from ...bindings.names.prefixes.prefixes import PrefixRecord
 from ...identifiers import IdentifierError, Problem
 from ...identifiers.suggestions import suggestions
@@ -115,7 +115,7 @@ class Explanation:
     def visitor(self) -> Sentence:
         """The first sentence of the page and the advice after it, for visitors."""
         code = self.problem.code
-        return sentence("mistyped" if self.problem.message == check_characters.MESSAGE else code)
+        return sentence("mistyped" if self.problem.message == MISTYPED else code)
 
     @property
     def links(self) -> tuple[Hint, ...]:

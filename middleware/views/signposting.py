@@ -11,10 +11,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from ...bindings.names.binding import NOTHING
 from ..resolution.description_formats import BY_NAME, Format
 from .formats.reference import SOURCES, Reference, reference
+
+if TYPE_CHECKING:
+    from ..resolution.result import Resolution
 
 _MAX_ADDRESS = 500
 """The length of the address of a description above which a field has only the link to the link set."""
@@ -166,3 +170,22 @@ def _context(anchor: str, links: Iterable[Link]) -> dict[str, object]:
         if isinstance(targets, list):
             targets.append(target)
     return relations
+
+
+def describedby(info: str) -> str:
+    """Return the value of the Link field that leads from a response to the description of the name (POL-032).
+
+    >>> describedby("/ark:12345/x?info")
+    '</ark:12345/x?info>; rel="describedby"'
+    """
+    return f'<{info}>; rel="describedby"'
+
+
+def links_of_resolution(resolution: Resolution, root: str) -> tuple[str, str]:
+    """Return the values of the two Link fields of the bound name of a resolution. Links begin with ``root``.
+
+    They are described at :func:`~ararat.middleware.views.signposting.links_of_name`.
+    """
+    binding, container = resolution.binding, resolution.container
+    recorded = links_by_metadata(NOTHING if binding is None else binding.metadata)
+    return links_of_name(f"{root}/{resolution.key}", recorded, container and f"{root}/{container}")

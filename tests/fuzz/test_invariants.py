@@ -20,7 +20,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ararat.bindings.names.binding import Binding
-from ararat.bindings.names.corrections.check_characters import is_mistyped
+from ararat.bindings.names.corrections import is_mistyped
 from ararat.bindings.names.errors import BindingError, TableError
 from ararat.bindings.names.prefixes.patterns import Pattern
 from ararat.bindings.names.prefixes.prefixes import PrefixRecord

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ararat.identifiers import IdentifierError, parse
+from ararat.identifiers import IdentifierError, equivalent, parse
 from ararat.identifiers.parsing import reads
 
 PIECES = ["ark:", "ark%3A", "urn:", "ARK:", "12345", "/", "x", "-", "%2D", "%41", "%", ":", "foo", "a-", "?", "#", "."]
@@ -36,3 +37,15 @@ def test_reads_agrees_with_parse(text):
 def test_reads_agrees_with_parse_for_hostile_texts(every_naughty):
     for naughty in every_naughty:
         assert reads(naughty.input) == parses(naughty.input)
+
+
+@pytest.mark.parametrize("text", ["", "ark:12345", "urn:foo", "hello", "https://example.org/"])
+def test_an_invalid_text_is_equivalent_to_no_other(text):
+    assert not equivalent(text, text)
+    assert not equivalent(text, "ark:12345/x")
+    assert not equivalent("ark:12345/x", text)
+
+
+def test_arks_that_differ_in_the_fragment_are_not_equivalent():
+    # N-07
+    assert not equivalent("ark:12345/x#a", "ark:12345/x#b")

@@ -21,8 +21,7 @@ from werkzeug.datastructures import Authorization
 from ..config import site
 from ..errors import HTTPRefusal
 from . import cookies, csrf, passwords
-from .errors import AccountError
-from .model import Account, Caller
+from .model import Account, AccountError, Caller
 from .records.attempts import TooManyAttempts
 from .sign_in import WrongPassword, sign_in
 

@@ -15,9 +15,29 @@ from typing import Any, Literal, get_args
 from ...bindings.names import selection as listing
 from ...bindings.names import validation
 from ...bindings.names.binding import rfc3339
-from ...bindings.names.errors import BindingError
+from ...bindings.names.errors import BindingError, CatalogueError
 from ...bindings.names.prefixes import prefixes
-from .errors import AccountError
+
+
+class SignInOutdated(Exception):
+    """The account was disabled, its password changed, or its identity unlinked, after it was read for a sign-in."""
+
+
+class AccountError(CatalogueError):
+    """An account, a token or a password is refused. ``fix`` is the way to correct it, in the imperative.
+
+    >>> str(AccountError("account-unknown", "there is no account jane"))
+    'there is no account jane (account-unknown); to list the accounts, run: ararat account list'
+    """
+
+    @property
+    def fix(self) -> str:
+        """The way to correct the error, in the imperative and without a full stop."""
+        return self.entry.remedy
+
+    def __str__(self) -> str:
+        return f"{self.message} ({self.code}); {self.fix}"
+
 
 Role = Literal["reader", "curator", "administrator"]
 """A reader sees reserved names and the history. A curator also changes the names below the granted prefixes. An

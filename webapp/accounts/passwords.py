@@ -22,7 +22,7 @@ import argon2
 from argon2.exceptions import InvalidHashError, VerificationError
 
 from ...bindings.system.fork_safety import AtFork, ForkSafeLock
-from .errors import AccountError
+from .model import AccountError
 
 MIN_CHARACTERS = 12
 MAX_CHARACTERS = 1024

@@ -11,8 +11,7 @@ from ...bindings.names.binding import rfc3339
 from ...bindings.storage.tables import account_tables as tables
 from ...bindings.storage.writing.inserts import new_row_number
 from . import audit, passwords
-from .errors import AccountError
-from .model import Account, Caller, read_name, read_prefix, read_role
+from .model import Account, AccountError, Caller, read_name, read_prefix, read_role
 from .records import rows
 from .records.attempts import failed_attempts, forget_attempts, name_hash
 from .records.database import end_sessions, find

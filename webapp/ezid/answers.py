@@ -113,3 +113,16 @@ def prefers_page() -> bool:
         None,
         "text/plain",
     )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EzidRequest:
+    """A request: the identifier or shoulder in its path, the parameters in its query, and its body."""
+
+    subject: str
+    parameters: Mapping[str, str]
+    body: bytes
+
+    def is_set(self, parameter: str) -> bool:
+        """Return whether a parameter has the value ``yes``."""
+        return self.parameters.get(parameter) == "yes"

@@ -22,8 +22,7 @@ from ...identifiers.text import display
 from ..errors import HTTPRefusal, drain
 from ..management import Missing
 from . import anvl_body, downloads, operations, sessions
-from .answers import EzidAnswer, Failed, bad_request, response
-from .asked import EzidRequest
+from .answers import EzidAnswer, EzidRequest, Failed, bad_request, response
 from .configuration import KEY, Ezid, check_path, ezid
 from .download_request import FORM_TYPE
 

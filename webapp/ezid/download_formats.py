@@ -18,7 +18,7 @@ from typing import Final, Literal, NamedTuple
 from ...bindings.names.errors import BindingError
 from ...bindings.names.metadata import datacite_and_schema_checks
 from ...identifiers.text import anvl, xml_text
-from . import citations
+from .elements import mapped_citation
 
 Format = Literal["anvl", "csv", "xml"]
 Compression = Literal["gzip", "zip"]
@@ -59,7 +59,7 @@ def _csv(records: Iterable[Described], columns: Sequence[str]) -> Iterator[str]:
     for identifier, elements in records:
         known = {"_id": identifier, **elements}
         if is_mapped:
-            known |= citations.mapped(elements)
+            known |= mapped_citation(elements)
         yield _csv_line([_LINE_ENDS.sub(" ", known.get(column, "")) for column in columns])
 
 

@@ -24,8 +24,7 @@ from ...bindings.storage.tables.account_tables import jobs
 from ...bindings.storage.writing.inserts import new_row_number
 from .. import admission
 from . import download_formats, download_request, elements
-from .answers import EzidAnswer, Failed
-from .asked import EzidRequest
+from .answers import EzidAnswer, EzidRequest, Failed
 from .configuration import ezid
 from .download_formats import SUFFIXES, Described
 from .download_request import Download

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ...bindings.imports.sources.ezid.element_names import (
+    CITATION,
     DEFAULT_PROFILE,
     EXPORT,
     OWNER,
@@ -25,6 +26,7 @@ from ...bindings.names import targets, validation
 from ...bindings.names.binding import Binding, Status
 from ...bindings.names.errors import BindingError
 from ...bindings.names.metadata import metadata
+from ...middleware.views.formats import datacite_document
 from ..management import Fields
 from .answers import bad_request
 
@@ -193,3 +195,26 @@ def _is_own_page(target: str, key: str, prefix: str) -> bool:
         return names.key(names.read(target[len(prefix) + 1 :].removesuffix("?info"))) == key
     except BindingError:
         return False
+
+
+_CITED = ("creator", "title", "publisher", "publicationyear", "resourcetype")
+
+
+def mapped_citation(elements: Mapping[str, str]) -> dict[str, str]:
+    """Return the parts of the citation of an identifier with these elements; a part without a value is missing.
+
+    >>> mapped_citation({"_profile": "dc", "dc.creator": "Noah", "erc.what": "The Ark"})
+    {'_mappedCreator': 'Noah'}
+    """
+    profile = elements.get("_profile", "erc")
+    if profile == "datacite" and "datacite" in elements:
+        elements = {**_of_document(elements["datacite"]), **elements}
+    found = {part: elements.get(by_profile.get(profile, "")) for part, by_profile in CITATION.items()}
+    return {part: value for part, value in found.items() if value}
+
+
+def _of_document(document: str) -> dict[str, str]:
+    """Return the elements of a DataCite record in XML. Several creators or titles are separated by semicolons."""
+    found = datacite_document.elements(document)
+    joint = {"resourcetype": "/"}
+    return {f"datacite.{name}": joint.get(name, "; ").join(found[name]) for name in _CITED if name in found}

@@ -9,11 +9,10 @@ from ...bindings.imports.sources.ezid.element_names import OWNER
 from ...bindings.names import naming as names
 from ...bindings.names import validation
 from ...bindings.names.errors import BindingConflict
-from ..accounts.errors import AccountError
+from ..accounts.model import AccountError
 from ..management import Missing, Stale
 from . import anvl_body, elements
-from .answers import EzidAnswer, Failed, bad_request
-from .asked import EzidRequest
+from .answers import EzidAnswer, EzidRequest, Failed, bad_request
 from .configuration import ezid
 from .sessions import caller, require_caller
 

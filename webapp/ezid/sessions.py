@@ -16,11 +16,9 @@ from werkzeug.http import dump_cookie
 
 from .. import cross_site
 from ..accounts import cookies, identify
-from ..accounts.errors import SignInOutdated
-from ..accounts.model import Caller
+from ..accounts.model import Caller, SignInOutdated
 from ..errors import HTTPRefusal
-from .answers import EzidAnswer, Failed, unauthorized
-from .asked import EzidRequest
+from .answers import EzidAnswer, EzidRequest, Failed, unauthorized
 from .configuration import ezid
 
 COOKIE = "sessionid"

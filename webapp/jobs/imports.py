@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING, Literal
 from flask import Flask, current_app
 
 from ...bindings.imports.summary import Summary
-from .callers import caller_of, described
-from .model import Job
+from .model import Job, caller_of, result_of, stored_caller
 from .queue import LEASE_SECONDS, Claim, Jobs
-from .results import result_of
 from .uploads import IMPORT, PREVIEW, UploadJobs
 from .worker import Worker
 
@@ -23,6 +21,7 @@ if TYPE_CHECKING:
     from ...bindings.storage.writing.transaction import Transaction
     from ..accounts.model import Caller
     from ..management import Management
+
 
 KIND = "import"
 
@@ -73,7 +72,7 @@ class Imports:
             "encoding": encoding,
             "dry_run": dry_run,
             "relocate": relocate,
-            "caller": described(caller),
+            "caller": stored_caller(caller),
         }
         lines = content.count(b"\n") + (not content.endswith(b"\n")) - (format != "jsonl")
         return self.jobs.add(connection, caller.account.number, KIND, parameters, content, max(lines, 0))

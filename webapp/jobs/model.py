@@ -1,11 +1,18 @@
-"""The record of a job."""
+"""The record of a job: its state, its caller in its parameters, and the result of an import."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from ..management import Forbidden
+
+if TYPE_CHECKING:
+    from ...bindings.imports.summary import Summary
+    from ..accounts.model import Caller
+    from ..accounts.store import Accounts
 
 State = Literal["waiting", "running", "done", "failed", "cancelled"]
 STATES: tuple[State, ...] = get_args(State)
@@ -39,3 +46,37 @@ class Job:
     @property
     def is_finished(self) -> bool:
         return self.state in FINISHED
+
+
+def stored_caller(caller: Caller) -> list[str | int | None]:
+    """Return a caller for the parameters of a job: the name of the account, the number of the token, the address."""
+    return [caller.account.name, caller.token and caller.token.number, caller.address]
+
+
+def caller_of(accounts: Accounts, stored: Sequence[Any]) -> Caller:
+    """Return the caller of a job. Raises :class:`Forbidden` if its account or token is not valid any more."""
+    name, token, address = stored
+    found = accounts.current(name, token)
+    if found is None:
+        raise Forbidden("role-missing", "the account was disabled, or its token was revoked or has expired")
+    return replace(found, address=address)
+
+
+COUNTS = (
+    *("added", "unchanged", "updated", "claimed", "relocated", "withdrawn", "reserved"),
+    *("rules", "prefixes", "settings"),
+)
+"""The numbers of lines by outcome."""
+
+
+def result_of(summary: Summary) -> dict[str, Any]:
+    """Return the result of an import for JSON."""
+    return {
+        "operation": summary.operation,
+        "written": summary.written,
+        "counts": {name: number for name in COUNTS if (number := getattr(summary, name))},
+        "refusals": summary.refusals,
+        "refused": [noted._asdict() for noted in summary.refused],
+        "warnings": summary.warnings,
+        "warned": [noted._asdict() for noted in summary.warned],
+    }

@@ -16,12 +16,10 @@ from ...bindings.names.errors import TableError
 from ...bindings.tables.columns import Row, cells
 from ...bindings.tables.text_stream import ReadAs
 from ..uploads import sheet
-from ..uploads.limits import MAX_ROWS
-from ..uploads.model import Part, Reading, RowOutcome, Upload
+from ..uploads.model import MAX_ROWS, Part, Reading, RowOutcome, Upload
 from ..uploads.store import Uploads
-from .callers import caller_of, described
+from .model import caller_of, result_of, stored_caller
 from .queue import Claim, Jobs
-from .results import result_of
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -80,7 +78,7 @@ class UploadJobs:
         *,
         skip_refused: bool = False,
     ) -> bool:
-        parameters = {"upload": upload.number, "caller": described(caller), "skip_refused": skip_refused}
+        parameters = {"upload": upload.number, "caller": stored_caller(caller), "skip_refused": skip_refused}
         job = self.jobs.add(connection, caller.account.number, kind, parameters, b"", upload.lines)
         return self.uploads.begin(connection, upload, "preview" if kind == PREVIEW else "import", job.number, reading)
 

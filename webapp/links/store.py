@@ -11,7 +11,7 @@ from sqlalchemy import and_, bindparam, delete, func, insert, or_, select
 from ...bindings.names.binding import rfc3339
 from ...bindings.names.errors import ReadOnlyBindings
 from ...bindings.storage.store import DatabaseStore
-from ...bindings.storage.tables.link_tables import links
+from ...bindings.storage.tables.desk_tables import links
 from ...bindings.storage.tables.schema import bindings as names
 from .model import STATES, State, TracedTarget
 

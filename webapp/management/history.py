@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from ...bindings.names.event_selection import EventPage, EventSelection
 from ...bindings.names.operation import Operation
 from ..accounts.audit_listing import AuditPage, AuditSelection, list_audit
-from .errors import Missing
-from .permissions import require_account, require_administrator
+from .permissions import Missing, require_account, require_administrator
 from .recording import Recorder
 
 if TYPE_CHECKING:

@@ -20,8 +20,7 @@ from ...bindings.names.naming import Name
 from ...bindings.names.prefixes import prefixes
 from ...bindings.names.selection import Group, Page, Selection
 from ...identifiers.ark import length
-from .errors import Missing
-from .permissions import require_account, require_granted
+from .permissions import Missing, require_account, require_granted
 from .recording import Recorder
 
 if TYPE_CHECKING:

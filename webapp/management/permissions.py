@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ...bindings.imports.sources.ezid.element_names import OWNER
 from ...bindings.names import validation
-from .errors import Forbidden
+from ...bindings.names.errors import BindingError
 
 if TYPE_CHECKING:
     from ...bindings.names.assignment import Change
@@ -15,6 +15,20 @@ if TYPE_CHECKING:
     from ...bindings.names.policy import ChangeCheck, SettingStore
     from ..accounts.model import Caller
     from ..accounts.store import Accounts
+
+
+class Forbidden(BindingError):
+    """The caller cannot make this request.
+
+    The codes are ``account-required`` for a caller without an account, ``role-missing`` and ``not-granted``.
+    """
+
+
+class Missing(BindingError):
+    """The request is about a name, a shoulder or a record that does not exist.
+
+    The codes are ``not-bound``, ``shoulder-unknown`` and ``prefix-unknown``.
+    """
 
 
 def require_account(caller: Caller | None) -> Caller:

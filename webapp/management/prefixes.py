@@ -10,8 +10,7 @@ from ...bindings import prefix_changes
 from ...bindings.names.errors import Stale
 from ...bindings.names.prefixes import prefixes
 from ...bindings.names.prefixes.prefixes import Field, PrefixEvent, PrefixRecord
-from .errors import Missing
-from .permissions import require_account, require_administrator
+from .permissions import Missing, require_account, require_administrator
 from .recording import Recorder
 
 if TYPE_CHECKING:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal, get_args
 
+from ..management.bulk import MAX_NAMES
+
 Format = Literal["csv", "jsonl", "xlsx"]
 """The format of a file. TSV is CSV with another separator."""
 
@@ -83,3 +85,16 @@ class RowOutcome:
     code: str | None = None
     message: str | None = None
     changes: Mapping[str, tuple[str, str]]
+
+
+MAX_BYTES = 10 * 2**20
+"""The maximum size of a file in bytes. `ararat serve` reads no request of more than 16 MiB."""
+
+MAX_ROWS = MAX_NAMES
+"""The maximum number of rows. Each import can be undone in the desk, which has this maximum of names."""
+
+MAX_COLUMNS = 200
+"""The maximum number of columns."""
+
+MAX_UPLOADS = 50
+"""The maximum number of uploads of one account."""

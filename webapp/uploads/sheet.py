@@ -18,8 +18,7 @@ from ...bindings.tables.columns import Columns, Row
 from ...bindings.tables.delimited import Line
 from ...bindings.tables.text_stream import Lines, ReadAs
 from . import workbook
-from .limits import MAX_COLUMNS, MAX_ROWS
-from .model import Format, Reading
+from .model import MAX_COLUMNS, MAX_ROWS, Format, Reading
 
 ENCODINGS = {
     "utf-8": "UTF-8",

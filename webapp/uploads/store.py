@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
 
 from ...bindings.names.binding import rfc3339
-from ...bindings.storage.tables.upload_tables import upload_rows, uploads
+from ...bindings.storage.tables.desk_tables import upload_rows, uploads
 from ...bindings.storage.writing.inserts import new_row_number
-from .limits import MAX_UPLOADS
-from .model import Part, Reading, RowOutcome, Stage, Upload
+from .model import MAX_UPLOADS, Part, Reading, RowOutcome, Stage, Upload
 
 if TYPE_CHECKING:
     from ..accounts.store import Accounts

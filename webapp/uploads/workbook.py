@@ -17,7 +17,7 @@ from typing import Any
 from ...bindings.names.errors import TableError
 from ...bindings.names.validation import shown
 from ...bindings.tables.delimited import Line
-from .limits import MAX_COLUMNS, MAX_ROWS
+from .model import MAX_COLUMNS, MAX_ROWS
 
 MAX_UNPACKED = 50_000_000
 """The maximum size of all documents of a workbook, in bytes."""

@@ -19,7 +19,7 @@ from ...identifiers.text import display
 from ..accounts import cookies, identify
 from ..accounts.csrf import derived
 from ..accounts.openid import NotConfirmed, OpenID, ProviderUnavailable
-from ..accounts.redirection import safe_path
+from ..accounts.sign_in import safe_path
 from ..config import site, url
 from ..errors import HTTPRefusal
 from ..responses import forbid_caches

@@ -8,10 +8,9 @@ from flask import Blueprint, Response, make_response, redirect, render_template,
 from werkzeug.wrappers import Response as AnyResponse
 
 from ..accounts import cookies, csrf, identify
-from ..accounts.errors import SignInOutdated
-from ..accounts.model import Account, Caller
+from ..accounts.model import Account, Caller, SignInOutdated
 from ..accounts.records.sessions import SESSION_HOURS
-from ..accounts.redirection import safe_path
+from ..accounts.sign_in import safe_path
 from ..config import site, url
 from ..errors import HTTPRefusal
 from ..responses import forbid_caches

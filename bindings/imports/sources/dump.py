@@ -9,10 +9,8 @@ from typing import BinaryIO
 
 from ...tables.text_stream import Lines, ReadAs, name_of
 from . import compressed, n2t_json
-from .arklet import json as arklet_json
-from .arklet import table as arklet_table
-from .ezid import anvl as ezid_anvl
-from .ezid import csv as ezid_csv
+from .arklet import table as arklet
+from .ezid import batch_download
 from .ezid import xml as ezid_xml
 from .noid import dump as noid_dump
 from .noid.minter import Minter
@@ -68,16 +66,16 @@ def _ezid(content: _Content) -> Iterator[Entry]:
     if content.first.startswith(b"<"):
         return ezid_xml.records(content.stream, content.file)
     if content.first.startswith((b"::", b"#")):
-        return ezid_anvl.records(content.lines())
-    return ezid_csv.records(content.lines())
+        return batch_download.anvl_records(content.lines())
+    return batch_download.csv_records(content.lines())
 
 
 def _arklet(content: _Content) -> Iterator[Entry]:
     if content.first.startswith((b"[", b"{")):
-        return arklet_json.records(content.stream, content.file)
+        return arklet.json_records(content.stream, content.file)
     if content.first.startswith((b"--", b"COPY ", b"SET ", b"\\")):
-        return arklet_table.copy_records(content.lines())
-    return arklet_table.csv_records(content.lines())
+        return arklet.copy_records(content.lines())
+    return arklet.csv_records(content.lines())
 
 
 def _noid(content: _Content) -> Iterator[Entry]:

@@ -7,18 +7,46 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from itertools import chain
 from typing import Protocol
 
 from ..errors import LogError
-from ..notes.checkpoints import Checkpoint
-from ..notes.keys import encode
+from ..notes.checkpoints import Checkpoint, read_checkpoint
+from ..notes.keys import VerifierKey, encode
+from ..notes.notes import MAX_BYTES as MAX_NOTE_BYTES
 from ..tree.entries import LogEntry
 from ..tree.growing_tree import GrowingTree
 from ..tree.tiles import ENTRIES, WIDTH, Tile, entries_of, tile_at
-from .last_seen import LastSeen
 from .name_states import LogFinding, NameStates
 from .policy import Policy
+
+MAX_LAST_SEEN = MAX_NOTE_BYTES + 1_000
+"""The maximum length in bytes of the file with the last checkpoint that a monitor has seen."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LastSeen:
+    """A checkpoint with the key of its log, and the signed note that contains it."""
+
+    key: VerifierKey
+    checkpoint: Checkpoint
+    note: bytes
+
+    def __bytes__(self) -> bytes:
+        """The content of the file: a line with the key, then the note."""
+        return f"{self.key}\n".encode() + self.note
+
+    @classmethod
+    def of_bytes(cls, content: bytes) -> LastSeen:
+        """Read the content of a file. Raises :class:`LogError` if the signature is not valid."""
+        line, _, note = content.partition(b"\n")
+        try:
+            key = VerifierKey.of_text(line.decode())
+        except UnicodeDecodeError:
+            raise LogError("the first line is not the key of a log") from None
+        return cls(key=key, checkpoint=read_checkpoint(note, key)[0], note=note)
+
 
 # These problems concern the tree itself. An entry with another problem stays in the log, because its tree is right.
 _CONTRADICTIONS = frozenset({"log", "shrunk", "forked", "root", "hash", "missing", "damaged"})

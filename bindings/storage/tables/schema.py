@@ -9,8 +9,8 @@
 - ``ararat`` has the version of the schema, a counter of changes of rules, the counters of sequential minting, and
   UUIDs.
 
-:mod:`account_tables`, :mod:`link_tables`, :mod:`log_tables` and :mod:`upload_tables` have further tables,
-:mod:`triggers` protects the tables, and :mod:`search_indexes` has the indexes for lists and search.
+Further tables are in :mod:`account_tables`, :mod:`log_tables` and :mod:`desk_tables`. :mod:`triggers` protects the
+tables, and :mod:`search_indexes` has the indexes for lists and search.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from typing import Any
 from sqlalchemy import CheckConstraint, Column, Integer, SmallInteger, Table, Text, UniqueConstraint
 
 from ...names.binding import ACTIONS, KINDS, REDIRECTS, SCOPES, STATUSES
-from . import account_tables, link_tables, log_tables, upload_tables
+from . import account_tables, log_tables
+from . import desk_tables as desk_tables
 from .column_types import BYTES, NUMBER, metadata, one_of, row_number
 
 
@@ -152,6 +153,6 @@ meta = Table("ararat", metadata, Column("name", Text, primary_key=True), Column(
 
 OTHER_TABLES = (
     *(rules, rule_events, operations, prefixes, prefix_events),
-    *(*account_tables.TABLES, *link_tables.TABLES, *log_tables.TABLES, *upload_tables.TABLES),
+    *(*account_tables.TABLES, *log_tables.TABLES, *desk_tables.TABLES),
 )
 """The tables besides those of the names. ``ararat migrate`` creates them if they are missing."""

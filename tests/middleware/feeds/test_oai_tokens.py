@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ararat.bindings.names.selection import cursor
 from ararat.middleware.feeds import oai_tokens
-from ararat.middleware.feeds.oai_errors import OaiError
+from ararat.middleware.feeds.oai_arguments import OaiError
 from ararat.middleware.feeds.oai_tokens import decode, encode
 
 AFTER = cursor("2026-01-31T12:00:00.000000Z", "ark:12345/x")

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from ararat.webapp.accounts import passwords
-from ararat.webapp.accounts.errors import AccountError
+from ararat.webapp.accounts.model import AccountError
 from tests.forking import exit_code
 
 

@@ -12,8 +12,7 @@ from ararat.bindings.names.errors import BindingsUnavailable
 from ararat.bindings.open import open_file
 from ararat.bindings.storage.tables import account_tables
 from ararat.middleware import ReadOnlyBindings
-from ararat.webapp.accounts.errors import AccountError, SignInOutdated
-from ararat.webapp.accounts.model import Caller
+from ararat.webapp.accounts.model import AccountError, Caller, SignInOutdated
 from ararat.webapp.accounts.store import Accounts
 
 from .conftest import PASSWORD

@@ -10,6 +10,7 @@ from ararat.bindings.names.binding import Binding
 from ararat.bindings.names.fields import Fields
 from ararat.webapp.ezid import elements
 from ararat.webapp.ezid.answers import Failed
+from ararat.webapp.ezid.elements import mapped_citation
 
 PREFIX = "https://names.example"
 KEY = "ark:12345/x5"
@@ -97,3 +98,68 @@ def test_an_unknown_status_is_refused(status: str) -> None:
 def test_a_reason_can_have_any_text_on_one_line() -> None:
     statement = elements.stated({"_status": "unavailable|court\norder | 17"})
     assert (statement.state, statement.reason) == ("withdrawn", "court order | 17")
+
+
+DATACITE = """<?xml version="1.0"?>
+<resource xmlns="http://datacite.org/schema/kernel-4">
+  <creators><creator><creatorName>Noah</creatorName></creator><creator><creatorName>Sem</creatorName></creator></creators>
+  <titles><title xml:lang="en">The
+    <i>Ark</i></title></titles>
+  <publisher>Ark &amp; Sons</publisher>
+  <publicationYear>2026</publicationYear>
+  <resourceType resourceTypeGeneral="Image">Drawing</resourceType>
+  <contributors><contributor><contributorName>Ham</contributorName></contributor></contributors>
+</resource>"""
+
+
+@pytest.mark.parametrize(
+    ("elements", "expected"),
+    [
+        pytest.param({}, {}, id="nothing"),
+        pytest.param(
+            {"erc.who": "A", "erc.what": "B", "erc.when": "C", "dc.publisher": "D"},
+            {"_mappedCreator": "A", "_mappedTitle": "B", "_mappedDate": "C"},
+            id="erc",
+        ),
+        pytest.param(
+            {"_profile": "dc", **{f"dc.{name}": name for name in ("creator", "title", "publisher", "date", "type")}},
+            {
+                "_mappedCreator": "creator",
+                "_mappedTitle": "title",
+                "_mappedPublisher": "publisher",
+                "_mappedDate": "date",
+                "_mappedType": "type",
+            },
+            id="dc",
+        ),
+        pytest.param(
+            {"_profile": "datacite", "datacite.creator": "A", "datacite.publicationyear": "2026"},
+            {"_mappedCreator": "A", "_mappedDate": "2026"},
+            id="elements of datacite",
+        ),
+        pytest.param(
+            {"_profile": "datacite", "datacite": DATACITE},
+            {
+                "_mappedCreator": "Noah; Sem",
+                "_mappedTitle": "The Ark",
+                "_mappedPublisher": "Ark & Sons",
+                "_mappedDate": "2026",
+                "_mappedType": "Image/Drawing",
+            },
+            id="a document",
+        ),
+        pytest.param(
+            {"_profile": "datacite", "datacite": "<!DOCTYPE a [<!ENTITY b 'c'>]><a>&b;</a>"}, {}, id="entities"
+        ),
+        pytest.param({"_profile": "mine", "erc.who": "A"}, {}, id="another profile"),
+    ],
+)
+def test_the_profile_decides_which_elements_are_the_citation(
+    elements: dict[str, str], expected: dict[str, str]
+) -> None:
+    assert mapped_citation(elements) == expected
+
+
+def test_an_element_replaces_the_part_of_a_document() -> None:
+    found = mapped_citation({"_profile": "datacite", "datacite": DATACITE, "datacite.title": "Mine"})
+    assert (found["_mappedTitle"], found["_mappedPublisher"]) == ("Mine", "Ark & Sons")

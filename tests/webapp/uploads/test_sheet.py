@@ -8,7 +8,7 @@ import pytest
 
 from ararat.bindings.names.errors import TableError
 from ararat.webapp.uploads import columns, sheet
-from ararat.webapp.uploads.limits import MAX_ROWS
+from ararat.webapp.uploads.model import MAX_ROWS
 
 
 @pytest.mark.parametrize(

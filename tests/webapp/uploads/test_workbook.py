@@ -12,7 +12,7 @@ from openpyxl.styles import Font
 
 from ararat.bindings.names.errors import TableError
 from ararat.webapp.uploads import sheet
-from ararat.webapp.uploads.limits import MAX_COLUMNS, MAX_ROWS
+from ararat.webapp.uploads.model import MAX_COLUMNS, MAX_ROWS
 
 
 def saved(book: Workbook) -> bytes:

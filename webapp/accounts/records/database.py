@@ -20,8 +20,7 @@ from ....bindings.names.errors import BindingsUnavailable, Collision, ReadOnlyBi
 from ....bindings.storage.store import DatabaseStore
 from ....bindings.storage.tables import account_tables as tables
 from .. import audit
-from ..errors import AccountError
-from ..model import Account, Caller, read_name
+from ..model import Account, AccountError, Caller, read_name
 from . import rows
 from .attempts import Unwritten
 

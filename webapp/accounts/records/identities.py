@@ -5,8 +5,7 @@ from __future__ import annotations
 from sqlalchemy import ColumnElement, Connection, delete, insert, select
 
 from ....bindings.storage.tables import account_tables as tables
-from ..errors import AccountError
-from ..model import Account, Caller
+from ..model import Account, AccountError, Caller
 from . import rows
 from .database import AccountDatabase, end_sessions, read_line
 

@@ -10,8 +10,7 @@ from sqlalchemy import Connection, delete, insert, select, update
 from ....bindings.names.binding import rfc3339
 from ....bindings.storage.tables import account_tables as tables
 from .. import audit
-from ..errors import SignInOutdated
-from ..model import Account, Caller, Token
+from ..model import Account, Caller, SignInOutdated, Token
 from . import rows
 from .database import end_sessions, locked, secret_hash
 from .tokens import Tokens

@@ -16,8 +16,7 @@ from ....bindings.names.errors import BindingError, BindingsUnavailable
 from ....bindings.storage.tables import account_tables as tables
 from ....bindings.storage.writing.inserts import new_row_number
 from .. import audit, passwords
-from ..errors import AccountError
-from ..model import Account, Caller, Token, read_prefix
+from ..model import Account, AccountError, Caller, Token, read_prefix
 from . import rows
 from .database import AccountDatabase, read_line, secret_hash, unknown
 

@@ -8,8 +8,7 @@ from typing import Final
 
 from flask import request
 
-from ...accounts.errors import AccountError
-from ...accounts.model import Account, Caller
+from ...accounts.model import Account, AccountError, Caller
 from ...accounts.store import Accounts
 from ..forms import FieldProblem
 from .forms import account_problem, read_prefixes

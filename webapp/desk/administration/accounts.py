@@ -9,8 +9,7 @@ from flask import Response, abort, render_template, request
 from werkzeug.wrappers import Response as AnyResponse
 
 from ...accounts import identify, passwords
-from ...accounts.errors import AccountError
-from ...accounts.model import MAX_PREFIX, Account, Caller
+from ...accounts.model import MAX_PREFIX, Account, AccountError, Caller
 from ...errors import HTTPRefusal
 from ...management import Forbidden
 from ...management.permissions import require_administrator

@@ -8,8 +8,7 @@ from typing import Final
 
 from ....bindings.names import validation
 from ....bindings.names.errors import BindingError
-from ...accounts.errors import AccountError
-from ...accounts.model import read_prefix
+from ...accounts.model import AccountError, read_prefix
 from ...errors import sentence
 from ..forms import FieldProblem
 

@@ -9,8 +9,7 @@ from flask import Response, abort, render_template, request
 from werkzeug.wrappers import Response as AnyResponse
 
 from ...accounts import identify
-from ...accounts.errors import AccountError
-from ...accounts.model import Caller, Token
+from ...accounts.model import AccountError, Caller, Token
 from ...accounts.records.tokens import MAX_LABEL
 from ...errors import HTTPRefusal
 from .. import messages

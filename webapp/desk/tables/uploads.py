@@ -20,8 +20,7 @@ from ...jobs.model import Job
 from ...jobs.queue import MAX_UNFINISHED
 from ...management.permissions import require_curator
 from ...uploads import sheet
-from ...uploads.limits import MAX_BYTES, MAX_COLUMNS, MAX_ROWS, MAX_UPLOADS
-from ...uploads.model import Upload
+from ...uploads.model import MAX_BYTES, MAX_COLUMNS, MAX_ROWS, MAX_UPLOADS, Upload
 from ...uploads.store import LIFETIME, MAX_NUMBER, Uploads
 from .. import messages
 from ..blueprint import UPLOAD_LIMITS, blueprint, caller, management, see_other

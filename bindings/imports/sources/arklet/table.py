@@ -1,4 +1,6 @@
-"""Read arklet's table of ARKs as CSV, or as the text of PostgreSQL's COPY in the output of ``pg_dump``.
+"""Read arklet's table of ARKs as CSV, as JSON, or as the text of PostgreSQL's COPY in the output of ``pg_dump``.
+
+JSON has the rows as objects, one a line or in an array, or is the output of Django's ``dumpdata``.
 
 Source: PostgreSQL documentation, COPY, "Text Format" and "CSV Format".
 """
@@ -7,10 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from typing import Any, BinaryIO
 
 from ....names.errors import TableError
 from ....tables import delimited
 from ....tables.text_stream import Lines
+from .. import json_items
 from ..record import DumpRecord
 from . import elements as arklet_elements
 
@@ -104,3 +108,21 @@ def _record(line: int, columns: Sequence[str], cells: Sequence[str], lines: Line
         message = f"the line has {len(cells)} fields, but there are {len(columns)} columns"
         raise TableError("table-fields", message, lines.file, line)
     return arklet_elements.record(line, dict(zip(columns, cells, strict=True)))
+
+
+_MODEL = "ark.ark"
+
+
+def json_records(stream: BinaryIO, file: str) -> Iterator[DumpRecord]:
+    """Yield each ARK of the file as a record; ``file`` is the name of the file in messages.
+
+    Objects of other models in the output of ``dumpdata`` are skipped. Raises :class:`TableError` for a text that is not
+    JSON.
+    """
+    for item in json_items.read(stream, file):
+        row: dict[str, Any] = item.value
+        if isinstance(fields := row.get("fields"), dict):
+            if row.get("model", _MODEL) != _MODEL:
+                continue
+            row = {"ark": row.get("pk"), **fields}
+        yield arklet_elements.record(item.line, {name: json_items.as_text(value) for name, value in row.items()})

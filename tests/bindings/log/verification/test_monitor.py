@@ -15,8 +15,7 @@ from ararat.bindings.log.notes.keys import SignerKey
 from ararat.bindings.log.notes.notes import SignedNote, sign_note
 from ararat.bindings.log.tree.tiles import ENTRIES, Tile, bundle_of, entries_of
 from ararat.bindings.log.tree.tree import EMPTY_ROOT
-from ararat.bindings.log.verification.last_seen import LastSeen
-from ararat.bindings.log.verification.monitor import Monitor
+from ararat.bindings.log.verification.monitor import LastSeen, Monitor
 from ararat.bindings.log.verification.policy import Party, Policy
 
 LOG = SignerKey(name="example.org/log", secret=bytes(range(32)))

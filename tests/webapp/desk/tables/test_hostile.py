@@ -15,7 +15,7 @@ from openpyxl import Workbook
 
 from ararat.bindings.names.errors import TableError
 from ararat.webapp.uploads import workbook
-from ararat.webapp.uploads.limits import MAX_COLUMNS
+from ararat.webapp.uploads.model import MAX_COLUMNS
 
 from ..conftest import Browser, Desk
 from .conftest import counts, fields, finished

@@ -1,4 +1,6 @@
-"""Suggest corrections of an unbound ARK: names that differ from it by a frequent typing error.
+"""Detect typing errors in unbound ARKs by their check characters, and suggest corrections.
+
+A correction is a name that differs from the ARK by a frequent typing error:
 
 - Names with letters in lower case, and with 0 and 1 instead of o, l and i. Minted names have no o, l and i.
 - For a name with a wrong check character: names with a right one that differ in one character, or in the order of two
@@ -11,10 +13,37 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ....identifiers.ark.check_character import check_character, covered
-from ....identifiers.ark.grammar import BETANUMERIC
-from ..prefixes.patterns import Pattern
-from .check_characters import is_mistyped
+from ...identifiers.ark.check_character import check_character, covered
+from ...identifiers.ark.grammar import BETANUMERIC
+from .prefixes.patterns import Pattern
+
+MISTYPED = "this resolver has no location for this identifier; its check character is wrong, so it is probably mistyped"
+
+
+def is_mistyped(key: str, patterns: Sequence[Pattern]) -> bool:
+    """Return whether the Name of an ARK has a wrong check character, by the patterns of the names minted here.
+
+    ``key`` is a normal form. Only patterns with a check character, and with the longest shoulder that begins the name,
+    are compared. A name with another length, or with a character that is not a letter or digit, is of another kind. A
+    name with one character more or less can be a typing error.
+
+    >>> minted = [Pattern("13030", "xf9", 4, "noid")]
+    >>> is_mistyped("ark:13030/xf93gt2q", minted), is_mistyped("ark:13030/xf93tg2q/p1", minted)
+    (False, True)
+    >>> is_mistyped("ark:13030/xf9-museum", minted), is_mistyped("ark:13030/x5", minted)
+    (False, False)
+    """
+    naan, _, rest = key.removeprefix("ark:").partition("/")
+    name = rest.partition("/")[0].partition(".")[0]
+    if not (name.isascii() and name.isalnum()):
+        return False
+    own = [each for each in patterns if each.check and each.naan == naan and name.startswith(each.shoulder)]
+    longest = max((len(each.shoulder) for each in own), default=0)
+    nearest = [each for each in own if len(each.shoulder) == longest]
+    if not any(abs(len(name) - longest - each.length - 1) <= 1 for each in nearest):
+        return False
+    return all(not each.check or check_character(covered(naan, name[:-1], each.check)) != name[-1] for each in nearest)
+
 
 MAX_LENGTH = 32
 """The maximum number of characters of a name whose corrections are computed. Their number grows with the length."""

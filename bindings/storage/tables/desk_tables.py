@@ -1,11 +1,12 @@
-"""The tables of uploaded spreadsheets and of the outcome of each of their rows. No name depends on them.
+"""The tables of the desk: uploaded spreadsheets, the outcome of each of their rows, and link health.
 
-They are deleted after a time and are not copied with a database, as jobs are not.
+No name depends on them. Uploads are deleted after a time and are not copied with a database, as jobs are not. Link
+health is the last trace of the target of each name.
 """
 
 from __future__ import annotations
 
-from sqlalchemy import Column, Index, LargeBinary, PrimaryKeyConstraint, Table, Text
+from sqlalchemy import Column, Index, LargeBinary, PrimaryKeyConstraint, SmallInteger, Table, Text
 
 from .column_types import BYTES, NUMBER, metadata, one_of, row_number
 
@@ -45,4 +46,23 @@ upload_rows = Table(
     one_of("part", ROW_PARTS),
 )
 
-TABLES = (uploads, upload_rows)
+
+LINK_STATES = ("works", "moved", "refused", "dead", "unclear")
+
+links = Table(
+    "links",
+    metadata,
+    Column("key", BYTES, primary_key=True),
+    Column("target", Text, nullable=False),  # the traced target; a result for another target is out of date
+    Column("state", Text, nullable=False),
+    Column("status", SmallInteger),
+    Column("url", Text),  # the URL at which the trace ended
+    Column("code", Text, nullable=False),
+    Column("sentence", Text, nullable=False),
+    Column("since", Text, nullable=False),  # the time of the first trace with this state and target
+    Column("traced", Text, nullable=False),
+    one_of("state", LINK_STATES),
+)
+Index("links_state", links.c.state, links.c.key)
+
+TABLES = (uploads, upload_rows, links)

@@ -1,6 +1,8 @@
-"""Read the CSV form of an EZID batch download: a line with the names of the elements, then one line per identifier.
+"""Read the text forms of an EZID batch download.
 
-The column ``_id`` has the identifier. EZID replaces line ends in values by spaces.
+- ANVL has for each identifier a line ``:: ID``, its elements, and an empty line.
+- CSV has a line with the names of the elements, then one line per identifier. The column ``_id`` has the identifier.
+  EZID replaces line ends in values by spaces.
 
 Source: EZID API, version 2, "Batch download".
 """
@@ -13,13 +15,14 @@ from ....names import validation
 from ....names.errors import TableError
 from ....tables import delimited
 from ....tables.text_stream import Lines
+from .. import anvl_blocks
 from ..record import DumpRecord
 from . import elements as ezid_elements
 
 IDENTIFIER = "_id"
 
 
-def records(lines: Lines) -> Iterator[DumpRecord]:
+def csv_records(lines: Lines) -> Iterator[DumpRecord]:
     """Yield each identifier of the download as a record.
 
     Raises :class:`TableError` for a file without a column ``_id``, and for a line with another number of columns.
@@ -37,3 +40,16 @@ def records(lines: Lines) -> Iterator[DumpRecord]:
             raise TableError("table-fields", message, lines.file, line, validation.shown(names[-1]))
         elements = [(name, cell.strip()) for name, cell in zip(names, cells, strict=True) if name != IDENTIFIER]
         yield ezid_elements.record(line, cells[place].strip(), elements)
+
+
+BEGIN = "::"
+
+
+def anvl_records(lines: Lines) -> Iterator[DumpRecord]:
+    """Yield each identifier of the download as a record. Raises :class:`TableError` for a line that is not ANVL."""
+    for block in anvl_blocks.read(lines, _identifier, ":: ark:/12345/x5"):
+        yield ezid_elements.record(block.line, block.identifier, block.elements)
+
+
+def _identifier(line: str) -> str | None:
+    return line[len(BEGIN) :].strip() if line.startswith(BEGIN) else None

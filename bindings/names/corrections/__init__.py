@@ -1,1 +1,0 @@
-"""Corrections of a mistyped name: check characters, and the bound names that differ by one typing error."""
