@@ -23,6 +23,7 @@ from ..storage.tables.keys import index_key
 from ..storage.tables.log_tables import log_entries, log_salts
 from ..storage.tables.schema import events
 from ..storage.writing.transaction import Transaction
+from . import kept_copies
 from .sequencer import logged_events
 
 REDACTED = "(:unal)"
@@ -54,6 +55,8 @@ def redact(
     actor: str | None = None,
 ) -> Redaction:
     """Remove the metadata, the reason, the actor and the source of the events of a name.
+
+    Replies that are kept for repeated requests, and uploaded tables, are deleted if they contain the name.
 
     - ``revisions``: the events to redact; without it, all events and the binding itself.
     - ``resource``: replace the resource, too, in all events. The name then has no resource that another thing could
@@ -93,6 +96,8 @@ def redact(
             after = replace(after, resource=REDACTED)
         change = Change("redacted", next_revision(existing, after, now), "redacted")
         (written,) = transaction.put([change], actor)
+        kept_copies.delete_of_name(connection, key, existing.spelling)
+        kept_copies.delete_old(connection, now)
         _protect(transaction, disabled, on=True)
     return Redaction(revision=written.after.revision, events=changed, logged=logged)
 

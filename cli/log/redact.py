@@ -31,6 +31,8 @@ def redact_command(identifier: str, revisions: tuple[int, ...], resource: bool, 
     Removed values cannot be restored. Target, kind, status and times stay. Entries and proofs of the log stay valid.
     The redaction is a change itself, with the actor of --actor.
 
+    Uploaded tables with the identifier are deleted, and replies that are kept for repeated requests.
+
     Backups and exports can contain the values. Delete them there yourself.
 
     Exit code: 0 done, 1 not bound, 2 refused, 69 no database.

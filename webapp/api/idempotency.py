@@ -13,7 +13,6 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import timedelta
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -21,6 +20,7 @@ from flask import Response, request
 from sqlalchemy import Connection, bindparam, delete, select
 from sqlalchemy.dialects import postgresql, sqlite
 
+from ...bindings.log import kept_copies
 from ...bindings.names.binding import rfc3339
 from ...bindings.names.errors import BindingError
 from ...bindings.storage.tables.account_tables import idempotency as table
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-KEPT = timedelta(hours=24)
+KEPT = kept_copies.REPLIES_KEPT
 """The time for which a key is known."""
 
 _KEY = re.compile(r"[!-~]{1,255}")

@@ -25,7 +25,7 @@ Compression = Literal["gzip", "zip"]
 SUFFIXES: Final[Mapping[Format, str]] = {"anvl": "txt", "csv": "csv", "xml": "xml"}
 
 _LINE_ENDS = re.compile("\r\n?|\n")
-_XML_DECLARATION = re.compile(r"\s*<\?xml\s[^>]*\?>\s*")
+_XML_DECLARATION = re.compile(r"\s*+<\?xml\s[^>]*+>\s*+")
 _PIECE = 1 << 16
 
 
@@ -87,7 +87,9 @@ def _value(name: str, value: str) -> str:
         except BindingError:
             pass
         else:
-            return _XML_DECLARATION.sub("", value, count=1)
+            # At the beginning only: a search takes quadratic time in a record of white space.
+            declaration = _XML_DECLARATION.match(value)
+            return value[declaration.end() :] if declaration else value
     return xml_text.content(value)
 
 

@@ -9,16 +9,34 @@ from __future__ import annotations
 import logging
 import os
 import threading
+import time
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
-from ...bindings.names.errors import BindingsLocked, BindingsUnavailable, CatalogueError
+from ...bindings.log import kept_copies
+from ...bindings.names.errors import BindingsLocked, BindingsUnavailable, CatalogueError, ReadOnlyBindings
 from ...bindings.system.fork_safety import ForkSafeLock
 from .queue import Claim, ClaimLost, Jobs
+
+if TYPE_CHECKING:
+    from ..accounts.store import Accounts
 
 Work = Callable[[Claim, Callable[[int], None]], None]
 """A function that carries out a job and finishes it. The second argument is called with the progress."""
 
+_CLEANING_MINUTES = 60
+
 _log = logging.getLogger(__name__)
+
+
+def delete_old_copies(accounts: Accounts) -> None:
+    """Delete the replies and uploads that are too old. Write nothing if there are none.
+
+    Raises BindingsUnavailable and ReadOnlyBindings.
+    """
+    now = accounts.bindings.now()
+    if accounts.read(kept_copies.OLD, **kept_copies.limits(now)):
+        accounts.write(lambda connection: kept_copies.delete_old(connection, now))
 
 
 class Worker:
@@ -40,6 +58,7 @@ class Worker:
         if self._begun != os.getpid():
             self._begun = os.getpid()
             self.wake()
+            threading.Thread(target=self._delete_old_copies, name="ararat-old-copies", daemon=True).start()
 
     def wake(self) -> None:
         """Start the thread if it does not run, and let it look for jobs now."""
@@ -77,6 +96,20 @@ class Worker:
             else:
                 is_away = False
             self._woken.wait(self._jobs.lease / 6)
+
+    def _delete_old_copies(self) -> None:
+        """Delete old replies and uploads about once an hour, because possibly no further request does."""
+        accounts, minutes = self._jobs.accounts, 0
+        while not accounts.bindings.is_closed:
+            if minutes % _CLEANING_MINUTES == 0:
+                try:
+                    delete_old_copies(accounts)
+                except (BindingsUnavailable, ReadOnlyBindings):
+                    pass  # the next time
+                except Exception:  # noqa: BLE001 - a defect must not end the thread
+                    _log.exception("old replies and uploads cannot be deleted")
+            minutes += 1
+            time.sleep(60)
 
     def _carry_out(self, claim: Claim) -> None:
         job = claim.job

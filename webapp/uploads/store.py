@@ -6,11 +6,12 @@ import json
 import zlib
 from collections import Counter
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
 
+from ...bindings.log import kept_copies
 from ...bindings.names.binding import rfc3339
 from ...bindings.storage.tables.desk_tables import upload_rows, uploads
 from ...bindings.storage.writing.inserts import new_row_number
@@ -19,7 +20,7 @@ from .model import MAX_UPLOADS, Part, Reading, RowOutcome, Stage, Upload
 if TYPE_CHECKING:
     from ..accounts.store import Accounts
 
-LIFETIME = timedelta(days=30)
+LIFETIME = kept_copies.UPLOADS_KEPT
 """The time after the last use of an upload after which it is deleted. The operation of its import remains."""
 
 MAX_NUMBER = 2**31 - 1

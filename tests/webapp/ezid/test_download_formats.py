@@ -103,3 +103,11 @@ def test_a_long_download_is_compressed_in_pieces(compression: Compression) -> No
 def test_an_empty_download_is_valid(compression: Compression) -> None:
     content = b"".join(download_formats.compressed([], compression, "ezid.txt"))
     assert len(content) > 15
+
+
+def test_only_a_declaration_at_the_beginning_is_removed_from_a_record() -> None:
+    inside = DATACITE.replace("A &amp; B", f"<![CDATA[<?xml version='1.0'?>]]>{' ' * 60_000}")
+    for record in (inside, f'<?xml version="1.0"?>\n{inside}'):
+        made = text(Described("a", {"datacite": record}), form="xml")
+        assert inside in made
+        assert made.count("<?xml") == 2

@@ -7,11 +7,14 @@ import threading
 import time
 
 import pytest
+from sqlalchemy import insert, select
 
+from ararat.bindings.names.binding import rfc3339
 from ararat.bindings.names.errors import BindingError, BindingsLocked, BindingsUnavailable
+from ararat.bindings.storage.tables.account_tables import idempotency
 from ararat.webapp.jobs.model import Job
 from ararat.webapp.jobs.queue import MAX_CLAIMS, Jobs
-from ararat.webapp.jobs.worker import Worker
+from ararat.webapp.jobs.worker import Worker, delete_old_copies
 from tests.forking import fork
 
 
@@ -184,3 +187,17 @@ def test_a_forked_process_has_a_thread_of_its_own(accounts, add):
     assert finished(jobs, later).result == {"pid": child}
     end.set()
     assert finished(jobs, first).result == {"pid": parent}
+
+
+def test_a_process_deletes_old_replies_and_uploads_without_a_request(accounts, clock):
+    def write(connection):
+        row = {"account": 1, "key": "k", "request": "", "status": 201, "response": "{}", "created": rfc3339(clock())}
+        connection.execute(insert(idempotency), row)
+
+    accounts.write(write)
+    kept = select(idempotency.c.key)
+    delete_old_copies(accounts)
+    assert accounts.read(kept)
+    clock.move(hours=25)
+    Worker(Jobs(accounts), {}).begin()
+    wait_for(lambda: not accounts.read(kept))

@@ -148,6 +148,10 @@ def test_alternates_and_settings_are_saved(bound: Desk, jane: Browser) -> None:
     [
         ({"target": "javascript:alert(1)"}, "target"),
         ({"alternates": "nonsense"}, "alternates"),
+        ({"alternates": " " * 100_000 + "x"}, "alternates"),
+        ({"alternates": "de = a b"}, "alternates"),
+        ({"alternates": "= https://example.org/de"}, "alternates"),
+        ({"alternates": f"{'d' * 201}=https://example.org/de"}, "alternates"),
         ({"target": ""}, "target"),
     ],
 )
