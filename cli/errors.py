@@ -60,9 +60,10 @@ class CommandError(Exception):
         # A line break in the name of a file must not begin a line that looks like another message.
         yield from sheet.prose(display.visible(f"ararat: {self.what}"), style="error")
         if self.error is not None:
-            from .render.reports import problem_lines
+            from .render.reports import problem_lines, suggestion_lines
 
             yield from problem_lines(self.error.problem, self.error.text, sheet)
+            yield from suggestion_lines(self.error.text, sheet)
         for label, text in self.details:
             yield from sheet.field(label, text)
 

@@ -242,7 +242,7 @@ class _Run:
                 continue
             fields = _with_record(row, stated, current)
             if isinstance(fields, BindingError):
-                self._refuse(row, fields.code, fields.message)
+                self._refuse(row, fields.code, fields.message + (f".{fields.question}" if fields.question else ""))
                 continue
             key = fields.key
             before, earlier = current.get(key), first_lines.get(key)

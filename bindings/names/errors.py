@@ -11,11 +11,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...identifiers import IdentifierError
+from ...identifiers.suggestions import suggestions
 from ...identifiers.text import display
 from .error_codes import ERROR_CODES, ErrorCode, error_code
 
 if TYPE_CHECKING:
     from .binding import Binding
+
+
+_MAX_SUGGESTION = 300
 
 
 class CatalogueError(ValueError):
@@ -78,11 +82,13 @@ class BindingError(CatalogueError):
     """Raised for a change of bindings, a table or a database that is not valid.
 
     ``identifier`` is the name that the error is about, in ASCII. It is None if the error is about no single name.
+    ``suggestion`` is the identifier that a text that is not valid probably means, in ASCII, or None.
     """
 
     def __init__(self, code: str, message: str | None = None, *, identifier: str | None = None) -> None:
         super().__init__(code, message)
         self.identifier = identifier
+        self.suggestion: str | None = None
 
     @classmethod
     def of(cls, error: IdentifierError, identifier: str) -> BindingError:
@@ -91,7 +97,17 @@ class BindingError(CatalogueError):
 
         ``identifier`` is the text in ASCII.
         """
-        return cls(error.problem.code, error.problem.message, identifier=identifier)
+        made = cls(error.problem.code, error.problem.message, identifier=identifier)
+        if found := suggestions(error.text):
+            made.suggestion = display.percent(found[0].identifier)
+        return made
+
+    @property
+    def question(self) -> str:
+        """The question whether the suggestion is meant, with a space before it, or "" without a suggestion."""
+        if self.suggestion is None or len(self.suggestion) > _MAX_SUGGESTION:
+            return ""
+        return f" Did you mean {self.suggestion}?"
 
     def __str__(self) -> str:
         text = super().__str__()

@@ -126,13 +126,18 @@ def problem_lines(problem: Problem, text: str, sheet: Sheet) -> Iterator[str]:
     yield from sheet.field("", f"expected {problem.expected} ({problem.reference})")
 
 
+def suggestion_lines(text: str, sheet: Sheet) -> Iterator[str]:
+    """Yield a line for each identifier that ``text`` probably means, with the corrections in words."""
+    for each in suggestions(text):
+        yield from sheet.field("Suggestion", f"{identifier(each.identifier)} ({reasons(each.why)})")
+
+
 def _normal_form(report: Report, sheet: Sheet) -> Iterator[str]:
     if report.normal_form is not None:
         yield from sheet.field("Normal form", identifier(report.normal_form), style="name")
         if report.service == "metadata":
             yield from sheet.field("Requests", f"metadata, by {identifier(report.inflection)}")
-    for each in suggestions(report.input):
-        yield from sheet.field("Suggestion", f"{identifier(each.identifier)} ({reasons(each.why)})")
+    yield from suggestion_lines(report.input, sheet)
 
 
 def _parts(report: Report, sheet: Sheet) -> Iterator[str]:

@@ -62,7 +62,9 @@ def require_assignable(name: str) -> None:
     try:
         names.assignable(name)
     except BindingError as error:
-        raise HTTPRefusal(400, error.code, f"The name in the path is refused: {error.message}.") from None
+        raise HTTPRefusal(
+            400, error.code, f"The name in the path is refused: {error.message}.{error.question}"
+        ) from None
 
 
 def read_prefix(environ: Mapping[str, Any], base: str) -> str:

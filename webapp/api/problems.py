@@ -47,6 +47,8 @@ def of_error(error: CatalogueError | BindingsUnavailable) -> Response:
         more["expected"] = error.expected
     if isinstance(error, BindingError):
         more["identifier"] = error.identifier
+        if error.suggestion is not None:
+            more["suggestion"] = error.suggestion
     if isinstance(error, BindingConflict):
         more |= {
             "existing": representations.of_name(error.existing),

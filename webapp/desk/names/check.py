@@ -69,14 +69,16 @@ def check(operations: Management, asking: Caller, text: str) -> Check:
     found = site().inspect(pasted)
     valid = [each for each in found.findings if each.report.valid and each.key]
     if not valid:
-        if pasted.startswith(("http://", "https://")):
+        named = found.findings and found.findings[0].report.problems[0].code not in ("no-ark-label", "label-in-query")
+        if pasted.startswith(("http://", "https://")) and not named:
             return _check_address(operations, asking, pasted)
         return Check(remarks=[_unreadable(found.findings[0].report if found.findings else None)])
     report = valid[0].report
     try:
         key = names.assignable(names.read(report.normal_form or pasted))
     except BindingError as error:
-        return Check(remarks=[Remark(weight="bad", text=f"{sentence(error.message)} Expected {error.expected}.")])
+        said = f"{sentence(error.message)} Expected {error.expected}.{error.question}"
+        return Check(remarks=[Remark(weight="bad", text=said)])
     recorded = operations.bindings.lookup(key)
     return Check(
         key=key,
@@ -111,7 +113,8 @@ def _unreadable(report: Report | None) -> Remark:
     if report is None or not report.problems:
         return Remark(weight="bad", text="The text has no ARK or URN. Write one, such as ark:12345/x54xz321.")
     problem = report.problems[0]
-    return Remark(weight="bad", text=f"{sentence(problem.message)} Expected {problem.expected}.")
+    meant = f" Did you mean {display.percent(report.suggestion)}?" if report.suggestion else ""
+    return Remark(weight="bad", text=f"{sentence(problem.message)} Expected {problem.expected}.{meant}")
 
 
 def _obstacles(asking: Caller, key: str, recorded: Binding | None, report: Report) -> list[Remark]:
