@@ -16,7 +16,7 @@ from sqlalchemy import Connection, bindparam, delete, or_, select
 
 from ..names.binding import rfc3339
 from ..storage.tables.account_tables import idempotency
-from ..storage.tables.upload_tables import upload_rows, uploads
+from ..storage.tables.desk_tables import upload_rows, uploads
 
 REPLIES_KEPT = timedelta(hours=24)
 """The time for which the reply to a request with ``Idempotency-Key`` is kept."""

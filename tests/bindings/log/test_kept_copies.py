@@ -18,7 +18,7 @@ from ararat.bindings.log import kept_copies
 from ararat.bindings.log.redaction import redact
 from ararat.bindings.names.binding import rfc3339
 from ararat.bindings.storage.tables.account_tables import idempotency
-from ararat.bindings.storage.tables.upload_tables import upload_rows, uploads
+from ararat.bindings.storage.tables.desk_tables import upload_rows, uploads
 
 NAME = "ark:12345/x5"
 NOW = datetime(2026, 11, 26, 12, tzinfo=UTC)
