@@ -93,9 +93,11 @@ def write(lines: Iterable[str], *, to: TextIO | None = None) -> None:
 
 def _describe(binding: Binding, other: Binding, resource: str) -> str:
     """Return the kind, target and resource of a binding, and the fields that differ from those of ``other``."""
+    from ..bindings.names.fields import text_of
+
     parts = [f"{binding.kind}, {binding.target or 'no target'}"]
     if binding.passthrough != other.passthrough:
-        parts.append(f"passthrough: {'yes' if binding.passthrough else 'no'}")
+        parts.append(f"passthrough: {text_of('passthrough', binding)}")
     if binding.scope != other.scope:
         parts.append(f"scope: {binding.scope}")
     for selector in sorted(binding.alternates.keys() | other.alternates.keys()):

@@ -15,9 +15,10 @@ from sqlalchemy import bindparam, update
 from ..collection import Bindings
 from ..names import naming as names
 from ..names.assignment import Change, next_revision
-from ..names.binding import NOTHING
 from ..names.errors import BindingError
+from ..names.fields import FIELDS
 from ..names.naming import Name
+from ..storage.rows import column_value
 from ..storage.tables import triggers
 from ..storage.tables.keys import index_key
 from ..storage.tables.log_tables import log_entries, log_salts
@@ -29,6 +30,7 @@ from .sequencer import logged_events
 REDACTED = "(:unal)"
 """The text that replaces a removed resource: "unallowed; suppressed intentionally" in the kernel of ERC."""
 
+_REDACTED = tuple(field for field in FIELDS if field.is_redacted)
 _OF_EVENTS, _OF_RESOURCE = "events_never_changed", "bindings_never_reassigned"
 
 
@@ -83,7 +85,8 @@ def redact(
         of_name = events.c.key == index_key(key)
         disabled = (_OF_EVENTS, _OF_RESOURCE) if resource else (_OF_EVENTS,)
         _protect(transaction, disabled, on=False)
-        removed = {"metadata": None, "reason": None, "actor": None, "source": None}
+        removed: dict[str, object] = {"actor": None, "source": None}
+        removed |= {field.name: column_value(field, field.default) for field in _REDACTED}
         changed = connection.execute(
             update(events).where(of_name, events.c.revision.in_(wanted)).values(removed)
         ).rowcount
@@ -91,7 +94,7 @@ def redact(
             connection.execute(update(events).where(of_name, events.c.resource.is_not(None)).values(resource=REDACTED))
         after = existing
         if existing.revision in wanted:
-            after = replace(after, metadata=NOTHING, reason=None)
+            after = replace(after, **{field.name: field.default for field in _REDACTED})
         if resource and existing.resource is not None:
             after = replace(after, resource=REDACTED)
         change = Change("redacted", next_revision(existing, after, now), "redacted")

@@ -18,7 +18,9 @@ from typing import Any, NamedTuple
 from sqlalchemy import func, select
 
 from ..names.errors import BindingError, BindingsUnavailable, ReadOnlyBindings
+from ..names.fields import FIELDS
 from ..storage.protocols import Row
+from ..storage.rows import column_value
 from ..storage.store import DatabaseStore
 from ..storage.tables.keys import index_key
 from ..storage.tables.log_tables import log_entries, log_salts
@@ -32,11 +34,12 @@ from .tree.tree import HASH_BYTES, leaf_hash
 BATCH = 2_000
 """The number of events that one transaction adds to the log. SQLite makes other writers wait meanwhile."""
 
-# The columns of an event that its hash covers, in the order of their names. The JSON columns become several values.
-_VALUES = ("created", "kind", "passthrough", "reason", "redirect", "scope", "spelling", "status", "successor", "target")
-_JSON = ("alternates", "metadata")
-_COLUMNS = ("id", "key", "long_identifier", "revision", "action", "changed", "resource", *_JSON, *_VALUES)
-_FIRST_VALUE = len(_COLUMNS) - len(_VALUES)
+# The fields of an event that its hash covers, in the order of their names. A field with texts by key is several values.
+_HASHED = sorted((field for field in FIELDS if field.hashed != "apart"), key=lambda field: field.name)
+_VALUES = tuple(field.name for field in _HASHED if field.type != "texts")
+_TEXTS = tuple(field.name for field in _HASHED if field.type == "texts")
+_COLUMNS = ("id", "key", "long_identifier", "revision", "action", "changed", "resource", *_TEXTS, *_VALUES)
+_FIRST_TEXT = len(_COLUMNS) - len(_VALUES) - len(_TEXTS)
 _EVENT = ", ".join(f"e.{name}" for name in _COLUMNS)
 
 _decoder: Any = json.JSONDecoder()  # scan_once is in no type stub
@@ -63,7 +66,10 @@ _LOCK = "LOCK TABLE events IN SHARE MODE NOWAIT"
 
 
 class EventRow(NamedTuple):
-    """The row of an event. The names are those of the columns."""
+    """The row of an event. The names are those of the columns.
+
+    ``texts`` has the JSON of the fields with texts by key, and ``values`` the other columns that the hash covers.
+    """
 
     id: int
     key: str
@@ -72,28 +78,24 @@ class EventRow(NamedTuple):
     action: str
     changed: str
     resource: str | None
-    alternates: str | None
-    metadata: str | None
-    created: str
-    kind: str
-    passthrough: int
-    reason: str | None
-    redirect: int
-    scope: str
-    spelling: str | None
-    status: str
-    successor: str | None
-    target: str | None
+    texts: Row
+    values: Row
+
+    @classmethod
+    def of_row(cls, row: Sequence[Any]) -> EventRow:
+        """Return the event of a row with the columns of the queries."""
+        first_value = _FIRST_TEXT + len(_TEXTS)
+        return cls(*row[:_FIRST_TEXT], tuple(row[_FIRST_TEXT:first_value]), tuple(row[first_value:]))
 
     def text(self) -> str:
         """Return the text of the values that the hash ``state`` covers."""
-        found = _text_before_target(*self[_FIRST_VALUE:-1])
-        if self.target is not None:
-            found += value_text("target", self.target)
-        if self.alternates is not None:
-            found += _of_json("alternates", self.alternates)
-        if self.metadata is not None:
-            found += _of_json("metadata", self.metadata)
+        *values, target = self.values
+        found = _text_before_target(*values)
+        if target is not None:
+            found += value_text("target", target)
+        for name, text in zip(_TEXTS, self.texts, strict=True):
+            if text is not None:
+                found += _of_json(name, text)
         return found
 
     def state(self, salt: bytes) -> bytes:
@@ -125,11 +127,22 @@ class EventRow(NamedTuple):
             raise BindingError("log-event", str(error)) from None
 
 
+# How the log writes the values of passthrough. Entries of schema 3 have the numbers of its column.
+_WRITTEN = {"passthrough": {"no": "0", "normal": "1"}}
+# The values of later fields that are not in the hash, so that the hashes of older entries stay right (L-02).
+_LEFT_OUT = {field.name: column_value(field, field.default) for field in _HASHED if field.hashed == "set"}
+
+
 @lru_cache(256)
 def _text_before_target(*values: object) -> str:
-    """Return the text of the first values of an event. They are the same in most events of an import."""
-    names = zip(_VALUES[:-1], values, strict=True)
-    return "".join([value_text(name, str(value)) for name, value in names if value is not None])
+    """Return the text of the values before the target. They are the same in most events of an import."""
+    return "".join(
+        [
+            value_text(name, _WRITTEN.get(name, {}).get(str(value), str(value)))
+            for name, value in zip(_VALUES[:-1], values, strict=True)
+            if value is not None and value != _LEFT_OUT.get(name)
+        ]
+    )
 
 
 def _of_json(column: str, text: str) -> str:
@@ -197,7 +210,7 @@ class Sequencer:
             if state.assigned(transaction.connection) != self.size:
                 raise BindingError("log-busy")
             rows = _rows(transaction, _NEW, self._after, self._after)
-            found = [EventRow._make(row) for row in rows]
+            found = [EventRow.of_row(row) for row in rows]
             if not found:
                 return None
             salts, before = _known_names(transaction, [event.key for event in found if event.revision > 1])
@@ -239,7 +252,7 @@ def logged_events(transaction: Transaction, key: str) -> list[LoggedEvent]:
     """Return the events of a name that have an entry, by number. ``key`` is the key in the tables."""
     mark = "?" if transaction.dialect_name == "sqlite" else "%s"
     rows = transaction.connection.exec_driver_sql(_LOGGED.format(mark=mark), (key,))
-    return [LoggedEvent(number, salt, name_salt, EventRow(*event)) for number, salt, name_salt, *event in rows]
+    return [LoggedEvent(number, salt, name_salt, EventRow.of_row(event)) for number, salt, name_salt, *event in rows]
 
 
 def new_events(transaction: Transaction, searched: int) -> tuple[int, str | None]:
@@ -265,7 +278,8 @@ def recorded_blocks(
         with store.transaction(large=True) as transaction:
             rows = _rows(transaction, _RECORDED, first, min(first + BATCH, end))
             found = [
-                (number, salt, digest, name_salt, EventRow(*event)) for number, salt, digest, name_salt, *event in rows
+                (number, salt, digest, name_salt, EventRow.of_row(event))
+                for number, salt, digest, name_salt, *event in rows
             ]
             unknown = {event.key for *_, event in found if event.id is not None} - before.keys()
             before |= _last_entries(transaction, list(unknown), first)

@@ -114,5 +114,11 @@ def _add_missing_indexes(connection: Connection) -> int:
     return added
 
 
-_STEPS: dict[int, Callable[[Connection, Progress], object]] = {}
+def _to_4(connection: Connection, progress: Progress) -> None:
+    from .migration_to_4 import migrate_to_4
+
+    migrate_to_4(connection, progress)
+
+
+_STEPS: dict[int, Callable[[Connection, Progress], object]] = {3: _to_4}
 """The step from each version to the next, from :data:`OLDEST` on. A step changes the tables and converts their rows."""

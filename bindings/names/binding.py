@@ -16,11 +16,15 @@ the name, or a page of the site itself.
 Status = Literal["reserved", "live", "withdrawn"]
 """A reserved name is not public. It can be deleted. A live or withdrawn name is public for all time (decision I-05)."""
 Scope = Literal["name", "subtree"]
+Passthrough = bool | Literal["given"]
+"""Whether the rest of a longer identifier is appended to the target: False for no, True for the rest in normal form
+("normal"), or "given" for the rest as the request has it."""
 Action = Literal["bound", "updated", "relocated", "withdrawn", "restored", "redacted", "reserved", "deleted"]
 
 KINDS: tuple[Kind, ...] = get_args(Kind)
 STATUSES: tuple[Status, ...] = get_args(Status)
 SCOPES: tuple[Scope, ...] = get_args(Scope)
+PASSTHROUGHS: tuple[Passthrough, ...] = (False, True, "given")
 ACTIONS: tuple[Action, ...] = get_args(Action)
 
 # "A HTTP ARK resolver MUST use HTTP status code 302 or 307 instead of 301 or 308"
@@ -40,7 +44,8 @@ class Binding:
     - ``status``: "live", "reserved" or "withdrawn".
     - ``redirect``: the status of the answer for the kind "located": 302 or 307.
     - ``resource``: a text that identifies the thing itself, independent of its target, or None.
-    - ``passthrough``: whether the rest of an identifier is appended to the target.
+    - ``passthrough``: whether the rest of an identifier is appended to the target: False, True for its normal form, or
+      "given" for the text of the request.
     - ``scope``: "name", or "subtree" if the site answers for all identifiers below the name.
     - ``alternates``: other targets by a media type and language: "text/html;en", "text/html" or "en".
     - ``metadata``: texts by the full names of their elements, such as ``erc.who``.
@@ -58,7 +63,7 @@ class Binding:
     status: Status
     redirect: int
     resource: str | None
-    passthrough: bool
+    passthrough: Passthrough
     scope: Scope
     alternates: Mapping[str, str]
     metadata: Mapping[str, str]

@@ -18,7 +18,19 @@ from typing import Any, Final, Literal, NamedTuple, TypedDict
 
 from ...identifiers import Ark, EmbeddedArk, IdentifierError, parse
 from . import targets, validation
-from .binding import KINDS, NOTHING, REDIRECTS, SCOPES, STATUSES, Binding, Kind, Scope, Status
+from .binding import (
+    KINDS,
+    NOTHING,
+    PASSTHROUGHS,
+    REDIRECTS,
+    SCOPES,
+    STATUSES,
+    Binding,
+    Kind,
+    Passthrough,
+    Scope,
+    Status,
+)
 from .errors import BindingError
 from .metadata import metadata as elements
 from .naming import Name, assignable, spelling_of
@@ -27,12 +39,15 @@ from .passthrough import can_append
 MAX_RESOURCE = MAX_REASON = 2000
 MAX_ACTOR = 200
 
+MAX_TARGET = 4000
+"""The maximum number of characters of a name or an address in a request. Names themselves are shorter."""
+
 
 class Stated(TypedDict, total=False):
     """The keyword arguments of :meth:`.Bindings.bind`, ``relocate`` and ``reserve`` that set a field."""
 
     kind: str | None
-    passthrough: bool | None
+    passthrough: Passthrough | Literal["no", "normal"] | None
     scope: str | None
     redirect: int | None
     resource: str | None
@@ -51,7 +66,7 @@ class Fields(NamedTuple):
     """
 
     kind: str | None = None
-    passthrough: bool | None = None
+    passthrough: Passthrough | Literal["no", "normal"] | None = None
     scope: str | None = None
     target: str | None = None
     status: Status | None = None
@@ -118,10 +133,16 @@ def _check_kind(kind: Any, given: Fields, key: str) -> Kind:
     raise BindingError("kind-unknown", f"the kind {validation.shown(kind)} does not exist")
 
 
-def _check_passthrough(passthrough: Any, given: Fields, key: str) -> bool:
-    if passthrough not in (True, False):
-        raise BindingError("passthrough-unknown", f"passthrough has the value {validation.shown(passthrough)}")
-    return bool(passthrough)
+def _check_passthrough(passthrough: Any, given: Fields, key: str) -> Passthrough:
+    try:
+        return _PASSTHROUGHS[passthrough]
+    except (KeyError, TypeError):
+        raise BindingError(
+            "passthrough-unknown", f"passthrough has the value {validation.shown(passthrough)}"
+        ) from None
+
+
+_PASSTHROUGHS: Mapping[Any, Passthrough] = {False: False, "no": False, True: True, "normal": True, "given": "given"}
 
 
 def _check_scope(scope: Any, given: Fields, key: str) -> Scope:
@@ -142,7 +163,11 @@ def require_scope(key: str, scope: Scope, kind: str | None) -> None:
 
 
 def _check_target(target: str | None, given: Fields, key: str) -> str | None:
-    return check_target(key, target, _check_kind(given.kind, given, key), bool(given.passthrough))
+    return check_target(key, target, _check_kind(given.kind, given, key), given.passthrough not in _NO)
+
+
+# Values of a request without passthrough.
+_NO = (None, False, "no")
 
 
 def check_target(key: str, target: str | None, kind: Kind, passthrough: bool) -> str | None:
@@ -287,23 +312,37 @@ class Field:
     """The declaration of a field of a name.
 
     - ``name``: its name in :class:`Fields`, :class:`Binding`, the storage and the tables.
-    - ``title``: the label for people. ``help``: a sentence for people.
+    - ``title``: the label for people. ``help``: what it is, for people.
     - ``type``: "text", "choice" (one of ``choices``), "texts" (texts by key) or "time".
+    - ``stored``: the values in the storage, in the order of ``choices``. The default is ``choices``.
     - ``check``: returns the stored form of a value. Its arguments are the value, the request and the key of the name.
       It raises :class:`BindingError`.
+    - ``limit``: the maximum number of characters of a text.
     - ``default``: the value of a new name if the request does not state one. None for no value, or for a value that
       follows from others.
+    - ``is_required``: whether each name has a value.
     - ``is_place``: whether a change of it is a relocation.
+    - ``is_public``: whether the description of a live name shows it, also for programs.
+    - ``is_redacted``: whether :func:`~ararat.bindings.log.redaction.redact` removes it.
+    - ``hashed``: how the log covers it. "always" in the hash of the state if it has a value, "set" only if it has
+      another value than the default, "apart" in a line of its own of the entry. A field that is added later has "set",
+      so that the hashes of older entries stay right.
     """
 
     name: str
     title: str
     help: str
     type: Literal["text", "choice", "texts", "time"] = "text"
-    check: Callable[[Any, Fields, str], Any] = _any
     choices: tuple[Any, ...] = ()
+    stored: tuple[str | int, ...] = ()
+    check: Callable[[Any, Fields, str], Any] = _any
+    limit: int | None = None
     default: Any = None
+    is_required: bool = False
     is_place: bool = False
+    is_public: bool
+    is_redacted: bool
+    hashed: Literal["always", "set", "apart"]
 
 
 FIELDS: Final = (
@@ -314,17 +353,26 @@ FIELDS: Final = (
         type="choice",
         choices=KINDS,
         check=_check_kind,
+        is_required=True,
         is_place=True,
+        is_public=True,
+        is_redacted=False,
+        hashed="always",
     ),
     Field(
         name="passthrough",
         title="Passthrough",
-        help="whether the rest of a longer identifier is appended to the target",
+        help="whether the rest of a longer identifier is appended to the target: no, in its normal form, or as given",
         type="choice",
-        choices=(False, True),
+        choices=PASSTHROUGHS,
+        stored=("no", "normal", "given"),
         check=_check_passthrough,
         default=False,
+        is_required=True,
         is_place=True,
+        is_public=False,
+        is_redacted=False,
+        hashed="always",
     ),
     Field(
         name="scope",
@@ -334,14 +382,22 @@ FIELDS: Final = (
         choices=SCOPES,
         check=_check_scope,
         default="name",
+        is_required=True,
         is_place=True,
+        is_public=False,
+        is_redacted=False,
+        hashed="always",
     ),
     Field(
         name="target",
         title="Target",
         help="an http or https URL, or a path of this site",
         check=_check_target,
+        limit=MAX_TARGET,
         is_place=True,
+        is_public=True,
+        is_redacted=False,
+        hashed="always",
     ),
     Field(
         name="status",
@@ -351,6 +407,10 @@ FIELDS: Final = (
         choices=STATUSES,
         check=_check_status,
         default="live",
+        is_required=True,
+        is_public=True,
+        is_redacted=False,
+        hashed="always",
     ),
     Field(
         name="redirect",
@@ -360,12 +420,20 @@ FIELDS: Final = (
         choices=REDIRECTS,
         check=_check_redirect,
         default=REDIRECTS[0],
+        is_required=True,
+        is_public=False,
+        is_redacted=False,
+        hashed="always",
     ),
     Field(
         name="resource",
         title="Resource",
         help="a text that identifies the thing itself; it never changes",
         check=_check_resource,
+        limit=MAX_RESOURCE,
+        is_public=False,
+        is_redacted=False,  # only on request, because it identifies the thing
+        hashed="apart",
     ),
     Field(
         name="alternates",
@@ -373,8 +441,12 @@ FIELDS: Final = (
         help="targets by media type and language, such as text/html;en",
         type="texts",
         check=_check_alternates,
+        limit=MAX_TARGET,
         default=NOTHING,
         is_place=True,
+        is_public=False,
+        is_redacted=False,
+        hashed="always",
     ),
     Field(
         name="metadata",
@@ -382,25 +454,78 @@ FIELDS: Final = (
         help="elements such as erc.who or dc.title; who means erc.who",
         type="texts",
         check=_check_metadata,
+        limit=elements.MAX_BYTES,
         default=NOTHING,
+        is_public=True,
+        is_redacted=True,
+        hashed="always",
     ),
-    Field(name="reason", title="Reason", help="the reason for a withdrawal", check=_check_reason),
+    Field(
+        name="reason",
+        title="Reason",
+        help="the reason for a withdrawal, for the tombstone",
+        check=_check_reason,
+        limit=MAX_REASON,
+        is_public=True,
+        is_redacted=True,
+        hashed="always",
+    ),
     Field(
         name="successor",
         title="Successor",
         help="the name or the address that replaces a withdrawn name",
         check=_check_successor,
+        limit=MAX_TARGET,
+        is_public=True,
+        is_redacted=False,
+        hashed="always",
     ),
     Field(
         name="spelling",
         title="Spelling",
         help="the text under which the name was first recorded",
         check=_check_spelling,
+        is_public=True,
+        is_redacted=False,
+        hashed="always",
     ),
-    Field(name="created", title="Created", help="the time when the name was first recorded", type="time"),
-    Field(name="changed", title="Changed", help="the time of the last change", type="time", check=_check_changed),
+    Field(
+        name="created",
+        title="Created",
+        help="the time when the name was first recorded",
+        type="time",
+        is_required=True,
+        is_public=True,
+        is_redacted=False,
+        hashed="always",
+    ),
+    Field(
+        name="changed",
+        title="Changed",
+        help="the time of the last change",
+        type="time",
+        check=_check_changed,
+        is_required=True,
+        is_public=True,
+        is_redacted=False,
+        hashed="apart",
+    ),
 )
 """The fields of a name in the order of :class:`Fields`, which is the order of their checks."""
+
+
+def text_of(name: str, binding: Binding) -> str:
+    """Return the value of a field of a binding as a text for people: a choice as it is stored, "" without a value.
+
+    Alternates and metadata are several texts, and have none here.
+    """
+    field, value = _BY_NAME[name], getattr(binding, name)
+    if field.stored:
+        value = field.stored[field.choices.index(value)]
+    return "" if value is None or field.type == "texts" else str(value)
+
+
+_BY_NAME = {field.name: field for field in FIELDS}
 
 PLACE: Final = tuple(field.name for field in FIELDS if field.is_place)
 """The fields that decide where a client is sent."""

@@ -9,19 +9,19 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from datetime import datetime
+from operator import itemgetter
 from types import MappingProxyType
+from typing import Any
 
 from ..names.binding import NOTHING, Binding, StoredRedirect, rfc3339
 from ..names.errors import UnreadableBinding
+from ..names.fields import FIELDS, Field
 from ..names.prefixes.prefixes import PrefixRecord
 from ..names.prefixes.rules import Rule
 from .protocols import LastEvent, Row
 from .tables.keys import index_key
 
-STATE = (
-    *("key", "long_identifier", "kind", "target", "status", "redirect", "resource", "passthrough", "scope"),
-    *("alternates", "metadata", "reason", "successor", "spelling", "created", "changed", "revision"),
-)
+STATE = ("key", "long_identifier", *(field.name for field in FIELDS), "revision")
 """The columns of a binding in the order of the rows that are read and written; the key is first."""
 
 RULE = ("prefix", "template", "redirect", "changed", "actor")
@@ -38,48 +38,24 @@ def binding_of(row: Row) -> Binding:
 
     Raises :class:`UnreadableBinding` for values that Ararat does not write, because another program wrote the row.
     """
-    (
-        key,
-        long,
-        kind,
-        target,
-        status,
-        redirect,
-        resource,
-        passthrough,
-        scope,
-        alternates,
-        metadata,
-        reason,
-        successor,
-        spelling,
-        created,
-        changed,
-        revision,
-    ) = row
+    key, long, *fields = row
+    values: dict[str, Any] = dict(zip(_FIELDS, fields, strict=True))
     try:
-        when = _time(changed)
         if long is not None and index_key(long) != key:
             raise ValueError("its long_identifier belongs to another name")
-        return Binding(
-            identifier=long or key,
-            kind=kind,
-            target=target,
-            status=status,
-            redirect=redirect,
-            resource=resource,
-            passthrough=passthrough == 1,
-            scope=scope,
-            alternates=_mapping(alternates),
-            metadata=_mapping(metadata),
-            reason=reason,
-            successor=successor,
-            spelling=spelling or long or key,
-            created=when if created == changed else _time(created),
-            changed=when,
-            revision=revision,
-        )
-    except (TypeError, ValueError, AttributeError) as error:
+        values["identifier"] = identifier = long or key
+        if values["spelling"] is None:
+            values["spelling"] = identifier
+        for name in _TEXTS:
+            stored = values[name]
+            values[name] = NOTHING if stored is None else _mapping(stored)
+        for name, choices, _ in _CHOICES:
+            values[name] = choices[values[name]]
+        created, changed = values["created"], values["changed"]
+        values["changed"] = when = _time(changed)
+        values["created"] = when if created == changed else _time(created)
+        return Binding(**values)
+    except (TypeError, ValueError, AttributeError, LookupError) as error:
         raise UnreadableBinding(str(key), str(error)) from None
 
 
@@ -106,26 +82,32 @@ def last_event_of(state: Row) -> LastEvent:
 
 def row_of(binding: Binding) -> Row:
     """Convert a binding to a row with the columns :data:`STATE`."""
-    key = index_key(binding.identifier)
-    return (
-        key,
-        None if key == binding.identifier else binding.identifier,
-        binding.kind,
-        binding.target,
-        binding.status,
-        binding.redirect,
-        binding.resource,
-        int(binding.passthrough),
-        binding.scope,
-        _TO_JSON(dict(binding.alternates)) if binding.alternates else None,
-        _TO_JSON(dict(binding.metadata)) if binding.metadata else None,
-        binding.reason,
-        binding.successor,
-        None if binding.spelling == binding.identifier else binding.spelling,
-        rfc3339(binding.created),
-        rfc3339(binding.changed),
-        binding.revision,
-    )
+    identifier = binding.identifier
+    key = index_key(identifier)
+    values: dict[str, Any] = binding.__dict__ | {
+        "key": key,
+        "long_identifier": None if key == identifier else identifier,
+        "spelling": None if binding.spelling == identifier else binding.spelling,
+    }
+    for name in _TEXTS:
+        texts = values[name]
+        values[name] = _TO_JSON(dict(texts)) if texts else None
+    for name, _, stored in _CHOICES:
+        values[name] = stored[values[name]]
+    for name in _TIMES:
+        values[name] = rfc3339(values[name])
+    return _row(values)
+
+
+def column_value(field: Field, value: Any) -> str | int | None:
+    """Return the value in the column of a field for its value in a binding."""
+    match field.type:
+        case "texts":
+            return _TO_JSON(dict(value)) if value else None
+        case "time":
+            return rfc3339(value)
+        case _:
+            return dict(zip(field.choices, field.stored, strict=True))[value] if field.stored else value
 
 
 def selectors_of(alternates: str) -> list[str]:
@@ -167,9 +149,7 @@ def _time(stored: str) -> datetime:
     return time
 
 
-def _mapping(stored: str | None) -> Mapping[str, str]:
-    if stored is None:
-        return NOTHING
+def _mapping(stored: str) -> Mapping[str, str]:
     try:
         read = json.loads(stored)
     except RecursionError:
@@ -178,3 +158,19 @@ def _mapping(stored: str | None) -> Mapping[str, str]:
         if type(value) is not str:
             raise ValueError("a value in its JSON is not a text")
     return MappingProxyType(read)
+
+
+_TEXTS = tuple(field.name for field in FIELDS if field.type == "texts")
+_TIMES = tuple(field.name for field in FIELDS if field.type == "time")
+# The fields whose column has other values than the binding: the name, and the values by those of the other.
+_CHOICES = tuple(
+    (
+        field.name,
+        dict(zip(field.stored, field.choices, strict=True)),
+        dict(zip(field.choices, field.stored, strict=True)),
+    )
+    for field in FIELDS
+    if field.stored
+)
+_FIELDS = STATE[2:]
+_row = itemgetter(*STATE)

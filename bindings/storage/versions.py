@@ -10,7 +10,7 @@ from ..names.errors import BindingsUnavailable
 if TYPE_CHECKING:
     from .protocols import Database
 
-VERSION = 3
+VERSION = 4
 """The version of the schema. A server opens only a database of this version (:mod:`.migration.migrations`)."""
 
 OLDEST = 3

@@ -14,23 +14,24 @@ from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 from ..names import validation
-from ..names.binding import NOTHING, STATUSES, Binding, Status, rfc3339
+from ..names.binding import NOTHING, STATUSES, Binding, Passthrough, Status, rfc3339
 from ..names.errors import BindingError
-from ..names.fields import Fields
+from ..names.fields import FIELDS, Fields
 from ..names.metadata import metadata
 from ..names.metadata.metadata import ELEMENTS
 
-COLUMNS = (
-    *("identifier", "target", "kind", "resource", "status", "passthrough", "scope"),
-    *ELEMENTS,
-    *("redirect", "reason", "successor", "spelling", "created", "changed"),
-)
+# The order for a reader: what a name leads to, what it is, and then the rest.
+_FIRST = ("target", "kind", "resource", "status", "passthrough", "scope")
+_LAST = tuple(field.name for field in FIELDS if field.name not in _FIRST and field.type != "texts")
+COLUMNS = ("identifier", *_FIRST, *ELEMENTS, *_LAST)
 """The columns of a table. Only the first is required. Other columns are alternates, and elements such as dc.title."""
 
 _KNOWN = frozenset(COLUMNS)
 _SIMPLE = _KNOWN - frozenset(ELEMENTS)
 _ALTERNATE = re.compile(r"target\[.*\]", re.DOTALL | re.IGNORECASE)
-_TRUTH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+_TRUTH: dict[str, Passthrough] = {"true": True, "yes": True, "1": True, "normal": True}
+_TRUTH |= {"false": False, "no": False, "0": False, "given": "given"}
+_TRUTHS = {True: "true", False: "false"}
 
 
 class Row(NamedTuple):
@@ -132,24 +133,23 @@ def cells(binding: Binding) -> dict[str, str]:
 
     The revision of the binding is not included: it belongs to the history.
     """
-    stated = {
-        "identifier": binding.identifier,
-        "target": binding.target,
-        "kind": binding.kind,
-        "resource": binding.resource,
-        "status": binding.status,
-        "passthrough": "true" if binding.passthrough else "false",
-        "scope": binding.scope,
-        **metadata.shortened(binding.metadata),
-        "redirect": str(binding.redirect),
-        "reason": binding.reason,
-        "successor": binding.successor,
-        "spelling": None if binding.spelling == binding.identifier else binding.spelling,
-        "created": rfc3339(binding.created),
-        "changed": rfc3339(binding.changed),
-        **{alternate_column(selector): target for selector, target in binding.alternates.items()},
-    }
-    return {column: cell for column, cell in stated.items() if cell}
+    stated = {"identifier": binding.identifier}
+    stated |= {column: cell(getattr(binding, column)) for column in _FIRST}
+    stated |= metadata.shortened(binding.metadata)
+    stated |= {column: cell(getattr(binding, column)) for column in _LAST}
+    if binding.spelling == binding.identifier:
+        del stated["spelling"]
+    stated |= {alternate_column(selector): target for selector, target in binding.alternates.items()}
+    return {column: text for column, text in stated.items() if text}
+
+
+def cell(value: Any) -> str:
+    """Return the cell of a field of a binding. A field without a value has an empty cell."""
+    if value is None or isinstance(value, str):
+        return value or ""
+    if isinstance(value, datetime):
+        return rfc3339(value)
+    return _TRUTHS[value] if isinstance(value, bool) else str(value)
 
 
 def alternate_column(selector: str) -> str:
@@ -190,7 +190,7 @@ def _time(text: str) -> datetime:
     raise BindingError("time-text", f"{validation.shown(text)} is not a date or a time with its offset")
 
 
-def _passthrough(text: str) -> bool:
+def _passthrough(text: str) -> Passthrough:
     if text.lower() in _TRUTH:
         return _TRUTH[text.lower()]
     raise BindingError("passthrough-unknown", f"passthrough has the value {validation.shown(text)}")

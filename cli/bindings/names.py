@@ -25,7 +25,6 @@ from .stores import SERVED_ADVICE, open_store, warn_of_personal_data, warn_of_un
 
 if TYPE_CHECKING:
     from ...bindings.bulk.plan import BulkResult
-    from ...bindings.names.binding import Kind
     from ...identifiers import Ark, Urn
     from ...identifiers.iri_policy import Profile
     from ...middleware import Bindings
@@ -45,6 +44,23 @@ def _pairs(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) 
     return pairs
 
 
+_PASSTHROUGHS = ("no", "normal", "given")
+
+
+class _WithPassthrough(click.Command):
+    """A command whose option --passthrough can have no value. The next argument is its value only if it is one."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        given: list[str] = []
+        waiting = list(args)
+        while waiting and waiting[0] != "--":
+            argument = waiting.pop(0)
+            if argument == "--passthrough":
+                argument += f"={waiting.pop(0) if waiting and waiting[0] in _PASSTHROUGHS else 'normal'}"
+            given.append(argument)
+        return super().parse_args(ctx, given + waiting)
+
+
 _alternate_option: Callable[..., Any] = click.option(
     "--alternate",
     metavar="TYPE;LANG=TARGET",
@@ -53,7 +69,10 @@ _alternate_option: Callable[..., Any] = click.option(
     help="Set the target for a media type, a language or both. An empty TARGET deletes it. Can be repeated.",
 )
 _passthrough_option: Callable[..., Any] = click.option(
-    "--passthrough", is_flag=True, default=None, help="Append the rest of longer identifiers to TARGET."
+    "--passthrough",
+    metavar="[no|normal|given]",
+    type=click.Choice(_PASSTHROUGHS),
+    help="Append the rest of longer identifiers to TARGET: in normal form, or as given.  [without a value: normal]",
 )
 _scope_option: Callable[..., Any] = click.option(
     "--scope",
@@ -62,7 +81,7 @@ _scope_option: Callable[..., Any] = click.option(
 )
 
 
-@click.command("bind", short_help="Bind an identifier to a URL.", epilog=_CODES)
+@click.command("bind", cls=_WithPassthrough, short_help="Bind an identifier to a URL.", epilog=_CODES)
 @click.argument("identifier", metavar="ID")
 @click.argument("target", metavar="[TARGET]", required=False)
 @click.option(
@@ -133,7 +152,9 @@ def bind_command(
     return DONE
 
 
-@click.command("relocate", short_help="Change the target of one identifier, or of many.", epilog=_CODES)
+@click.command(
+    "relocate", cls=_WithPassthrough, short_help="Change the target of one identifier, or of many.", epilog=_CODES
+)
 @click.argument("identifier", metavar="[ID", required=False)
 @click.argument("target", metavar="TARGET]", required=False)
 @click.option("--from", "source", metavar="PREFIX", help="Change all targets that begin with PREFIX, or are at a host.")
@@ -166,9 +187,7 @@ def relocate_command(
     profile: Profile | None,
     database: str,
     actor: str,
-    kind: Kind | None,
-    passthrough: bool | None,
-    scope: str | None,
+    **fields: Any,
 ) -> int:
     """Change the target of the identifier ID to TARGET.
 
@@ -186,14 +205,12 @@ def relocate_command(
             raise click.UsageError("--prefix, --below, --dry-run and --json need --from and --to")
         name = read_name(identifier)
         with open_store(database) as bindings:
-            outcome = bindings.relocate(
-                name, target, kind=kind, alternates=alternate or None, passthrough=passthrough, scope=scope, actor=actor
-            )
+            outcome = bindings.relocate(name, target, alternates=alternate or None, actor=actor, **fields)
             _print_outcome(outcome, bindings, name)
         return DONE
     if source is None or destination is None:
         raise click.UsageError("--from and --to need each other")
-    if identifier is not None or kind or alternate or passthrough or scope:
+    if identifier is not None or alternate or any(fields.values()):
         raise click.UsageError("--from excludes ID, TARGET, --kind, --alternate, --passthrough and --scope")
     if prefix is not None and below is not None:
         raise click.UsageError("--prefix and --below exclude each other")

@@ -160,7 +160,7 @@ def expected(code: str) -> str:
     """Return what is expected instead of the value that an error code or the code of a problem is about.
 
     >>> expected("passthrough-unknown")
-    'true or false'
+    'no, normal or given; true and false mean normal and no'
     """
     from ...middleware import BindingError
 

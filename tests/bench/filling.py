@@ -40,7 +40,7 @@ _NUMBERS = {
 _COLUMNS = "key, kind, target, status, redirect, passthrough, scope, metadata, changed, revision, created"
 _BINDINGS = f"""
 INSERT INTO bindings ({_COLUMNS}) SELECT {{key}}, 'located',
-'https://h' || (n - n / 100 * 100) || '.example.org/c' || (n / 1000000) || '/' || n, 'live', 302, 0, 'name',
+'https://h' || (n - n / 100 * 100) || '.example.org/c' || (n / 1000000) || '/' || n, 'live', 302, 'no', 'name',
 CASE WHEN n / 10 * 10 = n THEN '{{{{"erc.what":"Map ' || n || ' of quarter ' || (n - n / 977 * 977) || '"}}}}' END,
 '{TIME}', 1, '{TIME}' FROM ({{numbers}}) AS numbers"""
 _EVENTS = f"""

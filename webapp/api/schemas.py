@@ -6,7 +6,7 @@ from functools import lru_cache
 
 import jsonschema_rs
 
-from ...bindings.names.binding import ACTIONS, KINDS, REDIRECTS, SCOPES, STATUSES
+from ...bindings.names.binding import ACTIONS, KINDS, PASSTHROUGHS, REDIRECTS, SCOPES, STATUSES
 from ...bindings.names.metadata.metadata import MAX_BYTES as MAX_METADATA
 from ...bindings.names.prefixes.prefixes import FIELDS as PREFIX_FIELDS
 from ...bindings.names.prefixes.prefixes import MAX_TEXT as MAX_PREFIX_TEXT
@@ -64,7 +64,7 @@ _FIELDS = {
     "resource": _RESOURCE,
     "metadata": {**_METADATA, "description": "elements such as erc.who or dc.title; who means erc.who"},
     "alternates": {**_ALTERNATES, "description": "targets by media type and language, such as text/html;en"},
-    "passthrough": FLAG,
+    "passthrough": {"enum": ["no", "normal", "given", True, False]},
     "redirect": {"type": "integer", "enum": list(REDIRECTS)},
     "scope": one_of(*SCOPES),
 }
@@ -104,7 +104,7 @@ REQUESTS: dict[str, Schema] = {
             target=_TARGET,
             kind=_FIELDS["kind"],
             alternates=_FIELDS["alternates"],
-            passthrough=FLAG,
+            passthrough=_FIELDS["passthrough"],
             scope=_FIELDS["scope"],
         ),
         "minProperties": 1,
@@ -139,7 +139,7 @@ _NAME = {
     "metadata": {"type": "object", "additionalProperties": TEXT},
     "kind": one_of(*KINDS),
     "redirect": {"type": "integer", "enum": list(REDIRECTS)},
-    "passthrough": FLAG,
+    "passthrough": {"enum": list(PASSTHROUGHS)},
     "scope": one_of(*SCOPES),
     "alternates": {"type": "object", "additionalProperties": TEXT},
     "reason": MAYBE_TEXT,

@@ -19,7 +19,8 @@ from typing import Any
 
 from sqlalchemy import CheckConstraint, Column, Integer, SmallInteger, Table, Text, UniqueConstraint
 
-from ...names.binding import ACTIONS, KINDS, REDIRECTS, SCOPES, STATUSES
+from ...names.binding import ACTIONS, REDIRECTS
+from ...names.fields import FIELDS, Field
 from . import account_tables, log_tables
 from . import desk_tables as desk_tables
 from .column_types import BYTES, NUMBER, metadata, one_of, row_number
@@ -29,28 +30,23 @@ def _state() -> list[Column[Any]]:
     """Return the columns of a binding without its key. ``bindings`` and ``events`` both have all of them."""
     return [
         Column("long_identifier", Text),  # the identifier, if the key is a shorter text
-        Column("kind", Text, nullable=False),
-        Column("target", Text),
-        Column("status", Text, nullable=False),
-        Column("redirect", SmallInteger, nullable=False),
-        Column("resource", Text),
-        Column("passthrough", SmallInteger, nullable=False),
-        Column("scope", Text, nullable=False),
-        Column("alternates", Text),  # JSON or null, as is metadata
-        Column("metadata", Text),
-        Column("reason", Text),
-        Column("changed", Text, nullable=False),  # RFC 3339 in UTC with microseconds, as is created
+        *(Column(field.name, _type_of(field), nullable=not field.is_required) for field in FIELDS),
         Column("revision", Integer, nullable=False),
     ]
 
 
-def _later_state() -> list[Column[Any]]:
-    """Create the columns of a binding that are the last ones in the tables."""
-    return [
-        Column("successor", Text),
-        Column("spelling", Text),  # the text under which the name was first bound, if it differs from the identifier
-        Column("created", Text, nullable=False),
-    ]
+def _type_of(field: Field) -> type[Text | SmallInteger]:
+    """Return the type of the column of a field.
+
+    Texts by key are JSON, or null without a text. A time is in RFC 3339 in UTC with microseconds. The spelling is null
+    if it does not differ from the identifier.
+    """
+    stored = _stored(field)
+    return SmallInteger if stored and isinstance(stored[0], int) else Text
+
+
+def _stored(field: Field) -> tuple[str | int, ...]:
+    return field.stored or field.choices
 
 
 bindings = Table(
@@ -58,12 +54,7 @@ bindings = Table(
     metadata,
     Column("key", BYTES, primary_key=True),
     *_state(),
-    *_later_state(),
-    one_of("kind", KINDS),
-    one_of("status", STATUSES),
-    one_of("redirect", REDIRECTS),
-    one_of("passthrough", (0, 1)),
-    one_of("scope", SCOPES),
+    *(one_of(field.name, _stored(field)) for field in FIELDS if field.type == "choice"),
     CheckConstraint("(target IS NULL) = (kind = 'described')", name="target_unless_described"),
     CheckConstraint("successor IS NULL OR status = 'withdrawn'", name="successor_of_withdrawn"),
 )
@@ -77,7 +68,6 @@ events = Table(
     Column("action", Text, nullable=False),
     Column("actor", Text),
     Column("source", Text),  # the file and line of an imported table
-    *_later_state(),
     Column("operation", NUMBER),  # the row in operations, or null for a change of one name
     UniqueConstraint("key", "revision"),
     one_of("action", ACTIONS),

@@ -34,7 +34,7 @@ def propose(identifier: str, target: str | None = None, **said: Any) -> Fields:
         pytest.param({"redirect": "302"}, "redirect-status", id="a text"),
         pytest.param({"scope": "subtree"}, "scope-not-served", id="everything below a place elsewhere"),
         pytest.param({"scope": "all"}, "scope-unknown", id="an unknown scope"),
-        pytest.param({"passthrough": "no"}, "passthrough-unknown", id="a text that would be true"),
+        pytest.param({"passthrough": "yes"}, "passthrough-unknown", id="an unknown text"),
         pytest.param(
             {"kind": "described", "target": None, "passthrough": True},
             "passthrough-without-target",
@@ -342,7 +342,7 @@ def test_an_invalid_relocation_is_refused(before: Binding, target: str | None, k
 @pytest.mark.parametrize(
     ("said", "code"),
     [
-        pytest.param({"passthrough": "no"}, "passthrough-unknown", id="a text for passthrough"),
+        pytest.param({"passthrough": "yes"}, "passthrough-unknown", id="an unknown text for passthrough"),
         pytest.param({"scope": "all"}, "scope-unknown", id="an unknown scope"),
         pytest.param({"scope": "subtree"}, "scope-not-served", id="a subtree elsewhere"),
         pytest.param({"alternates": {"": "/x"}}, "alternate-selector", id="an alternate for nothing"),

@@ -278,7 +278,7 @@ def test_a_page_is_read_from_an_index_without_sorting(
         insert = (
             "INSERT INTO bindings "
             "(key, kind, target, status, redirect, passthrough, scope, changed, created, revision) "
-            "SELECT {0}, 'located', 'https://old.example/' || {0}, 'live', 302, 0, 'name', {0}, {0}, 1"
+            "SELECT {0}, 'located', 'https://old.example/' || {0}, 'live', 302, 'no', 'name', {0}, {0}, 1"
         ).format("?" if is_sqlite else "%s::text")
         transaction.connection.exec_driver_sql(insert, rows)
     selection = select(**conditions)
@@ -366,7 +366,7 @@ def test_a_page_by_changes_is_a_range_of_the_index(bindings: Bindings, newest_fi
     with store.transaction() as transaction:
         insert = (
             "INSERT INTO bindings (key, kind, status, redirect, passthrough, scope, changed, created, revision) "
-            f"SELECT {'?' if is_sqlite else '%s::text'}, 'described', 'live', 302, 0, 'name', '{time}', '{time}', 1"
+            f"SELECT {'?' if is_sqlite else '%s::text'}, 'described', 'live', 302, 'no', 'name', '{time}', '{time}', 1"
         )
         transaction.connection.exec_driver_sql(insert, [(f"ark:12345/{number:05}",) for number in range(3000)])
         transaction.connection.exec_driver_sql("ANALYZE bindings")

@@ -50,6 +50,12 @@ def test_a_url_that_contains_an_ark_is_read_as_the_ark(ararat: Callable[..., Res
         pytest.param([DOC, "/a", "--kind", "served"], {"kind": "served", "target": "/a"}, id="served"),
         pytest.param([DOC, "--kind", "described"], {"kind": "described", "target": None}, id="described"),
         pytest.param([DOC, "/a", "--redirect", "307"], {"redirect": 307}, id="307"),
+        pytest.param(["--passthrough", DOC, "/a"], {"passthrough": True}, id="passthrough without a value"),
+        pytest.param([DOC, "/a", "--passthrough"], {"passthrough": True}, id="passthrough at the end"),
+        pytest.param(["--passthrough", "no", DOC, "/a"], {"passthrough": False}, id="no passthrough"),
+        pytest.param(["--passthrough", "--", DOC, "/a"], {"passthrough": True}, id="passthrough before --"),
+        pytest.param([DOC, "/a", "--passthrough=given"], {"passthrough": "given"}, id="passthrough as given"),
+        pytest.param([DOC, "/a", "--passthrough", "given"], {"passthrough": "given"}, id="passthrough given"),
         pytest.param(
             [DOC, "/a", "--alternate", "text/html;en=/en"], {"alternates": {"text/html;en": "/en"}}, id="alternates"
         ),
@@ -60,7 +66,8 @@ def test_bind_accepts_all_fields_of_a_binding(
     arguments: list[str], expected: dict[str, object], ararat: Callable[..., Result]
 ) -> None:
     assert ararat("bind", *arguments).exit_code == 0
-    shown = json.loads(ararat("show", "--json", arguments[0]).stdout)
+    name = next(each for each in arguments if each.startswith(("ark:", "urn:")))
+    shown = json.loads(ararat("show", "--json", name).stdout)
     assert {key: shown[key] for key in expected} == expected
 
 

@@ -1,0 +1,84 @@
+"""Migrate the tables from version 3 to version 4: the columns of fields that version 3 does not have, and passthrough.
+
+The columns are those of :mod:`~ararat.bindings.storage.tables.schema`; a new column gets the default of its field. So a
+field that is added to version 4 needs no line here. SQLite cannot change a constraint of a table, so the rows are
+copied to new tables. In PostgreSQL the tables are altered. The administrator can have partitioned the tables and
+granted permissions on them.
+"""
+
+# ruff: noqa: S608 - the statements contain names of the schema only
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sqlalchemy import CheckConstraint, Connection, Table, inspect
+from sqlalchemy.schema import CreateTable
+
+from ..names.fields import FIELDS
+from ..storage.rows import column_value
+from ..storage.tables import schema
+
+Progress = Callable[[str, int, int], object]
+
+_BLOCK = 50_000
+# The new values of columns of version 3.
+_CONVERTED = {"passthrough": "CASE passthrough WHEN 0 THEN 'no' ELSE 'normal' END"}
+_DEFAULTS = {field.name: column_value(field, field.default) for field in FIELDS if field.default is not None}
+
+
+def migrate_to_4(connection: Connection, progress: Progress) -> None:
+    """Change the tables from version 3 to version 4 in the transaction of ``connection``.
+
+    ``progress`` is called after each block of rows. Afterwards, SQLite lacks the triggers and indexes of these tables.
+    """
+    for table in (schema.bindings, schema.events):
+        known = {column["name"] for column in inspect(connection).get_columns(table.name)}
+        if connection.dialect.name == "sqlite":
+            _copy(connection, table, known, progress)
+        else:
+            _alter(connection, table, known)
+
+
+def _copy(connection: Connection, table: Table, known: set[str], progress: Progress) -> None:
+    old = f"old_{table}"
+    connection.exec_driver_sql(f"ALTER TABLE {table} RENAME TO {old}")
+    connection.execute(CreateTable(table))
+    columns = [column.name for column in table.columns]
+    values = [_CONVERTED.get(name, name) if name in known else _default(name) for name in columns]
+    last = connection.exec_driver_sql(f"SELECT max(rowid) FROM {old}").scalar() or 0
+    for start in range(0, last, _BLOCK):
+        connection.exec_driver_sql(
+            f"INSERT INTO {table} ({', '.join(columns)}) SELECT {', '.join(values)} FROM {old} "
+            f"WHERE rowid > {start} AND rowid <= {start + _BLOCK} ORDER BY rowid"
+        )
+        progress(table.name, min(start + _BLOCK, last), last)
+    connection.exec_driver_sql(f"DROP TABLE {old}")
+
+
+def _alter(connection: Connection, table: Table, known: set[str]) -> None:
+    checks = {str(each.name): each for each in table.constraints if isinstance(each, CheckConstraint)}
+    recorded = {str(each["name"]) for each in inspect(connection).get_check_constraints(table.name)}
+    replaced = {f"{name}_known" for name in _CONVERTED} & recorded
+    steps = [f"DROP CONSTRAINT {name}" for name in sorted(replaced)]
+    for column in table.columns:
+        kind = column.type.compile(connection.dialect)
+        if column.name not in known:
+            required = "" if column.nullable else " NOT NULL"
+            steps.append(f"ADD COLUMN {column.name} {kind} DEFAULT {_default(column.name)}{required}")
+        elif column.name in _CONVERTED:
+            steps.append(f"ALTER COLUMN {column.name} TYPE {kind} USING {_CONVERTED[column.name]}")
+    steps += [
+        f"ADD CONSTRAINT {name} CHECK ({checks[name].sqltext})" for name in checks if name not in recorded - replaced
+    ]
+    # One statement, so that PostgreSQL writes each row once.
+    connection.exec_driver_sql(f"ALTER TABLE {table} {', '.join(steps)}")
+    for column in table.columns:
+        if column.name not in known:
+            connection.exec_driver_sql(f"ALTER TABLE {table} ALTER COLUMN {column.name} DROP DEFAULT")
+
+
+def _default(name: str) -> str:
+    """Return the value of a new column in SQL."""
+    value = _DEFAULTS.get(name)
+    return "NULL" if value is None else repr(value)
