@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 
+from ararat.bindings.storage.databases.deadlines import PROGRESS_SECONDS
 from ararat.middleware import open_bindings
 
 from .fronts import DOCS, blocks, program_of
@@ -145,6 +146,15 @@ os.execv(sys.argv[1], sys.argv[1:])
 
 
 @pytest.mark.long
+def test_systemd_waits_longer_than_gunicorn_for_running_requests() -> None:
+    from gunicorn.config import GracefulTimeout
+
+    [seconds] = values("ararat.service", "TimeoutStopSec")
+    assert int(seconds) > GracefulTimeout.default
+    # Nor does a statement on a silent connection hold a stop.
+    assert int(seconds) > PROGRESS_SECONDS
+
+
 @pytest.mark.parametrize("unit", ["ararat.service", "ararat.service.d/workers.conf"])
 def test_the_commands_of_the_units_start_with_the_settings(
     unit: str, names: Path, start_server: Callable[..., Any]

@@ -87,7 +87,9 @@ def migrate(url_or_path: str | Path, progress: Progress | None = None) -> Migrat
             added = _add_missing_triggers(connection, database)
             indexes = _add_missing_indexes(connection)
     except DBAPIError as error:
+        database.shorten_log(driver_cause(error))
         raise database.unavailable(driver_cause(error)) from error
+    database.shorten_log()
     return Migrated(before, VERSION, added, indexes, replaced)
 
 

@@ -167,6 +167,14 @@ class Database(ReadableDatabase, Protocol):
         """Run a query and yield its rows, without loading all of them."""
         ...
 
+    def primary(self) -> Database | None:
+        """Return a database that reads only from the primary of several servers. Return None for one server."""
+        ...
+
+    def shorten_log(self, failure: Exception | None = None) -> None:
+        """Free the space of a large change, or of one that failed with ``failure``. Do nothing for a server."""
+        ...
+
     def outcome(self, transaction: str) -> bool | None:
         """Return whether a transaction was committed whose connection broke. Return None if this cannot be known.
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -46,6 +47,23 @@ _BRANDING_SQL = "SELECT value FROM ararat WHERE name = 'branding'"
 _BRANDINGS_SQL = "SELECT value FROM ararat WHERE substr(name, 1, 8) = 'branding'"
 
 
+_READS_CURRENT: ContextVar[bool] = ContextVar("ararat reads current names", default=False)
+
+
+def read_current(wanted: bool) -> None:
+    """Choose the server that this thread or task reads from: the primary, or any server that answers.
+
+    With ``wanted``, it sees all changes that were acknowledged before. The default is any server, because visitors must
+    be answered also without a primary.
+    """
+    _READS_CURRENT.set(wanted)
+
+
+def reads_current() -> bool:
+    """Return whether this thread or task reads from the primary."""
+    return _READS_CURRENT.get()
+
+
 class DatabaseStore:
     """The store of one SQL database (:class:`.stores.Store`). :func:`open_store` opens it.
 
@@ -59,6 +77,9 @@ class DatabaseStore:
         self._database = database
         self._readers = Readers(database, self._verify)
         self._statements = Statements(database.dialect_name)
+        # Editors must see what they have just written, also if visitors are answered by a standby.
+        self._primary = database.primary()
+        self._current = None if self._primary is None else Readers(self._primary, self._verify)
         self.lists = Lists(database.dialect_name)
         self._inserts: Inserts | None = None
         self._compiled: dict[SelectBase, SQLCompiler] = {}
@@ -67,6 +88,11 @@ class DatabaseStore:
     def __str__(self) -> str:
         return str(self._database)
 
+    def _rows(self, query: str, parameters: Sequence[Any]) -> list[Row]:
+        if self._current is not None and _READS_CURRENT.get():
+            return self._current.rows(query, parameters)
+        return self._readers.rows(query, parameters)
+
     def fetch(self, identifiers: Iterable[str]) -> dict[str, Binding]:
         """Return the bindings of these keys, by key, with one statement. Keys that are not bound are omitted."""
         # The tables contain only keys of printable ASCII, and no other text reaches the database.
@@ -74,9 +100,9 @@ class DatabaseStore:
         if not keys:
             return {}
         if len(keys) <= MOST_FEW:
-            rows = self._readers.rows(self._statements.few[len(keys) - 1], keys)
+            rows = self._rows(self._statements.few[len(keys) - 1], keys)
         else:
-            rows = self._readers.rows(self._statements.many, (self._database.array_parameter(keys),))
+            rows = self._rows(self._statements.many, (self._database.array_parameter(keys),))
         return {binding.identifier: binding for binding in map(binding_of, rows)}
 
     def stored_redirect(self, identifier: str) -> StoredRedirect | None:
@@ -94,21 +120,19 @@ class DatabaseStore:
     def first_actors(self, identifiers: Iterable[str]) -> dict[str, str]:
         """Return the actors of the first changes of these keys; keys without an actor are left out."""
         keys = [index_key(name) for name in identifiers if name.isascii() and name.isprintable()]
-        return dict(self._readers.rows(self._statements.first_actors, (self._database.array_parameter(keys),)))
+        return dict(self._rows(self._statements.first_actors, (self._database.array_parameter(keys),)))
 
     def last_actions(self, identifiers: Iterable[str]) -> dict[str, Action]:
         """Return the actions of the last changes of these keys. Keys that are not bound are omitted."""
         keys = {index_key(name): name for name in identifiers}
-        rows = self._readers.rows(self._statements.last_actions, (self._database.array_parameter(list(keys)),))
+        rows = self._rows(self._statements.last_actions, (self._database.array_parameter(list(keys)),))
         return {keys[key]: action for key, action in rows}
 
     def history(self, identifier: str) -> list[Event]:
         """Return the changes of the name with this key, the oldest first. The list is empty for an unknown name."""
         before: Binding | None = None
         events: list[Event] = []
-        for *state, action, actor, source, operation in self._readers.rows(
-            self._statements.history, (index_key(identifier),)
-        ):
+        for *state, action, actor, source, operation in self._rows(self._statements.history, (index_key(identifier),)):
             after = binding_of(tuple(state))
             events.append(Event(action, actor, source, before, after, operation))
             before = None if action == "deleted" else after
@@ -118,7 +142,7 @@ class DatabaseStore:
         """Return the numbers of the entries of the name with this key in the log, in their order."""
         if not (identifier.isascii() and identifier.isprintable()):
             return []
-        rows = self._readers.rows(self._statements.log_entries, (index_key(identifier),))
+        rows = self._rows(self._statements.log_entries, (index_key(identifier),))
         return [number for (number,) in rows]
 
     def first_log_entry(self, identifier: str) -> tuple[int, datetime] | None:
@@ -128,31 +152,31 @@ class DatabaseStore:
         """
         if not (identifier.isascii() and identifier.isprintable()):
             return None
-        for number, changed in self._readers.rows(self._statements.first_log_entry, (index_key(identifier),)):
+        for number, changed in self._rows(self._statements.first_log_entry, (index_key(identifier),)):
             return number, time_of(identifier, changed)
         return None
 
     def log_key(self) -> str | None:
         """Return the public key of the log, or None without a log."""
-        for (key,) in self._readers.rows(self._statements.log_key, ()):
+        for (key,) in self._rows(self._statements.log_key, ()):
             return key
         return None
 
     def count(self) -> NameCount:
         """Return the number of names. It is exact up to :data:`MAX_COUNTED`, and an estimate of the database above."""
-        return count_names(lambda query: self._readers.rows(query, ()), self._database)
+        return count_names(lambda query: self._rows(query, ()), self._database)
 
     def list_names(self, selection: Selection, after: str | None, limit: int) -> Page:
         """Return a page of at most ``limit`` names that meet the conditions ``selection``.
 
         ``after`` is :attr:`Page.next` of the page before, or None.
         """
-        return self.lists.page(self._readers.rows, selection, after, limit)
+        return self.lists.page(self._rows, selection, after, limit)
 
     def count_names(self, selection: Selection, by: Group | None) -> dict[str, int]:
         """Return the number of names in each group. If ``by`` is None, the number of all names has the key ""."""
         if self.count().exact:
-            return self.lists.count(self._readers.rows, selection, by)
+            return self.lists.count(self._rows, selection, by)
         # To count millions of names takes longer than the time limit of a lookup.
         with self.snapshot() as snapshot:
             return self.lists.count(snapshot.read, selection, by)
@@ -161,7 +185,7 @@ class DatabaseStore:
         """Return an object that divides the names into ranges of their keys."""
         from .name_ranges import DatabaseRanges
 
-        return DatabaseRanges(self._readers.rows, self.lists.marked("?"))
+        return DatabaseRanges(self._rows, self.lists.marked("?"))
 
     def current_rows(self, query: SelectBase, **values: str | int) -> list[Row]:
         """Return the current rows of a query, also if the connections for reading are those of a standby server.
@@ -176,12 +200,12 @@ class DatabaseStore:
         given = {**compiled.params, **values}
         text, parameters = str(compiled), tuple(given[name] for name in compiled.positiontup or ())
         if self._database.is_standby_sql is None:
-            return self._readers.rows(text, parameters)
+            return self._rows(text, parameters)
         text = (
             f"SELECT server.is_standby, found.* FROM (SELECT {self._database.is_standby_sql} AS is_standby) AS server "  # noqa: S608
             f"LEFT JOIN ({text}) AS found ON TRUE"
         )
-        rows: Sequence[Any] = self._readers.rows(text, parameters)
+        rows: Sequence[Any] = self._rows(text, parameters)
         if rows[0][0]:
             with self.transaction() as transaction:
                 rows = transaction.connection.exec_driver_sql(text, parameters).all()
@@ -191,54 +215,52 @@ class DatabaseStore:
 
     def operations(self, before: int | None, limit: int) -> list[Operation]:
         """Return at most ``limit`` operations, the newest first. ``before`` excludes operations from that number on."""
-        return self.lists.operations(self._readers.rows, before, limit)
+        return self.lists.operations(self._rows, before, limit)
 
     def events(self, selection: EventSelection, below: int | None, limit: int) -> EventPage:
         """Return events, the newest first, with numbers below ``below``."""
-        return events.page(self._readers.rows, self._database.dialect_name, selection, below, limit)
+        return events.page(self._rows, self._database.dialect_name, selection, below, limit)
 
     def rules_version(self) -> str:
         """Return a counter that increases with each change of a rule, a prefix record or the branding.
 
         New patterns of minted names increase it, too.
         """
-        return self._readers.rows(_RULES_VERSION_SQL, ())[0][0]
+        return self._rows(_RULES_VERSION_SQL, ())[0][0]
 
     def rules(self) -> list[Rule]:
         """Return the rules of all NAANs and shoulders, in any order."""
-        return [rule_of(row) for row in self._readers.rows(self._statements.rules, ())]
+        return [rule_of(row) for row in self._rows(self._statements.rules, ())]
 
     def patterns(self) -> list[Pattern]:
         """Return the patterns of the names that were minted with a check character. They detect typing errors."""
-        found = (Pattern.of_counter(name) for name, _ in self._readers.rows(self._statements.settings, ()))
+        found = (Pattern.of_counter(name) for name, _ in self._rows(self._statements.settings, ()))
         return [pattern for pattern in found if pattern and pattern.check]
 
     def rule_history(self, prefix: str) -> list[RuleEvent]:
         """Return the changes of the rule of a NAAN or shoulder, the oldest first."""
         return [
             RuleEvent(action, name, template, redirect, datetime.fromisoformat(changed), actor)
-            for action, name, template, redirect, changed, actor in self._readers.rows(
-                self._statements.rule_history, (prefix,)
-            )
+            for action, name, template, redirect, changed, actor in self._rows(self._statements.rule_history, (prefix,))
         ]
 
     def prefixes(self) -> list[PrefixRecord]:
         """Return the records of NAANs and shoulders, with the field ``rule`` not set."""
-        return [prefix_record_of(row) for row in self._readers.rows(self._statements.prefixes, ())]
+        return [prefix_record_of(row) for row in self._rows(self._statements.prefixes, ())]
 
     def prefix_history(self, prefix: str) -> list[PrefixEvent]:
         """Return the changes of the record of a NAAN or shoulder, the oldest first."""
-        rows = self._readers.rows(self._statements.prefix_history, (prefix,))
+        rows = self._rows(self._statements.prefix_history, (prefix,))
         return [PrefixEvent(action, prefix_record_of(tuple(row))) for action, *row in rows]
 
     def recorded_branding(self) -> str | None:
         """Return the recorded branding (:mod:`ararat.bindings.names.branding.stored`) as JSON, or None."""
-        rows = self._readers.rows(_BRANDING_SQL, ())
+        rows = self._rows(_BRANDING_SQL, ())
         return rows[0][0] if rows else None
 
     def recorded_brandings(self) -> list[str]:
         """Return the recorded branding and all earlier ones as JSON, in any order."""
-        return [text for (text,) in self._readers.rows(_BRANDINGS_SQL, ())]
+        return [text for (text,) in self._rows(_BRANDINGS_SQL, ())]
 
     @contextmanager
     def transaction(self, *, exclusive: bool = False, large: bool = False) -> Iterator[Transaction]:
@@ -275,7 +297,8 @@ class DatabaseStore:
             raise BindingsUnavailable(CLOSED)
         from .snapshot import DatabaseSnapshot
 
-        connection = self._database.connect_for_snapshot()
+        database = self._primary if self._primary is not None and _READS_CURRENT.get() else self._database
+        connection = database.connect_for_snapshot()
         try:
             self._verify(connection)
             yield DatabaseSnapshot(connection, self._statements, self._database)
@@ -288,6 +311,8 @@ class DatabaseStore:
         """Close the connections. Later uses raise :class:`BindingsUnavailable`."""
         self._closed = True
         self._readers.close()
+        if self._current is not None:
+            self._current.close()
         self._database.close_writers()
 
     def _verify(self, connection: Connection) -> None:

@@ -16,7 +16,6 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
-from logging.handlers import WatchedFileHandler
 from pathlib import Path
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -31,6 +30,7 @@ from ..options import Number, WholeNumber, policy_option, with_options
 from ..output import Sheet
 from ..streams import refuse_database
 from .application import wsgi_application_of
+from .logs import LogFile, LogStream
 from .sign_in import sign_in_options
 
 if TYPE_CHECKING:
@@ -315,7 +315,7 @@ def open_access_log(place: str | None) -> Iterator[Callable[[Resolution], None] 
         return
     refuse_database(place)
     try:
-        handler = logging.StreamHandler(sys.stdout) if place == "-" else WatchedFileHandler(place, encoding="ascii")
+        handler = LogStream(sys.stdout, "the access log on standard output") if place == "-" else LogFile(place)
     except OSError as error:
         raise CommandError(f"cannot write {place}: {error.strerror or error}", exit_code=NO_INPUT) from None
     logger = logging.getLogger("ararat.resolutions")

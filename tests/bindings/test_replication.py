@@ -7,10 +7,12 @@ import threading
 import time
 from collections.abc import Callable
 
+import psycopg
 import pytest
 
 from ararat.bindings.collection import Bindings
 from ararat.bindings.names.errors import BindingsUnavailable
+from ararat.bindings.storage.store import read_current
 from tests.waiting import until
 
 NAME, OTHER = "ark:12345/doc", "ark:12345/other"
@@ -208,3 +210,25 @@ def test_a_writer_waits_for_another_writer_while_the_server_runs(cluster, open_s
         assert done == []
     waiting.join(20)
     assert done == ["bound"]
+
+
+def test_an_editor_reads_from_the_primary_what_a_delayed_standby_has_not_received(
+    replicated, bindings, open_store: Callable[..., Bindings]
+) -> None:
+    primary, standby = replicated
+    first = open_store(several(standby, primary), create=False)
+    with psycopg.connect(several(standby), autocommit=True) as connection:
+        connection.execute("SELECT pg_wal_replay_pause()")
+        assert first.bind(OTHER, "/other") == "bound"
+        assert first.lookup(OTHER) is None  # a visitor
+        read_current(True)
+        try:
+            assert first.lookup(OTHER) is not None
+            assert len(first.history(OTHER)) == 1
+            assert [name.identifier for name in first.list_names().names] == [NAME, OTHER]
+            with first.store.snapshot() as snapshot:
+                assert len(list(snapshot.bindings())) == 2
+        finally:
+            read_current(False)
+        connection.execute("SELECT pg_wal_replay_resume()")
+    until(lambda: first.lookup(OTHER) is not None)

@@ -16,7 +16,7 @@ from werkzeug.test import Client, TestResponse
 from ararat.bindings.collection import Bindings
 from ararat.bindings.names.error_codes import ERROR_CODES
 from ararat.bindings.names.errors import OutcomeUnknown
-from ararat.bindings.storage.store import DatabaseStore
+from ararat.bindings.storage.store import DatabaseStore, reads_current
 from ararat.cli.main import main
 from ararat.webapp import create_app
 from ararat.webapp.accounts.store import Accounts
@@ -202,3 +202,23 @@ def test_a_change_with_an_unknown_outcome_is_not_called_safe_to_repeat(
     answer = reader.send(method, path, data=data, content_type="text/plain")
     assert (answer.status_code, "may be written or not; read the identifier" in answer.text) == (500, True)
     assert "concurrency limit" not in answer.text
+
+
+def test_editors_read_from_the_primary_and_visitors_from_any_server(
+    tmp_path: Any, open_store: Callable[..., Bindings], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site = _reader(open_store, f"sqlite:///{tmp_path}/bindings.sqlite", lambda _: None)
+    seen: list[bool] = []
+    fetch = DatabaseStore.fetch
+
+    def note(self: DatabaseStore, identifiers: Any) -> Any:
+        seen.append(reads_current())
+        return fetch(self, identifiers)
+
+    monkeypatch.setattr(DatabaseStore, "fetch", note)
+    for path in (f"/api/v1/names/{NAME}", f"/desk/name?name={NAME}", f"/ezid/id/{NAME.replace('ark:', 'ark:/')}"):
+        assert site.send("GET", path).status_code in (200, 302, 303)
+        assert seen, path
+        assert all(seen), path
+        seen.clear()
+        assert not reads_current()

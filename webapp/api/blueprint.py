@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from flask import Blueprint, Flask, request
 
+from ...bindings.storage.store import read_current
 from .. import security
 from ..accounts import identify
 from ..accounts.model import Caller
@@ -30,6 +31,17 @@ def admit() -> None:
     if security.is_managed(request.path):
         identify.require_caller()
         current_imports().worker.begin()
+
+
+@blueprint.before_request
+def _read_current() -> None:
+    # A program that follows Location must find the name that it has just created.
+    read_current(True)
+
+
+@blueprint.teardown_request
+def _read_any(_: BaseException | None) -> None:
+    read_current(False)
 
 
 def caller() -> Caller:

@@ -11,6 +11,7 @@ from werkzeug.exceptions import RequestEntityTooLarge
 from werkzeug.wrappers import Response as AnyResponse
 
 from ...bindings.names.binding import rfc3339
+from ...bindings.storage.store import read_current
 from ...middleware.http import request_target
 from ..accounts import csrf, identify
 from ..accounts.model import Caller
@@ -59,6 +60,17 @@ def require_session() -> AnyResponse | None:
 
 
 blueprint.after_request(forbid_caches)
+
+
+@blueprint.before_request
+def _read_current() -> None:
+    # An editor must see what she has just saved.
+    read_current(True)
+
+
+@blueprint.teardown_request
+def _read_any(_: BaseException | None) -> None:
+    read_current(False)
 
 
 @blueprint.context_processor

@@ -17,6 +17,7 @@ from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
 
 from ...bindings.names import validation
 from ...bindings.names.errors import BindingError, BindingsUnavailable, OutcomeUnknown
+from ...bindings.storage.store import read_current
 from ...bindings.system.concurrency import Busy, ConcurrencyLimit
 from ...identifiers.text import display
 from ..errors import HTTPRefusal, drain
@@ -92,7 +93,12 @@ def _answer() -> Response | None:
         detail = f"at most {REQUESTS_EACH} requests of a client can run at the same time; send fewer at once"
         made = response(Failed("concurrency limit exceeded", detail, fields={"Retry-After": "1"}))
     else:
-        made = _made(path[len(base) + 1 :])
+        # A client must read what it has just written.
+        read_current(True)
+        try:
+            made = _made(path[len(base) + 1 :])
+        finally:
+            read_current(False)
         if made.is_streamed:
             made.call_on_close(slot.release)
         else:

@@ -177,8 +177,12 @@ class ReaderConnection(psycopg.Connection[TupleRow]):
 
 
 @functools.lru_cache(maxsize=16)
-def reader_class(connect_seconds: float) -> type[ReaderConnection]:
-    """Return a class of connections for reading that wait at most ``connect_seconds`` for a connection to each host."""
+def reader_class(connect_seconds: float, *, of_primary: bool = False) -> type[ReaderConnection]:
+    """Return a class of connections for reading that wait at most ``connect_seconds`` for a connection to each host.
+
+    With ``of_primary``, they skip a standby.
+    """
+    first_query = (b"SELECT pg_is_in_recovery()", b"f") if of_primary else (b"SELECT 1", b"1")
 
     class QuickReaderConnection(ReaderConnection):
         # The time limit of the driver is at least two seconds. A PgBouncer accepts connections without its server, so
@@ -186,7 +190,7 @@ def reader_class(connect_seconds: float) -> type[ReaderConnection]:
         @classmethod
         def _connect_gen(cls, *args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
             return _with_deadline(
-                connect_seconds, _with_answer(super()._connect_gen(*args, **kwargs), b"SELECT 1", b"1"), _give_up
+                connect_seconds, _with_answer(super()._connect_gen(*args, **kwargs), *first_query), _give_up
             )
 
     return QuickReaderConnection

@@ -13,6 +13,7 @@ import sqlite3
 import time
 import weakref
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -42,13 +43,26 @@ _CHANGES = "ararat changes"
 _at_fork = AtFork(before=Engine.dispose, after_in_child=partial(Engine.dispose, close=False))
 
 
-def sqlite_engine(busy_seconds: float) -> Engine:
-    """Return an SQLAlchemy engine for an SQLite file, whose connections :class:`.reuse.ReusedConnection` opens.
+@dataclass(slots=True)
+class Patience:
+    """How long a writer waits for others: threads of this process first, then other processes.
 
-    A writer waits for another writer at most ``busy_seconds``.
+    - ``seconds``: the maximum time for both.
+    - ``until``: the end of this time for the writer whose turn it is; None for a writer that did not wait for a turn.
     """
+
+    seconds: float
+    until: float | None = None
+
+    def left(self) -> float:
+        """Return the rest of the time in seconds."""
+        return self.seconds if self.until is None else max(0.0, self.until - time.monotonic())
+
+
+def sqlite_engine(patience: Patience) -> Engine:
+    """Return an SQLAlchemy engine for an SQLite file, whose connections :class:`.reuse.ReusedConnection` opens."""
     engine = create_engine("sqlite://", poolclass=QueuePool, pool_size=1, max_overflow=-1, hide_parameters=True)
-    event.listen(engine, "begin", lambda connection: _begin_immediate(connection, busy_seconds))
+    event.listen(engine, "begin", lambda connection: _begin_immediate(connection, patience))
     event.listen(engine, "commit", _identify)
     return engine
 
@@ -118,14 +132,14 @@ def _identify(connection: Any) -> None:
     connection.exec_driver_sql(f"PRAGMA application_id = {identity}")
 
 
-def _begin_immediate(connection: Any, seconds: float) -> None:
+def _begin_immediate(connection: Any, patience: Patience) -> None:
     """Lock out other writers. The default locks after the first read, and then fails if another writer was faster.
 
     SQLite waits longer and longer between two attempts, up to 0.1 s. Among many writers, one could wait too long.
     """
     driver = connection.connection.dbapi_connection
     connection.info[_CHANGES] = driver.total_changes
-    deadline = time.monotonic() + seconds
+    deadline = time.monotonic() + patience.left()
     driver.execute(f"PRAGMA busy_timeout = {POLL_MILLISECONDS}")
     while True:
         try:
@@ -135,4 +149,4 @@ def _begin_immediate(connection: Any, seconds: float) -> None:
             if "locked" not in str(error) or time.monotonic() > deadline:
                 connection.exec_driver_sql("BEGIN IMMEDIATE")  # SQLAlchemy raises its exception for this error
                 break
-    driver.execute(f"PRAGMA busy_timeout = {seconds * 1000:.0f}")
+    driver.execute(f"PRAGMA busy_timeout = {patience.seconds * 1000:.0f}")

@@ -145,10 +145,12 @@ class PostgreSQL:
         hosts = str(self._parameters.get("host") or self._parameters.get("hostaddr") or "").count(",") + 1
         self._writer_class: type[WriterConnection] = deadlines.WriterConnection
         self._snapshot_class: type[psycopg.Connection[Any]] = deadlines.DeadlineConnection
+        self._has_several = hosts > 1
+        self._reader_seconds = max(_QUICK_SECONDS / hosts, _LEAST_SECONDS)
         self._reader_class: type[psycopg.Connection[Any]] = (
             deadlines.ReaderConnection
             if "connect_timeout" in self._parameters
-            else deadlines.reader_class(max(_QUICK_SECONDS / hosts, _LEAST_SECONDS))
+            else deadlines.reader_class(self._reader_seconds)
         )
         self._parameters.setdefault("connect_timeout", CONNECT_SECONDS)
         self._parameters.setdefault("application_name", "ararat")
@@ -191,6 +193,19 @@ class PostgreSQL:
             for number in range(count)
         ]
         return [PostgreSQL(make_conninfo("", **shared, **own)) for own in servers]
+
+    def primary(self) -> PostgreSQL | None:
+        """Return a database that reads only from the primary of several servers. Return None for one server."""
+        if not self._has_several:
+            return None
+        from psycopg.conninfo import make_conninfo
+
+        from . import deadlines
+
+        found = PostgreSQL(make_conninfo("", **self._parameters))
+        found._reader_class = deadlines.reader_class(self._reader_seconds, of_primary=True)
+        found._snapshot_class = deadlines.PrimaryConnection
+        return found
 
     def fingerprint(self, in_use: bool = False) -> Hashable:
         """Return None. The fingerprint is for files; a broken connection to a server raises an error itself."""
@@ -250,6 +265,9 @@ class PostgreSQL:
             connection.close()
             raise self.unavailable(error) from error
         return connection
+
+    def shorten_log(self, failure: Exception | None = None) -> None:
+        """Do nothing: the server removes its logs."""
 
     def outcome(self, transaction: str) -> bool | None:
         """Return whether a transaction was committed: True, False, or None if this cannot be known.

@@ -38,6 +38,7 @@ from .connections import IDLE_SECONDS
 if TYPE_CHECKING:
     from sqlalchemy import Engine
 
+    from .engines import Patience
     from .reuse import ReusedConnection
 
 BUSY_SECONDS = 5.0
@@ -54,6 +55,13 @@ WRITING_CACHE = -65536
 
 An import has names in any order. A large cache keeps the pages of the index in memory.
 """
+
+LOG_BYTES = 16 * 2**20
+"""The size of the log from which it is shortened after a change. SQLite writes it into the file at 4 MB."""
+
+SHORTEN_SECONDS = 10.0
+SHORTEN_MILLISECONDS = 200
+"""The time that a writer waits for readers of a long log, at most once in :data:`SHORTEN_SECONDS`."""
 
 IDLE_CACHE = -512
 """The size of the cache of a writing connection between two changes."""
@@ -79,6 +87,8 @@ _REMEDIES = {
 """The remedies for errors of SQLite that do not pass, by result code."""
 
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
+_OF_FULL_DISKS = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN)
+"""The result codes of SQLite if there is no space, no inode or no quota for a file that it must create."""
 
 _Pair = tuple[tuple[int, int] | None, tuple[int, int] | None]  # device and inode of the file and of its log
 _TRIES = 5
@@ -113,8 +123,11 @@ class SQLite:
         self._verified: Hashable = None
         self._lost_logs = 0
         self._reads_only = False
+        self._is_full = False
+        self._shortened = float("-inf")
         self._turn = ForkSafeLock()
         self._engine: Engine | None = None
+        self._patience: Patience | None = None
         self._writer: ReusedConnection | None = None
         self._idle_since: float | None = None  # the time of the last change with the idle writing connection
 
@@ -125,10 +138,11 @@ class SQLite:
     def engine(self) -> Engine:
         """The engine of the writing connections. The first use loads SQLAlchemy."""
         if self._engine is None:
-            from .engines import sqlite_engine
+            from .engines import Patience, sqlite_engine
             from .reuse import ReusedConnection
 
-            self._engine = sqlite_engine(BUSY_SECONDS)
+            self._patience = Patience(BUSY_SECONDS)
+            self._engine = sqlite_engine(self._patience)
             self._writer = ReusedConnection(self._engine, self, writing_cache=WRITING_CACHE, idle_cache=IDLE_CACHE)
         return self._engine
 
@@ -235,6 +249,21 @@ class SQLite:
         if self._reads_only:
             return self._connect_reading_only()
         try:
+            return self._connect_beside_log()
+        except sqlite3.Error as error:
+            if error_code(error) & 0xFF not in _OF_FULL_DISKS or self._has_log():
+                raise self.unavailable(error) from error
+            # SQLite creates files beside the database even to read. A full disk has no place for them.
+            self._reads_only = True
+            connection = self._connect_reading_only()
+            if not self._is_full:
+                self._is_full = True
+                _logger.warning("%s can only be read (%s): %s", self, error, _FREE_SPACE)
+            return connection
+
+    def _connect_beside_log(self) -> sqlite3.Connection:
+        """Open a connection for reading of a process that can write. It raises the errors of SQLite."""
+        try:
             # Each thread can have a connection, so each cache is small: 512 KiB. With SQLite's default of 2 MB a
             # lookup is 10 % faster with ten thousand names, and not faster with ten million. With mmap_size a query
             # needs 0.6 of the time, but a file that another program shortens ends the process (SIGBUS).
@@ -242,15 +271,14 @@ class SQLite:
         except ReadOnlyBindings as error:
             # The file or its permissions have changed since the check above. The next lookup checks them again.
             raise BindingsUnavailable(error.message) from error
-        except sqlite3.Error as error:
-            raise self.unavailable(error) from error
         try:
             # SQLite opens the log with the first statement. From now on the log belongs to this file.
             connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
             self._remember_pair()
-        except sqlite3.Error as error:
+        except sqlite3.Error:
             connection.close()
-            raise self.unavailable(error) from error
+            raise
+        self._is_full = False
         return connection
 
     def _remember_pair(self) -> None:
@@ -264,24 +292,42 @@ class SQLite:
         """Open a connection of a process without permission to write the file or its folder."""
         self._require_permissions(creating=False, writing=False)
         self._require_own_log()
-        try:
-            has_log = self._log.stat().st_size > 0
-        except OSError:
-            has_log = False
+        has_log = self._has_log()
         try:
             # Without a log, SQLite creates one even to read, unless the file is opened as immutable.
-            connection = self._open("mode=ro" if has_log else "mode=ro&immutable=1", "query_only = ON")
-            try:
-                connection.execute("SELECT 1 FROM sqlite_master").fetchone()
-            except sqlite3.Error:
-                connection.close()
-                raise
+            return self._checked("mode=ro" if has_log else "mode=ro&immutable=1", "query_only = ON")
         except sqlite3.Error as error:
+            if has_log and self._is_on_read_only_disk():
+                # The index of the log (FILE-shm) is missing and cannot be created. Nobody can write, so no locks are
+                # needed, and the index of a connection that excludes others is in its memory.
+                with suppress(sqlite3.Error):
+                    return self._checked("mode=ro&vfs=unix-none", "locking_mode = EXCLUSIVE", "query_only = ON")
             if not has_log:
                 raise self.unavailable(error) from error
             message = f"{error}: changes in {self._log.name} cannot be read by this user; {_REMEDY}"
             raise self.unavailable(RuntimeError(message)) from error
+
+    def _checked(self, options: str, *pragmas: str) -> sqlite3.Connection:
+        """Open a connection, and read from it, because SQLite opens the log with the first statement."""
+        connection = self._open(options, *pragmas)
+        try:
+            connection.execute("SELECT 1 FROM sqlite_master").fetchone()
+        except sqlite3.Error:
+            connection.close()
+            raise
         return connection
+
+    def _has_log(self) -> bool:
+        try:
+            return self._log.stat().st_size > 0
+        except OSError:
+            return False
+
+    def _is_on_read_only_disk(self) -> bool:
+        try:
+            return bool(os.statvfs(self.path).f_flag & os.ST_RDONLY)
+        except OSError:
+            return False
 
     def _can_write(self) -> bool:
         return os.access(self.path, os.W_OK) and os.access(self.path.parent, os.W_OK | os.X_OK)
@@ -329,6 +375,8 @@ class SQLite:
             finally:
                 connection.close()
         except sqlite3.Error as error:
+            if error_code(error) & 0xFF in _OF_FULL_DISKS and not self._has_log():
+                return  # it can be read, and a change reports the reason
             raise self.unavailable(error) from error
         if mode != "wal":
             raise BindingsUnavailable(f"{self}: this file system does not support a write-ahead log; use a local disk")
@@ -400,11 +448,17 @@ class SQLite:
 
         SQLite would poll for its lock, with pauses of up to 0.1 s. Of many threads, some could wait too long.
         """
+        until = time.monotonic() + BUSY_SECONDS
         if not self._turn.acquire(timeout=BUSY_SECONDS):
             raise self._locked()
         try:
+            if self.engine and self._patience is not None:
+                # The time for threads of this process counts for other processes too.
+                self._patience.until = until
             yield
         finally:
+            if self._patience is not None:
+                self._patience.until = None
             self._idle_since = time.monotonic()
             # The next lookup must read the file that was changed, also if it was replaced a moment ago.
             self._seen = 0.0, None
@@ -417,7 +471,31 @@ class SQLite:
 
     def connect_to_write(self) -> sqlite3.Connection:
         """Open a connection for changes."""
-        return self._connect("rw", "synchronous = FULL", f"cache_size = {WRITING_CACHE}")
+        cache, limit = f"cache_size = {WRITING_CACHE}", f"journal_size_limit = {LOG_BYTES}"
+        return self._connect("rw", "synchronous = FULL", cache, limit)
+
+    def primary(self) -> None:
+        """Return None, because a file has no standbys."""
+
+    def shorten_log(self, failure: Exception | None = None) -> None:
+        """Write a long log into the file, and shorten it. ``failure`` is the error of a change that failed.
+
+        The pages of a change that failed on a full disk stay in the log. They would keep the disk full, and the next
+        changes would be behind them. Do nothing for a short log, or while a reader uses the log.
+        """
+        is_full = failure is not None and error_code(failure) & 0xFF in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
+        try:
+            if not is_full and self._log.stat().st_size <= LOG_BYTES:
+                return
+            now = time.monotonic()
+            if not is_full and now < self._shortened + SHORTEN_SECONDS:
+                return  # a reader that reads for long would delay each change
+            self._shortened = now
+            self.close_writers()
+            with closing(self._connect("rw", f"busy_timeout = {SHORTEN_MILLISECONDS}")) as connection:
+                connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        except (sqlite3.Error, OSError, BindingsUnavailable) as error:
+            _logger.debug("%s: the log cannot be shortened: %s", self, error)
 
     def connect_alone(self) -> sqlite3.Connection:
         """Open the only connection to the file. Raises sqlite3.OperationalError if another connection uses it."""

@@ -73,6 +73,7 @@ def begin(
     database: Database, statements: Statements, inserts: Inserts, *, exclusive: bool = False, large: bool = False
 ) -> Iterator[Transaction]:
     """Begin a transaction in a ``with`` block, as :meth:`.store.DatabaseStore.transaction` describes."""
+    failure: Exception | None = None
     try:
         with ExitStack() as stack:
             stack.enter_context(database.turn_to_write())
@@ -88,10 +89,14 @@ def begin(
             transaction.restore_triggers()
             _commit(database, connection, facts.get("transaction"))
     except DBAPIError as error:
-        raise _failure(database, driver_cause(error)) from error
+        failure = driver_cause(error)
+        raise _failure(database, failure) from error
     except database.driver_error as error:
         # The transaction of SQLite is begun by the driver itself, without SQLAlchemy.
+        failure = error
         raise _failure(database, error) from error
+    finally:
+        database.shorten_log(failure)
 
 
 def _commit(database: Database, connection: CoreConnection, number: str | None) -> None:

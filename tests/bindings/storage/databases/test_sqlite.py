@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import cast
 
 import pytest
+import sqlalchemy.exc
 
 from ararat.bindings.collection import Bindings
 from ararat.bindings.names import assignment
@@ -566,3 +567,31 @@ def test_the_extension_selects_the_kind_of_store(
 def test_a_missing_folder_is_reported(tmp_path: Path, open_store: Callable[..., Bindings]) -> None:
     with pytest.raises(BindingsUnavailable, match="the folder does not exist; create it"):
         open_store(tmp_path / "no" / "bindings.sqlite")
+
+
+def test_a_writer_waits_once_for_threads_and_other_processes(
+    served: Bindings, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ararat.bindings.storage.databases.sqlite.BUSY_SECONDS", 1.0)
+    database = SQLite(file)
+    with closing(sqlite3.connect(file, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        inside, go_on = threading.Event(), threading.Event()
+
+        def write() -> None:
+            with database.turn_to_write():
+                inside.set()
+                go_on.wait(10)
+
+        thread = threading.Thread(target=write)
+        thread.start()
+        inside.wait(10)
+        threading.Timer(0.7, go_on.set).start()
+        with database.turn_to_write():
+            # The other thread took most of the time.
+            assert database._patience is not None
+            assert database._patience.left() < 0.4
+            with pytest.raises(sqlalchemy.exc.OperationalError, match="locked"), database.engine.begin():
+                pass
+        thread.join(10)
+        assert database._patience.left() == 1.0
