@@ -1,0 +1,56 @@
+"""The former place of modules in :mod:`ararat.bindings` that the documentation named, so that programs keep working.
+
+New programs import them from there: ``ararat.bindings.changes`` instead of ``ararat.middleware.bindings.changes``.
+
+>>> from ararat.middleware.bindings.changes import NameChange
+>>> NameChange.__module__
+'ararat.bindings.changes'
+"""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+from ..bindings import changes, creation
+from ..bindings.bulk import relocation, undo, withdrawal
+from ..bindings.names import assignment
+from ..bindings.names.operation import Operation
+
+if TYPE_CHECKING:
+    from ..bindings.collection import Bindings
+
+__all__ = ["assignment", "bulk", "changes", "creation"]
+
+
+def list_operations(bindings: Bindings, *, before: int | None = None, limit: int = 100) -> list[Operation]:
+    """Return the recorded operations, as :meth:`.Bindings.list_operations`."""
+    return bindings.list_operations(before=before, limit=limit)
+
+
+def _module(name: str, **names: object) -> ModuleType:
+    made = ModuleType(f"{__name__}.{name}", __doc__)
+    vars(made).update(names)
+    return made
+
+
+_operations = _module("bulk.operations", Operation=Operation, list_operations=list_operations)
+bulk = _module("bulk", operations=_operations, relocation=relocation, undo=undo, withdrawal=withdrawal)
+
+# An import statement looks here first, so that it finds the same module under both names.
+sys.modules.update(
+    {
+        f"{__name__}.{name}": module
+        for name, module in {
+            "assignment": assignment,
+            "bulk": bulk,
+            "bulk.operations": _operations,
+            "bulk.relocation": relocation,
+            "bulk.undo": undo,
+            "bulk.withdrawal": withdrawal,
+            "changes": changes,
+            "creation": creation,
+        }.items()
+    }
+)
