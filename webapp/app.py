@@ -198,6 +198,7 @@ def create_app(
         asset=asset,
         duration=trace.duration,
         figure="{:,}".format,
+        has_policy=bool(policies),
         navigation=navigation,
         official=OFFICIAL_PREFIX,
         origin=app.extensions[KEY].origin,

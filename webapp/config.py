@@ -73,6 +73,21 @@ class Resolver:
 
 
 EXAMPLES = (
+    Example("An ARK in the classic form, with hyphens", "ark:/12345/x6-np1-wh8k"),
+    Example("An ARK with a component and two unsorted variants", "ark:12345/x6np1wh8k/c3.txt.en"),
+    Example("An ARK in a URL", "https://n2t.net/ark:/12148/btv1b8449691v"),
+    Example("A name outside the specification", "https://www.familysearch.org/ark:/61903/1:1:MW98-MNJ"),
+    Example("A URN", "urn:isbn:0451450523"),
+    Example("A URN that is valid in only one specification", "urn:example:maps/17?+r?=q#f"),
+    Example("An ARK with a hidden character", "ark:12345/a\u202eb.pdf"),
+    Example(
+        "A text with several identifiers, one of them not valid",
+        "Compare ark:/12345/x6np1.svg with ark:12345/x6np1.txt, read urn:example:guide, and see https://n2t.net/ark:/99999/x.",
+    ),
+)
+"""The examples on the home page. They name no site: NAAN 12345 is for examples."""
+
+DEMO_EXAMPLES = (
     Example("An ARK in the classic form, with hyphens", "ark:/12345/mp-39n/1"),
     Example("An ARK with a component and two unsorted variants", "ark:12345/mp39n/1.txt.en"),
     Example("An ARK in a URL", "https://n2t.net/ark:/12148/btv1b8449691v"),
@@ -85,7 +100,7 @@ EXAMPLES = (
         "Compare ark:/12345/mp39n.svg with ark:12345/mp39n.txt, read urn:example:ararat:guide, and see https://n2t.net/ark:/99999/x.",
     ),
 )
-"""The examples on the home page. The names belong to the demo site or to public collections."""
+"""The examples on the home page of the demo. The names belong to the demo site or to public collections."""
 
 
 @dataclass(frozen=True, slots=True)

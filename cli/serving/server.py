@@ -30,6 +30,7 @@ from ...middleware import ResolverMiddleware
 from ...middleware.resolution.settings import SCHEMES
 from ...webapp import create_app
 from ...webapp.app import resume_jobs
+from ...webapp.config import DEMO_EXAMPLES, EXAMPLES
 from ...webapp.tracing.client.in_process import NamesOnly
 from ...webapp.trusted_proxy import SECRET_FIELD, ForwardedFields, ProxySecret
 from .demo import MOUNT, create_demo
@@ -141,6 +142,7 @@ def compose(
         networks=networks,
         denied_networks=denied_networks,
         trusted_hosts=trusted_hosts,
+        examples=DEMO_EXAMPLES if demo else EXAMPLES,
         policies=policies,
         resolvers=resolvers,
         remote_user=remote_user,

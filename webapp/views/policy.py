@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from flask import Blueprint, Response, request
-from werkzeug.exceptions import RequestEntityTooLarge
+from werkzeug.exceptions import NotFound, RequestEntityTooLarge
 
 from ...identifiers import iri_policy
 from ...identifiers.iri_policy import Profile, Verdict
@@ -46,8 +46,11 @@ def page() -> Response:
     """Check the addresses in ``q`` against the policy ``profile``; without ``q``, show a form.
 
     ``q`` is a sitemap or has one address per line. With ``complete``, addresses whose parent is not in the list are
-    reported.
+    reported. The page exists only if this site has a policy.
     """
+    if not site().policies:
+        # A policy of another organization is of no use to the users of this site.
+        raise NotFound
     asked = request.form if request.method == "POST" else request.args
     text, complete = asked.get("q", ""), bool(asked.get("complete"))
     if len(text.encode("utf-8", "surrogatepass")) > MAX_BYTES:

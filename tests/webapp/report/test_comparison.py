@@ -89,3 +89,47 @@ def test_the_rule_of_the_namespace_is_applied(a, b):
 
 def test_the_rule_of_the_namespace_keeps_the_fragment():
     assert compare("urn:nbn:de:x-1#a", "URN:NBN:DE:x-1#b").verdict == "different"
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "verdict", "kunze", "notes"),
+    [
+        pytest.param("ark:12345/a", "ark:/12345/a", "equivalent", True, [], id="no difference"),
+        pytest.param(
+            "ark:12345/a.",
+            "ark:12345/a",
+            "different",
+            True,
+            ["equivalent", "ark:12345/a they are equivalent"],
+            id="dot",
+        ),
+        pytest.param(
+            "ark:12345/a/",
+            "ark:12345/a",
+            "unreadable",
+            True,
+            ["equivalent", "ark:12345/a they are equivalent"],
+            id="slash",
+        ),
+        pytest.param(
+            "ark:B5072/x", "ark:b5072/x", "unreadable", True, ["equivalent", "ark:b5072/x they are"], id="NAAN"
+        ),
+        pytest.param("ark:12345/x", "ark:12345/x?info", "different", True, ["equivalent"], id="inflection"),
+        pytest.param("ark:12345/a.fr.en", "ark:12345/a.en.fr", "equivalent", False, ["different"], id="variants"),
+        pytest.param("ark:12345/\u00e9", "ark:12345/%C3%A9", "equivalent", None, ["first text is not"], id="not ASCII"),
+        pytest.param("urn:foo:a", "urn:foo:a", "equivalent", None, [], id="URN"),
+        pytest.param(
+            "ark:12345/x!", "ark:12345/y", "unreadable", None, ["they are different"], id="suggestion differs"
+        ),
+    ],
+)
+def test_the_other_draft_and_the_suggested_spelling_are_stated(a, b, verdict, kunze, notes):
+    for brief in (False, True):
+        found = compare(a, b, brief=brief)
+        assert (found.verdict, found.kunze) == (verdict, kunze)
+        assert len(found.notes) == len(notes)
+        assert all(words in note and note.isascii() for words, note in zip(notes, found.notes, strict=True))
+        assert all("revision 43" in note for note in found.notes if "kunze" in note)
+    document = compare(a, b).as_dict()
+    assert document["kunze"] == (None if kunze is None else {"revision": 43, "equivalent": kunze})
+    assert document["notes"] == list(found.notes)

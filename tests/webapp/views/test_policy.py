@@ -23,7 +23,14 @@ BOMB = '<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><urlset>&b;</urlset
 
 @pytest.fixture(scope="module")
 def client() -> Any:
-    return create_app().test_client()
+    return create_app(policies=["17beta"]).test_client()
+
+
+def test_a_site_without_a_policy_has_no_page_and_no_link_to_it(client):
+    plain = create_app().test_client()
+    assert plain.get("/policy").status_code == 404
+    assert "/policy" not in plain.get("/").text
+    assert "/policy" in client.get("/").text
 
 
 def test_the_page_shows_the_findings_of_each_address(client, read_page):
