@@ -115,6 +115,7 @@ _ROW = re.compile("[,;(|]")
 _BRACKET = frozenset(")]}[{")
 _HEAD = re.compile(r"[^,;()\[\]{}|]*+")
 _ENCLOSED = {")": "(", "]": "[", "}": "{", "'": "'", "`": "`", "|": "|"}
+_PARTNERS = {opening: closing for closing, opening in _ENCLOSED.items() if opening != closing}
 _ENTITY = re.compile("&(?:#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z][0-9A-Za-z]{1,31});")
 _MAX_WORDS = 9
 _MAX_REST = 40
@@ -353,8 +354,12 @@ def _whole(text: str, found: Match, address: int | None, *, in_query: bool, is_u
     rest = _rest(text, end)
     if not rest or not _ALPHANUMERIC.search(rest):
         return found if is_urn else _with_line_after(text, found)
-    if _ends_word(text[found.start - 1 : found.start] if found.start else "", rest, in_query=in_query):
+    before = text[found.start - 1 : found.start] if found.start else ""
+    if _ends_word(before, rest, in_query=in_query):
         return found
+    if before in _PARTNERS and before not in rest[1:]:
+        # The word is in brackets or quotation marks.
+        rest = rest.partition(_PARTNERS[before])[0]
     head = 0 if is_urn else _head(rest, in_address=address is not None and found.start == address, in_query=in_query)
     literal = without_closing(text[found.start : end + head]) if head else found.literal
     if len(literal) > len(found.literal):

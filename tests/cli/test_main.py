@@ -403,6 +403,27 @@ def test_find_prints_identifiers_with_line_and_column(ararat: Callable[..., Resu
     ]
 
 
+def test_a_word_outside_the_specification_is_listed_and_inspected_as_a_whole(ararat: Callable[..., Result]) -> None:
+    name = "https://www.familysearch.org/ark:/61903/1:1:MW98-MNJ"
+    encoded = "https://www.familysearch.org/ark:/61903/1%3A1%3AMW98-MNJ"
+    found = ararat("find", given=f"Mother {name}, born\nark:12345/x,Title\n")
+    assert (found.exit_code, found.stdout.splitlines()) == (
+        0,
+        [f"1:8      {name} -> {encoded} (outside)", "2:1      ark:12345/x (followed by ,Title)"],
+    )
+    (as_json, row) = map(json.loads, ararat("find", "--json", given=f"a {name}\nark:12345/x,Title").stdout.splitlines())
+    assert (as_json["literal"], as_json["suggestion"], as_json["why"], as_json["normal_form"]) == (
+        *(name, encoded, ["outside"], None),
+    )
+    assert (row["literal"], row["why"], row["normal_form"]) == ("ark:12345/x", ["followed-by: ,Title"], "ark:12345/x")
+    inspected = ararat("inspect", name)
+    assert inspected.exit_code == 2
+    assert inspected.stdout.splitlines()[1].startswith("ARK outside the specification: ")
+    assert "Family Search" in inspected.stdout
+    assert encoded in inspected.stdout
+    assert ararat("inspect", name, "ark:12345/x").exit_code == 2
+
+
 def test_find_json_counts_code_points(ararat: Callable[..., Result]) -> None:
     text = "\U0001f3d4 ark:12345/x and more"
     (line,) = ararat("find", "--json", given=text).stdout.splitlines()

@@ -217,6 +217,13 @@ HOSTILE = [
     ">urn:a-:ark://&#58;\u2010",
     ".\u05d0",
     "/\u0378.%d7%90",
+    "ark:1/x:y ",
+    ":1:a",
+    "urn:aa:b,",
+    "?a=urn:aa:b&",
+    "ark:1/x-\nb ",
+    "ark:%2F1%2Fx(",
+    "http://a/urn:aa:b/",
 ]
 
 
@@ -378,3 +385,39 @@ def test_an_encoded_label_is_decoded_behind_letters_that_become_longer_in_lower_
 
 def test_several_identifiers_on_a_line_are_separated():
     assert [match.literal for match in find("ark:12345/x ark:12345/y")] == ["ark:12345/x", "ark:12345/y"]
+
+
+FAMILY = "https://www.familysearch.org/ark:/61903/1:1:MW98-MNJ"
+
+
+@pytest.mark.parametrize(
+    ("text", "literals"),
+    [
+        pytest.param(f"(see {FAMILY})", [FAMILY], id="brackets"),
+        pytest.param(f"'{FAMILY}'", [FAMILY], id="quotes"),
+        pytest.param(f"[text]({FAMILY})s", [FAMILY], id="Markdown"),
+        pytest.param(f"{FAMILY},Mary\n{FAMILY},Ann", [FAMILY, FAMILY], id="rows"),
+        pytest.param(f"{FAMILY};ark:/61903/1:1:X", [FAMILY, "ark:/61903/1:1:X"], id="list"),
+        pytest.param("x?id=ark:/61903/1:1:X&y=1 z", ["ark:/61903/1:1:X"], id="query"),
+        pytest.param("a (ark:12345/x)s b", ["ark:12345/x"], id="a letter after the bracket around it"),
+        pytest.param("a ark:12345/x[1] b", ["ark:12345/x[1]"], id="brackets inside"),
+        pytest.param("a ark:12345/x//y b", ["ark:12345/x//y"], id="two slashes"),
+        pytest.param("a ark:12345/x\u00a0b", ["ark:12345/x"], id="no-break space"),
+        pytest.param("a ark:12345/x&nbsp;b c", ["ark:12345/x"], id="character reference"),
+        pytest.param("a ark:12345/x, b", ["ark:12345/x"], id="end of a word"),
+        pytest.param("a ark:12345/x:https://e.org/y b", ["ark:12345/x"], id="another address"),
+    ],
+)
+def test_a_word_is_found_as_a_whole(text, literals):
+    assert [match.literal for match in find(f"In {text}")] == literals
+
+
+@pytest.mark.parametrize(
+    "text", ["ark:12345/x,Title", "ark:12345/x;Title b", "a ark:12345/x|Title b", "(ark:12345/x(a) b"]
+)
+def test_the_rest_of_a_row_is_stated(text):
+    (match,) = find(text)
+    assert match.literal == "ark:12345/x"
+    assert match.suggestion is None
+    assert match.rest == text.partition("ark:12345/x")[2].split()[0]
+    assert match.why == (f"followed-by: {match.rest}",)

@@ -166,6 +166,22 @@ def test_a_suggestion_has_a_reason():
     assert card_of("ark:12345/x").suggestion is None
 
 
+def test_a_name_outside_the_specification_has_two_suggestions_and_can_be_traced():
+    card = card_of("https://www.familysearch.org/ark:/61903/1:1:MW98-MNJ")
+    assert card.suggestion.text == "https://www.familysearch.org/ark:/61903/1%3A1%3AMW98-MNJ"
+    assert [each.text for each in card.other_suggestions] == ["https://www.familysearch.org/ark:/61903/1"]
+    assert card.subject == "ark:/61903/1:1:MW98-MNJ"
+    assert card.badges[0].word == "outside the specification"
+    assert "Family Search" in card.summary
+
+
+def test_a_card_states_the_rest_of_a_row():
+    (row,) = inspect("ark:12345/x,Title").findings
+    card = cards.card(row)
+    assert card.verdict.startswith("Valid ARK")
+    assert card.rest is not None
+
+
 def test_only_the_identifier_itself_has_a_binding(bound):
     bindings = bound({"ark:12345/x": "located"})
     assert card_of("ark:12345/x?info", bindings).bound == "located"

@@ -112,3 +112,18 @@ def test_the_csv_is_printable_ascii(naughty):
 def test_every_order_keeps_every_row():
     for order in ORDERS:
         assert sorted(numbers(COLUMN, "all", order)) == [1, 2, 3, 4, 5, 6, 7]
+
+
+def test_names_outside_the_specification_are_no_duplicates_of_their_beginning():
+    names = [
+        "https://www.familysearch.org/ark:/61903/1:1:MW98-MNJ",
+        "https://www.familysearch.org/ark:/61903/1:1:6XKG-DP65",
+    ]
+    found = listing(inspect(f"Mother {names[0]}, father {names[1]}"))
+    assert (found.groups, found.repeated, found.counts["bad"]) == (0, 0, 2)
+    records = list(csv.DictReader(as_csv(found.rows).splitlines()))
+    assert [record["identifier"] for record in records] == names
+    assert [(record["valid"], record["conformance"], record["normal_form"]) for record in records] == [
+        ("no", "outside", "")
+    ] * 2
+    assert records[0]["suggestion"] == "https://www.familysearch.org/ark:/61903/1%3A1%3AMW98-MNJ"
