@@ -22,7 +22,7 @@ STATE := { cat $(DECLARED) | cksum; pwd; }
 # Only one make at a time changes the environment.
 alone = $(if $(shell command -v flock),flock .venv.lock) sh -euc
 
-.PHONY: help run test lint format bench fuzz long conformance pictures registries lock audit clean browser fronts wrk .venv
+.PHONY: help run test newest oldest lint format bench fuzz long conformance pictures registries lock audit clean browser fronts wrk .venv
 
 help: ## list the targets
 	@sed -n 's/^\([a-z.]*\):.*## /\1	/p' Makefile | expand -t 13
@@ -34,6 +34,25 @@ run: .venv/run.stamp ## run the inspector, a resolver and a demo site: make run,
 WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1) + 2)
 test: .venv/test.stamp browser ## run all tests except the long ones: make test, make test ARGS='-k urn'
 	@$(BIN)/python -m pytest --numprocesses $(WORKERS) $(ARGS)
+
+# Each has an environment of its own below .venv, which is made again each time. uv chooses the versions. The packages of
+# the tests are the newest that work with those of the product.
+ALL := .[app,log,metrics,oidc,postgres]
+newest_python = $(shell for python in python3.15 python3.14 python3.13 python3.12 python3.11 python3; do \
+	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$python; break; }; done)
+oldest_python = $(shell for python in python3.11 python3.12 python3.13 python3.14 python3.15 python3; do \
+	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$python; break; }; done)
+with_versions = echo "Installing the $(1) versions with $(2)"; .venv/tools/bin/uv -q venv --clear --python $(2) .venv/$(1) && \
+	.venv/tools/bin/uv -q pip install --python .venv/$(1)/bin/python --resolution $(3) --editable '$(ALL)' && \
+	.venv/tools/bin/uv -q pip install --python .venv/$(1)/bin/python --group test && \
+	mkdir -p .venv/$(1)/src && ln -sfn ../../.. .venv/$(1)/src/ararat && \
+	.venv/$(1)/bin/python -m pytest --numprocesses $(WORKERS) $(ARGS)
+
+newest: .venv/tools/stamp browser ## run the tests with the newest Python that is installed, and the newest packages that pyproject.toml allows
+	@$(call with_versions,newest,$(newest_python),highest)
+
+oldest: .venv/tools/stamp browser ## run the tests with the oldest supported Python that is installed, and the lowest packages
+	@$(call with_versions,oldest,$(oldest_python),lowest-direct)
 
 lint: .venv/test.stamp ## check the code with ruff and pyright
 	@$(BIN)/ruff check .
