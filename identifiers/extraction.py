@@ -357,7 +357,7 @@ def _whole(text: str, found: Match, address: int | None, *, in_query: bool, is_u
     before = text[found.start - 1 : found.start] if found.start else ""
     if _ends_word(before, rest, in_query=in_query):
         return found
-    if before in _PARTNERS and before not in rest[1:]:
+    if before in _PARTNERS and before not in rest:
         # The word is in brackets or quotation marks.
         rest = rest.partition(_PARTNERS[before])[0]
     head = 0 if is_urn else _head(rest, in_address=address is not None and found.start == address, in_query=in_query)
