@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal, get_args
 
-from ..management.bulk import MAX_NAMES
-
 Format = Literal["csv", "jsonl", "xlsx"]
 """The format of a file. TSV is CSV with another separator."""
 
@@ -90,8 +88,10 @@ class RowOutcome:
 MAX_BYTES = 10 * 2**20
 """The maximum size of a file in bytes. `ararat serve` reads no request of more than 16 MiB."""
 
-MAX_ROWS = MAX_NAMES
-"""The maximum number of rows. Each import can be undone in the desk, which has this maximum of names."""
+MAX_ROWS = 20_000
+"""The maximum number of rows. It is :data:`~ararat.webapp.management.bulk.MAX_NAMES`, so that each import can be undone
+in the desk. That module takes long to load, and the process that reads a workbook needs only this number.
+"""
 
 MAX_COLUMNS = 200
 """The maximum number of columns."""

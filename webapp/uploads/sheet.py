@@ -17,7 +17,7 @@ from ...bindings.tables import delimited, text_tables
 from ...bindings.tables.columns import Columns, Row
 from ...bindings.tables.delimited import Line
 from ...bindings.tables.text_stream import Lines, ReadAs
-from . import workbook
+from . import workbook_process
 from .model import MAX_COLUMNS, MAX_ROWS, Format, Reading
 
 ENCODINGS = {
@@ -59,7 +59,7 @@ def stored(content: bytes, file: str) -> tuple[bytes, Reading, int]:
         message = "the file is an older workbook (.xls) or an OpenDocument sheet; save it as .xlsx or CSV UTF-8"
         raise TableError("table-spreadsheet", message, file, 1)
     if content.startswith(_ZIP):
-        rows = workbook.read(content, file)
+        rows = workbook_process.read(content, file)
         converted = "".join(f"{json.dumps([row.number, row.fields])}\n" for row in rows)
         return converted.encode(), Reading(format="xlsx", encoding="utf-8", separator=""), max(len(rows) - 1, 0)
     encoding = _encoding(content)

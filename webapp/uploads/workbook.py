@@ -1,4 +1,7 @@
-"""Read the first visible sheet of a workbook (.xlsx) as lines.
+"""Read the first visible sheet of a workbook (.xlsx): its rows, the addresses of links, and merged ranges.
+
+The module :mod:`.workbook_process` runs it as a program in a process with limits of memory and processor time. Regular
+expressions of openpyxl take quadratic time, and hold all threads of a process.
 
 A workbook is a ZIP archive of XML documents, and each can be hostile. The number of unpacked bytes, elements, rows and
 columns is limited. openpyxl reads the documents with defusedxml, which refuses entities. Formulas are never computed: a
@@ -7,15 +10,20 @@ cell has the value that the spreadsheet program saved.
 
 from __future__ import annotations
 
+import ctypes
 import io
+import json
+import math
 import re
+import signal
+import sys
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
 from datetime import date, datetime, time
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 from ...bindings.names.errors import TableError
-from ...bindings.names.validation import shown
 from ...bindings.tables.delimited import Line
 from .model import MAX_COLUMNS, MAX_ROWS
 
@@ -34,11 +42,20 @@ MAX_TEXT_TAGS = 2_000_000
 
 _MAX_MEMBERS = 2000
 _COST_OF_OPENING = 10_000
+_MAX_FAULTS = 100
+_MAX_FAULT = 100
 _LAST_ROW = 1_048_576
 _MAX_CELLS = MAX_ROWS * 16_384
 # ECMA-376, part 1, section 22.9.2.19: a character that XML cannot contain, or an underscore before such a text.
 _ESCAPE = re.compile(r"_x([0-9A-Fa-f]{4})_")
+_ZEROS = re.compile("0{2,100}")
+"""A number format that shows a number with leading zeros, such as 00000 for a postal code."""
+
 _ERRORS = frozenset({"#REF!", "#N/A", "#NAME?", "#VALUE!", "#DIV/0!", "#NUM!", "#NULL!"})
+
+TOO_LARGE_TO_READ = (
+    "the workbook takes too much time or memory to read; copy the table to a new workbook, or save it as CSV UTF-8"
+)
 
 _TOO_LARGE = f"more than {MAX_UNPACKED:,} bytes when it is unpacked"
 _TOO_MANY = "too many elements, such as formats; copy the table to a new workbook, or save it as CSV UTF-8"
@@ -87,19 +104,49 @@ class _Archive(zipfile.ZipFile):
         return _Document(super().open(info, mode, pwd, force_zip64=force_zip64))
 
 
-def read(content: bytes, file: str) -> list[Line]:
-    """Return the rows of the first visible sheet with their numbers, from 1. Empty rows are omitted.
+class CellFault(NamedTuple):
+    """A cell whose value is not known, at a row and a column from 1.
 
-    ``file`` is the name of the file for messages. Dates are ISO 8601, truth values are "true" and "false".
+    ``kind`` is "no-result" for a formula without a saved result, or "error" for one with an error such as ``#REF!``,
+    which is the ``text``.
+    """
+
+    row: int
+    column: int
+    kind: Literal["no-result", "error"]
+    text: str
+
+
+@dataclass(slots=True)
+class WorkbookSheet:
+    """What a sheet has besides its rows. It is complete after the last row was read.
+
+    - ``links``: the addresses of links by the cell or range, such as "B2".
+    - ``merged``: the merged ranges, such as "A1:C1".
+    - ``faults``: the cells whose values are not known. They are empty in the rows.
+    """
+
+    links: dict[str, str] = field(default_factory=dict)
+    merged: list[str] = field(default_factory=list)
+    faults: list[CellFault] = field(default_factory=list)
+
+
+def rows(content: bytes, file: str, sheet: WorkbookSheet) -> Iterator[Line]:
+    """Yield the rows of the first visible sheet with their numbers, from 1, and fill ``sheet``. Empty rows are omitted.
+
+    ``file`` is the name of the file for messages. Dates are ISO 8601, truth values are "true" and "false". A number
+    with a format of zeros is shown with them.
 
     Raises :class:`TableError` with the code ``table-workbook`` or ``table-size``.
     """
     try:
-        return list(_rows(_first_sheet(content), file))
+        yield from _rows(_first_sheet(content), file, sheet)
     except TableError:
         raise
     except _TooMuch as error:
         raise TableError("table-workbook", f"the workbook has {error}", file, 1) from None
+    except MemoryError:
+        raise TableError("table-workbook", TOO_LARGE_TO_READ, file, 1) from None
     except Exception as error:
         message = "the workbook is damaged, has a password, or is not an .xlsx file"
         raise TableError("table-workbook", message, file, 1) from error
@@ -115,7 +162,7 @@ def _first_sheet(content: bytes) -> Any:
     from openpyxl.worksheet._read_only import ReadOnlyWorksheet
     from openpyxl.xml.constants import SHARED_STRINGS
 
-    class WorkbookSheet(ReadOnlyWorksheet):
+    class WholeWorksheet(ReadOnlyWorksheet):
         def _get_size(self) -> None:
             """Do not read the size that the sheet states. It can be wrong, and without it all rows would be read."""
 
@@ -136,7 +183,7 @@ def _first_sheet(content: bytes) -> Any:
                 if "chartsheet" in relation.Type:
                     self.read_chartsheet(each, relation)
                     continue
-                sheet = WorkbookSheet(self.wb, each.name, relation.target, self.shared_strings)
+                sheet = WholeWorksheet(self.wb, each.name, relation.target, self.shared_strings)
                 sheet.sheet_state = each.state
                 self.wb._sheets.append(sheet)
 
@@ -164,9 +211,9 @@ def _texts(source: _Document) -> Iterator[str]:
                 raise _TooMuch(_TOO_MANY)
 
 
-def _rows(sheet: Any, file: str) -> Iterator[Line]:
+def _rows(sheet: Any, file: str, found: WorkbookSheet) -> Iterator[Line]:
     width = filled = cells = length = 0
-    for number, row in _numbered(sheet, file):
+    for number, row in _numbered(sheet, file, found):
         # Empty rows do not count: one formatted cell can make a million of them.
         cells += len(row)
         if number > _LAST_ROW or cells > _MAX_CELLS:
@@ -192,32 +239,42 @@ def _rows(sheet: Any, file: str) -> Iterator[Line]:
         yield Line(number, fields + [""] * (width - len(fields)))
 
 
-def _numbered(sheet: Any, file: str) -> Iterator[tuple[int, tuple[object, ...]]]:
-    """Yield the rows with their numbers. Raises :class:`TableError` for a cell whose value is not known.
+def _numbered(sheet: Any, file: str, found: WorkbookSheet) -> Iterator[tuple[int, tuple[object, ...]]]:
+    """Yield the rows with their numbers, and fill ``found``.
 
-    openpyxl returns such a cell as empty or as text.
+    openpyxl returns a cell whose value is not known as empty or as text.
     """
-    from openpyxl.utils import get_column_letter
     from openpyxl.worksheet._reader import FORMULA_TAG, VALUE_TAG, WorkSheetParser
 
     class Parser(WorkSheetParser):
         def parse_cell(self, element: Any) -> dict[str, Any]:
             cell = super().parse_cell(element)
-            value, fault = cell["value"], ""
+            value = cell["value"]
             if value is None:
                 # The saved result of a formula can be an empty text.
                 is_text = element.get("t") == "str" and element.find(VALUE_TAG) is not None
                 if not is_text and element.find(FORMULA_TAG) is not None:
-                    fault = "a formula without a saved result; open the file in a spreadsheet program and save it"
+                    self.add_fault(cell, "no-result")
             elif cell["data_type"] == "e" or (isinstance(value, str) and value.strip() in _ERRORS):
-                fault = f"the error {shown(value, 30)}; correct its formula or value, and save the file"
-            if fault:
-                row, column = cell["row"], cell["column"]
-                message = f"the cell {get_column_letter(column)}{row} has {fault}"
-                raise TableError("table-workbook", message, file, row, column)
+                self.add_fault(cell, "error")
+                cell["value"] = None
+            elif isinstance(value, int | float) and not isinstance(value, bool) and (zeros := self.zeros(element)):
+                cell["value"] = f"{value:0{zeros}.0f}"
             return cell
 
+        def add_fault(self, cell: dict[str, Any], kind: Literal["no-result", "error"]) -> None:
+            # One is enough to refuse the sheet.
+            if len(found.faults) < _MAX_FAULTS:
+                found.faults.append(CellFault(cell["row"], cell["column"], kind, str(cell["value"] or "")[:_MAX_FAULT]))
+
+        def zeros(self, element: Any) -> int:
+            """Return the minimum number of digits by the format of a cell, or 0."""
+            number = formats_of.get(int(element.get("s", 0)), "")
+            return len(number) if _ZEROS.fullmatch(number) else 0
+
     book, last = sheet.parent, 0
+    # A fixed list, because a cell can refer to any number.
+    formats_of = {place: _format(book, style.numFmtId) for place, style in enumerate(book._cell_styles)}
     formats = {"date_formats": book._date_formats, "timedelta_formats": book._timedelta_formats}
     with sheet._get_source() as source:
         parser = Parser(source, sheet._shared_strings, data_only=True, epoch=book.epoch, **formats)
@@ -226,6 +283,32 @@ def _numbered(sheet: Any, file: str) -> Iterator[tuple[int, tuple[object, ...]]]
             if number > last:
                 last, source.tags = number, 0
                 yield number, sheet._get_row(row, values_only=True)
+    found.merged.extend(each.ref for each in getattr(parser.merged_cells, "mergeCell", ()))
+    found.links.update(_links(sheet, parser.hyperlinks.hyperlink))
+
+
+def _format(book: Any, number: int) -> str:
+    from openpyxl.styles.numbers import BUILTIN_FORMATS, BUILTIN_FORMATS_MAX_SIZE
+
+    if number < BUILTIN_FORMATS_MAX_SIZE:
+        return BUILTIN_FORMATS.get(number, "")
+    place = number - BUILTIN_FORMATS_MAX_SIZE
+    return str(book._number_formats[place]) if place < len(book._number_formats) else ""
+
+
+def _links(sheet: Any, links: Sequence[Any]) -> Iterator[tuple[str, str]]:
+    """Yield the ranges of links with their addresses. A link to a place of the workbook has none."""
+    from openpyxl.packaging.relationship import get_dependents, get_rels_path
+
+    if not links:
+        return
+    archive, place = sheet.parent._archive, get_rels_path(sheet._worksheet_path)
+    if place not in archive.namelist():
+        return
+    targets = {each.id: each.Target for each in get_dependents(archive, place) if each.TargetMode == "External"}
+    for each in links:
+        if address := targets.get(each.id):
+            yield str(each.ref), f"{address}#{each.location}" if each.location else str(address)
 
 
 def _has_text(cells: Sequence[object]) -> bool:
@@ -260,3 +343,75 @@ def _unescaped(escape: re.Match[str]) -> str:
     code = int(escape[1], 16)
     # Half of a surrogate pair is not text.
     return escape[0] if 0xD800 <= code <= 0xDFFF else chr(code)
+
+
+# The program ----------------------------------------------------------------------------------------------------------
+
+_PR_SET_PDEATHSIG = 1
+
+MEMORY = 512 * 2**20
+"""The maximum size of the memory of the process in bytes."""
+
+FIRST_SECONDS = 4
+"""The maximum processor time in seconds until the first row."""
+
+ROWS_A_SECOND = 1000
+"""The rows for which one further second is allowed."""
+
+
+def main() -> None:
+    """Read a workbook from standard input. Write its rows, then the rest of the sheet or an error, as lines of JSON."""
+    _end_with_parent()
+    content, out = sys.stdin.buffer.read(), sys.stdout.buffer
+    # Load it before the processor time is limited.
+    import openpyxl  # noqa: F401
+
+    first = int(sys.argv[1])
+    allow_seconds = _limited(first)
+    sheet, number = WorkbookSheet(), 0
+    try:
+        for number, row in enumerate(rows(content, "", sheet), 1):
+            out.write(_line(row))
+            if number % ROWS_A_SECOND == 0:
+                allow_seconds(first + number // ROWS_A_SECOND)
+        out.write(_line(asdict(sheet)))
+    except TableError as error:
+        refused = {"code": error.code, "message": error.message, "line": error.line, "column": error.column}
+        out.write(_line(refused))
+
+
+def _line(value: object) -> bytes:
+    # Escapes of ASCII would take six times as many bytes as the cells have characters.
+    return f"{json.dumps(value, ensure_ascii=False)}\n".encode("utf-8", "surrogatepass")
+
+
+def _end_with_parent() -> None:
+    """Let the kernel of Linux end this process when its parent ends. Elsewhere its limits of time end it."""
+    if sys.platform == "linux":
+        # https://man7.org/linux/man-pages/man2/PR_SET_PDEATHSIG.2const.html
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def _limited(first: int) -> Callable[[int], None]:
+    """Limit the memory and the processor time of this process, and return a function that allows other seconds.
+
+    The kernel ends a process that takes longer, also in a regular expression.
+    """
+    try:
+        import resource
+    except ImportError:
+        # Windows. The other process ends this one after a time.
+        return lambda seconds: None
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    begun = math.ceil(used.ru_utime + used.ru_stime)
+
+    def allow(seconds: int) -> None:
+        resource.setrlimit(resource.RLIMIT_CPU, (begun + seconds, resource.RLIM_INFINITY))
+
+    allow(first)
+    return allow
+
+
+if __name__ == "__main__":
+    main()

@@ -4,15 +4,28 @@ from __future__ import annotations
 
 import io
 import re
+import subprocess
+import sys
+import time
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
+from datetime import date
+from datetime import time as time_of_day
+from pathlib import Path
+from typing import Any
 
 import pytest
 from openpyxl import Workbook
 from openpyxl.styles import Font
+from openpyxl.worksheet.hyperlink import Hyperlink
 
 from ararat.bindings.names.errors import TableError
-from ararat.webapp.uploads import sheet
+from ararat.bindings.system.concurrency import Busy
+from ararat.webapp.management.bulk import MAX_NAMES
+from ararat.webapp.uploads import sheet, workbook_process
+from ararat.webapp.uploads import workbook as workbook_module
 from ararat.webapp.uploads.model import MAX_COLUMNS, MAX_ROWS
+from ararat.webapp.uploads.workbook import WorkbookSheet
 
 
 def saved(book: Workbook) -> bytes:
@@ -63,7 +76,7 @@ def test_empty_cells_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(2, 8):
         rows.cell(number, 20).font = Font(bold=True)
     with pytest.raises(TableError, match="too many empty rows and columns") as refused:
-        sheet.stored(saved(book), "a.xlsx")
+        list(workbook_module.rows(saved(book), "a.xlsx", WorkbookSheet()))
     assert (refused.value.code, refused.value.line) == ("table-size", 6)
 
 
@@ -139,3 +152,152 @@ def test_an_escaped_character_of_a_cell_is_read() -> None:
     book = Workbook()
     book.worksheets[0].append(["one_x000D_\ntwo", "_x005F_x000D_", "_xD800_"])
     assert cells(saved(book)) == [["one\r\ntwo", "_x000D_", "_xD800_"]]
+
+
+# What a sheet has besides its texts -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("value", "number_format", "shown"),
+    [
+        pytest.param(1234, "00000", "01234", id="postal-code"),
+        pytest.param(7.0, "000", "007", id="float"),
+        pytest.param(123456, "00000", "123456", id="longer-than-the-format"),
+        pytest.param(2019, "General", "2019", id="general"),
+        pytest.param(2019, "0", "2019", id="one-zero"),
+        pytest.param(2.5, "0.00", "2.5", id="decimals"),
+        pytest.param(12345678901234, "General", "12345678901234", id="long-integer"),
+        pytest.param(True, "000", "true", id="truth-value"),
+        pytest.param("12", "000", "12", id="text"),
+        pytest.param(date(2019, 5, 1), "yyyy-mm-dd", "2019-05-01", id="date"),
+        pytest.param(time_of_day(12, 30), "h:mm", "12:30:00", id="time"),
+    ],
+)
+def test_a_number_is_read_as_it_is_shown(value: Any, number_format: str, shown: str) -> None:
+    book = Workbook()
+    book.worksheets[0].append(["identifier"])
+    cell = book.worksheets[0].cell(2, 1)
+    cell.value = value
+    cell.number_format = number_format
+    lines = list(workbook_module.rows(saved(book), "a.xlsx", WorkbookSheet()))
+    assert lines[1].fields == [shown]
+
+
+def test_links_and_merged_ranges_are_read() -> None:
+    book = Workbook()
+    first = book.worksheets[0]
+    first.append(["Title", "Link"])
+    first.append(["One", "here"])
+    first["B2"].hyperlink = "https://example.org/1"
+    first["B3"] = "inside"
+    first["B3"].hyperlink = Hyperlink(ref="B3", location="Sheet1!A1")
+    first.merge_cells("A5:B6")
+    found = WorkbookSheet()
+    list(workbook_module.rows(saved(book), "a.xlsx", found))
+    assert (found.links, found.merged, found.faults) == ({"B2": "https://example.org/1"}, ["A5:B6"], [])
+
+
+def test_a_missing_result_an_error_and_an_empty_cell_are_apart() -> None:
+    found = WorkbookSheet()
+    cell = '<c r="A2"><f>1+1</f></c><c r="B2" t="e"><v>#REF!</v></c><c r="C2"/>'
+    list(workbook_module.rows(with_cell(cell), "a.xlsx", found))
+    assert found.faults == [(2, 1, "no-result", ""), (2, 2, "error", "#REF!")]
+
+
+def test_each_row_of_an_import_can_be_undone() -> None:
+    assert MAX_ROWS == MAX_NAMES
+
+
+# Hostile workbooks ----------------------------------------------------------------------------------------------------
+
+
+def with_text(part: str, old: bytes, new: bytes) -> bytes:
+    """Return a workbook in one of whose documents a text is replaced."""
+    book = Workbook()
+    book.worksheets[0].append(["identifier"])
+    book.worksheets[0]["A1"].number_format = "MARK0"
+    book.worksheets[0].print_title_rows = "1:1"
+    out = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(saved(book))) as given, zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as made:
+        for each in given.infolist():
+            content = given.read(each)
+            if each.filename == part:
+                assert old in content
+                content = content.replace(old, new)
+            made.writestr(each.filename, content)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("part", "old", "new"),
+    [
+        pytest.param("xl/styles.xml", b"MARK0", b"[" * 1_000_000, id="number-format"),
+        pytest.param("xl/workbook.xml", b"'Sheet'!$1:$1", b"'" * 1_000_000, id="print-titles"),
+    ],
+)
+def test_a_text_that_takes_quadratic_time_is_refused(
+    part: str, old: bytes, new: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workbook_module, "FIRST_SECONDS", 1)
+    with pytest.raises(TableError, match="takes too much time or memory") as refused:
+        workbook_process.read(with_text(part, old, new), "a.xlsx")
+    assert refused.value.code == "table-workbook"
+
+
+@pytest.mark.long
+def test_other_workbooks_are_read_while_a_hostile_one_is() -> None:
+    hostile = with_text("xl/styles.xml", b"MARK0", b"[" * 1_000_000)
+    with ThreadPoolExecutor(1) as threads:
+        refused = threads.submit(workbook_process.read, hostile, "a.xlsx")
+        assert workbook_process.read(workbook(2), "b.xlsx")
+        assert isinstance(refused.exception(), TableError)
+
+
+def test_two_workbooks_are_read_at_the_same_time() -> None:
+    with workbook_process.PROCESSES.acquire(None), workbook_process.PROCESSES.acquire(None), pytest.raises(Busy):
+        workbook_process.read(workbook(2), "a.xlsx")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such signal")
+def test_the_process_ends_with_its_parent() -> None:
+    child = f"{[sys.executable, '-m', 'ararat.webapp.uploads.workbook', '4']!r}"
+    starts = (
+        f"import subprocess, sys; p = subprocess.Popen({child}, stdin=sys.stdin); print(p.pid, flush=True); p.wait()"
+    )
+    with subprocess.Popen([sys.executable, "-c", starts], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as parent:
+        assert parent.stdout is not None
+        number = int(parent.stdout.readline())
+        # The signal is requested when Python has started.
+        until = time.monotonic() + 30
+        while b"workbook" not in Path(f"/proc/{number}/cmdline").read_bytes() or not _sleeps(number):
+            assert time.monotonic() < until
+            time.sleep(0.05)
+        parent.kill()
+        while _runs(number):
+            assert time.monotonic() < until
+            time.sleep(0.05)
+
+
+def _runs(number: int) -> bool:
+    try:
+        return " Z " not in Path(f"/proc/{number}/stat").read_text()
+    except OSError:
+        return False
+
+
+def _sleeps(number: int) -> bool:
+    """Return whether the process waits for its standard input."""
+    return " S " in Path(f"/proc/{number}/stat").read_text()
+
+
+@pytest.mark.parametrize("executable", ["/usr/bin/uwsgi", "", None])
+def test_the_interpreter_is_found_under_another_program(
+    monkeypatch: pytest.MonkeyPatch, executable: str | None
+) -> None:
+    monkeypatch.setattr(sys, "executable", executable)
+    workbook_process._python.cache_clear()
+    try:
+        assert Path(workbook_process._python()).name.startswith("python")
+        assert workbook_process.read(workbook(2), "a.xlsx")
+    finally:
+        workbook_process._python.cache_clear()

@@ -13,6 +13,8 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from ....bindings.names.errors import TableError
 from ....bindings.system.concurrency import Busy
+from ....bindings.system.thread_slots import slots
+from ...admission import BRIEF_SECONDS, RETRY_SECONDS
 from ...config import site, url
 from ...errors import HTTPRefusal
 from ...jobs.imports import current_imports
@@ -84,12 +86,18 @@ def upload() -> AnyResponse:
     else:
         name = _name(file.filename)
         try:
-            with site().large_slots.acquire(request.remote_addr):
+            with (
+                site().large_slots.acquire(request.remote_addr),
+                slots.acquire("uploads", request.remote_addr, brief=BRIEF_SECONDS),
+            ):
                 data, reading, lines = sheet.stored(content, name)
         except TableError as error:
             problem = FieldProblem.of(error)
         except Busy:
             problem = FieldProblem("Other files are being read at this moment.", "another try in some seconds")
+            busy = Response(_page({"file": problem}), HTTPStatus.SERVICE_UNAVAILABLE)
+            busy.headers["Retry-After"] = str(RETRY_SECONDS)
+            return busy
         else:
             store, account = uploads(), who.account.number
             added = management().accounts.write(
