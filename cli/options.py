@@ -130,6 +130,9 @@ resolver_option: Callable[..., Any] = click.option(
     f"[default: {DEFAULT_RESOLVER}; for a URN, the known resolver of its namespace]",
 )
 
+PASSTHROUGHS = ("no", "normal", "given")
+"""The values of the option --passthrough."""
+
 NETWORK_CODES = ("blocked", "port")
 """The codes of traces that end at an address or port to which no request is allowed."""
 

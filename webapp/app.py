@@ -91,6 +91,7 @@ def create_app(
     openid: OpenID | None = None,
     session_idle: int = SESSION_IDLE,
     ezid: str | None = None,
+    ezid_passthrough: str = "given",
     on_trace: Callable[[End], object] | None = None,
     statistics: str | None = None,
 ) -> Flask:
@@ -128,6 +129,8 @@ def create_app(
     - ``session_idle``: the time in minutes, at least 5, after which a session of a browser that is not used ends. Every
       session ends after 12 hours.
     - ``ezid``: the path of the EZID API, such as "/ezid". None: there is no such API. It needs a prefix and a database.
+    - ``ezid_passthrough``: the passthrough of names that get their first target by the EZID API: "no", "normal" or
+      "given", as in EZID.
     - ``on_trace``: a function that is called with the :class:`~.tracing.events.End` of each trace, for a counter.
     - ``statistics``: the place of the counts of requests, as for :class:`~ararat.middleware.ResolverMiddleware`, which
       the desk shows. None: the desk shows none.
@@ -219,7 +222,7 @@ def create_app(
     if app.extensions[KEY].accounts is not None:
         _register_accounts(app, app.extensions[KEY])
     if ezid is not None:
-        _answer_ezid(app, ezid)
+        _answer_ezid(app, ezid, ezid_passthrough)
     return app
 
 
@@ -277,7 +280,7 @@ def resume_jobs(app: Flask) -> None:
         resume(app)
 
 
-def _answer_ezid(app: Flask, path: str) -> None:
+def _answer_ezid(app: Flask, path: str, passthrough: str) -> None:
     """Answer the EZID API below a path. Raises ValueError."""
     known: Site = app.extensions[KEY]
     if known.bindings is None or known.accounts is None or known.prefix is None:
@@ -286,7 +289,7 @@ def _answer_ezid(app: Flask, path: str) -> None:
     from .management import Management
 
     management = Management(known.bindings, known.accounts)
-    dispatch.init_app(app, path, prefix=known.prefix, management=management)
+    dispatch.init_app(app, path, prefix=known.prefix, management=management, passthrough=passthrough)
 
 
 def _remote_user(name: str | None, secret: str | None, field: str) -> RemoteUser | None:

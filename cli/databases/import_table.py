@@ -16,6 +16,7 @@ from .. import streams
 from ..bindings.stores import delete_if_empty, has_no_tables, is_new, open_store, warn_of_unregistered
 from ..errors import DONE, NO, NO_INPUT, CommandError, write
 from ..options import (
+    PASSTHROUGHS,
     WholeNumber,
     actor_option,
     check_file,
@@ -61,6 +62,12 @@ def _columns(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]
     "source",
     type=click.Choice(SOURCES),
     help="Read FILE as a dump of this system, in any of its formats, also compressed with gzip or zip.",
+)
+@click.option(
+    "--passthrough",
+    type=click.Choice(PASSTHROUGHS),
+    help="With --from: append the rest of longer identifiers to the targets, in normal form or as given.  "
+    "[default: given, as EZID, arklet and N2T do; no for noid]",
 )
 @click.option("--dry-run", is_flag=True, help="Print what would be added, changed and refused. Write nothing.")
 @click.option(
@@ -145,6 +152,9 @@ def import_command(
     if source and (delimiter or any(options[name] for name in of_tables)):
         message = "--from has none of --format, --delimiter, --map, --ignore-unknown and --relocate: omit them"
         raise click.UsageError(message)
+    passthrough = options.pop("passthrough")
+    if passthrough and not source:
+        raise click.UsageError("--passthrough is for --from; a table has the column passthrough")
     if file != "-" and not source and _restore_history(file, database, dry_run=dry_run):
         return DONE
     from ...bindings.open import database_at
@@ -160,7 +170,7 @@ def import_command(
         stack.enter_context(warn_of_unregistered(bindings, naans, strict=strict))
         separator = "\t" if delimiter in ("tab", "\\t") else delimiter
         if source:
-            migration = _import_dump(bindings, file, source, dry_run=dry_run, **options)
+            migration = _import_dump(bindings, file, source, dry_run=dry_run, passthrough=passthrough, **options)
             summary = migration.summary
         else:
             summary = _import_table(bindings, file, dry_run=dry_run, delimiter=separator, **options)
@@ -227,6 +237,7 @@ def _import_dump(
     report_file: str | None,
     encoding: str | None,
     actor: str | None,
+    passthrough: str | None,
     **others: Any,
 ) -> Migration:
     """Import a dump of another system. ``others`` are options that apply only to tables; they are ignored."""
@@ -244,6 +255,7 @@ def _import_dump(
             dry_run=dry_run,
             batch=batch,
             actor=actor,
+            passthrough=passthrough,
             progress=progress,
             **report,
         )

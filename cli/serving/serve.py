@@ -26,7 +26,7 @@ from ...middleware.resolution.settings import SettingDescription, described
 from .. import exposed_files
 from ..bindings.stores import SERVED_ADVICE
 from ..errors import NO_INPUT, UNAVAILABLE, CommandError, store_errors, write
-from ..options import Number, WholeNumber, policy_option, with_options
+from ..options import PASSTHROUGHS, Number, WholeNumber, policy_option, with_options
 from ..output import Sheet
 from ..streams import refuse_database
 from .application import wsgi_application_of
@@ -176,6 +176,11 @@ def _help(each: SettingDescription) -> str:
 @click.option(
     "--ezid", metavar="PATH", envvar="ARARAT_EZID", show_envvar=True,
     help="Answer the EZID API below this path, such as /ezid. It needs an account (ararat account add).",
+)  # fmt: skip
+@click.option(
+    "--ezid-passthrough", type=click.Choice(PASSTHROUGHS), envvar="ARARAT_EZID_PASSTHROUGH", show_envvar=True,
+    default="given", show_default=True,
+    help="The passthrough of names that get their first target by the EZID API.",
 )  # fmt: skip
 @click.option(
     "--access-log", metavar="FILE", envvar="ARARAT_ACCESS_LOG", show_envvar=True,

@@ -103,6 +103,7 @@ def compose(
     openid: OpenID | None = None,
     session_idle: int = 60,
     ezid: str | None = None,
+    ezid_passthrough: str = "given",
     resume: bool = True,
     **settings: Any,
 ) -> WSGIApplication:
@@ -123,6 +124,7 @@ def compose(
       together with it. ``openid``: an OpenID provider.
     - ``session_idle``: the time in minutes after which a session that is not used ends.
     - ``ezid``: the path below which the EZID API answers, or None.
+    - ``ezid_passthrough``: the passthrough of names that get their first target by the EZID API.
     - ``resume``: whether to carry out unfinished jobs now, in threads, or after the first request to the desk or API.
     - ``settings``: those of :class:`~ararat.middleware.ResolverMiddleware`.
 
@@ -151,6 +153,7 @@ def compose(
         openid=openid,
         session_idle=session_idle,
         ezid=ezid,
+        ezid_passthrough=ezid_passthrough,
         statistics=settings.get("statistics"),
         on_trace=lambda end: whole.metrics and whole.metrics.trace_ended(end.outcome),
     )

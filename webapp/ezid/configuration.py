@@ -26,6 +26,7 @@ class Ezid:
 
     - ``path``: the path below which it answers, such as ``/ezid``.
     - ``prefix``: the resolver prefix of this site. It begins the URLs of descriptions and of the API.
+    - ``passthrough``: "no", "normal" or "given": that of a name that gets its first target.
     - ``slots``: the limit of concurrent requests.
     """
 
@@ -33,6 +34,7 @@ class Ezid:
     prefix: str
     management: Management
     slots: ConcurrencyLimit
+    passthrough: str = "given"
 
     def base(self) -> str:
         """Return the base URL of the API for its clients. The Host field of the request is never used.

@@ -70,13 +70,19 @@ _FOLDERS: Mapping[str, Mapping[str, EzidOperation]] = {
 }
 
 
-def init_app(app: Flask, path: str, *, prefix: str, management: Management) -> None:
-    """Answer the requests of ``app`` below ``path``. Raises ValueError for a wrong path."""
+def init_app(app: Flask, path: str, *, prefix: str, management: Management, passthrough: str = "given") -> None:
+    """Answer the requests of ``app`` below ``path``. Raises ValueError for a wrong path.
+
+    ``passthrough`` is that of new names: "no", "normal" or "given".
+    """
+    if passthrough not in ("no", "normal", "given"):
+        raise ValueError(f"ezid_passthrough: {passthrough!r} is not one of no, normal and given")
     app.extensions[KEY] = Ezid(
         path=check_path(path, {rule.rule.split("/")[1] for rule in app.url_map.iter_rules()}),
         prefix=prefix,
         management=management,
         slots=ConcurrencyLimit(REQUESTS, REQUESTS_EACH),
+        passthrough=passthrough,
     )
     app.before_request(_answer)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from ...bindings.imports.sources.ezid.element_names import (
     CITATION,
@@ -26,6 +26,7 @@ from ...bindings.names import targets, validation
 from ...bindings.names.binding import Binding, Status
 from ...bindings.names.errors import BindingError
 from ...bindings.names.metadata import metadata
+from ...bindings.names.passthrough import can_append
 from ...middleware.views.formats import datacite_document
 from ..management import Fields
 from .answers import bad_request
@@ -100,8 +101,12 @@ class Statement:
     owner: str | None = None
     metadata: Mapping[str, str]
 
-    def fields(self, key: str, prefix: str, *, is_minted: bool = False) -> Fields:
-        """Return the fields to set for the name with this key. The name replaces the placeholder if it is minted."""
+    def fields(self, key: str, prefix: str, *, is_minted: bool = False, passthrough: str | None = None) -> Fields:
+        """Return the fields to set for the name with this key. The name replaces the placeholder if it is minted.
+
+        ``passthrough`` is that of a name that gets its first target; None leaves it unchanged. A target without a path
+        has none.
+        """
         target = self.target
         if target and is_minted:
             target = target.replace(PLACEHOLDER, classic(key))
@@ -109,11 +114,21 @@ class Statement:
             target = ""
         return Fields(
             target=target or None,
+            passthrough=None if target is None else _passthrough(target, passthrough),
             kind="described" if target == "" else None,
             status=self.state,
             reason=self.reason,
             metadata=self.metadata,
         )
+
+
+def _passthrough(target: str, wanted: str | None) -> Any:
+    try:
+        checked = targets.check(target, "located") if target else None
+    except BindingError:
+        # The change is refused for its target.
+        return None
+    return wanted if checked is not None and can_append(checked) else "no"
 
 
 def stated(elements: Mapping[str, str]) -> Statement:

@@ -43,7 +43,7 @@ def create(asked: EzidRequest) -> EzidAnswer:
     key = names.assignable(asked.subject)
     if asked.is_set("update_if_exists") and _is_recorded(known, key):
         return _updated(known, asked.subject, statement)
-    fields = _as_new(known, statement).fields(key, ezid().prefix)
+    fields = _as_new(known, statement).fields(key, ezid().prefix, passthrough=ezid().passthrough)
     try:
         saved = ezid().management.change(known, asked.subject, fields, revision=0, create=True)
     except Stale:
@@ -78,7 +78,11 @@ def mint(asked: EzidRequest) -> EzidAnswer:
     statement = _as_new(known, elements.stated(anvl_body.read(asked.body)))
     prefix = ezid().prefix
     try:
-        saved = ezid().management.mint(known, asked.subject, lambda key: statement.fields(key, prefix, is_minted=True))
+        saved = ezid().management.mint(
+            known,
+            asked.subject,
+            lambda key: statement.fields(key, prefix, is_minted=True, passthrough=ezid().passthrough),
+        )
     except Missing as error:
         if error.code != "shoulder-unknown":
             raise
@@ -88,9 +92,15 @@ def mint(asked: EzidRequest) -> EzidAnswer:
 
 def _updated(known: Caller, identifier: str, statement: Statement) -> EzidAnswer:
     management, key = ezid().management, names.key(names.read(identifier))
-    if statement.owner is not None:
-        statement = _with_owner(known, statement, _owner(known, management.show(known, identifier)))
-    saved = management.change(known, identifier, statement.fields(key, ezid().prefix), relocate=True)
+    passthrough = None
+    if statement.owner is not None or statement.target:
+        current = management.show(known, identifier)
+        if statement.owner is not None:
+            statement = _with_owner(known, statement, _owner(known, current))
+        # A name often gets its target after it was minted.
+        passthrough = ezid().passthrough if current.target is None else None
+    fields = statement.fields(key, ezid().prefix, passthrough=passthrough)
+    saved = management.change(known, identifier, fields, relocate=True)
     return EzidAnswer(text=elements.classic(saved.after.identifier))
 
 

@@ -17,6 +17,7 @@ from ...names.binding import rfc3339
 from ...names.errors import BindingError
 from ...names.fields import MAX_ACTOR, MAX_REASON
 from ...names.metadata import metadata
+from ...names.passthrough import can_append
 from ...tables.columns import Row
 from .record import DumpRecord, Omission
 
@@ -42,10 +43,11 @@ def not_imported(record: DumpRecord) -> Omission | None:
     return None
 
 
-def row(record: DumpRecord, now: datetime) -> tuple[Row, list[Omission]]:
+def row(record: DumpRecord, now: datetime, passthrough: str = "no") -> tuple[Row, list[Omission]]:
     """Convert a record of a dump to a row of a table. Return the row and the values that are not imported.
 
-    ``now`` is the time of the import, in UTC.
+    ``now`` is the time of the import, in UTC. ``passthrough`` is "no", "normal" or "given", for names whose target has
+    a path.
     """
     omitted = list(record.omitted)
     cells: dict[str, str] = {"identifier": record.identifier}
@@ -55,6 +57,8 @@ def row(record: DumpRecord, now: datetime) -> tuple[Row, list[Omission]]:
         target = _usable(target, omitted)
     if target:
         cells["target"] = target
+        if passthrough != "no" and can_append(target):
+            cells["passthrough"] = passthrough
     else:
         cells["kind"] = "described"
     if record.state == "unavailable" and record.reason:

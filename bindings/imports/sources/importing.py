@@ -24,6 +24,7 @@ from .dump import Entry
 from .record import Counter, DumpRecord, Minted, Omission, Skipped, State
 
 _CHUNK = 1000
+_PASSING_ON = ("ezid", "arklet", "n2t")
 
 
 class OmittedValue(NamedTuple):
@@ -74,11 +75,15 @@ def import_dump(
     dry_run: bool = False,
     batch: int | None = None,
     actor: str | None = None,
+    passthrough: str | None = None,
     progress: Callable[[int], object] | None = None,
     report: Report | None = None,
     report_omission: OmissionReport | None = None,
 ) -> Migration:
     """Bind all names in a dump of EZID, arklet, noid or N2T, or bind no name if one is refused.
+
+    ``passthrough`` is "no", "normal" or "given". The default is "given" for names of EZID, arklet and N2T, because
+    these systems append the rest of a request to the target of each name, and "no" for those of noid.
 
     ``source`` is "ezid", "arklet", "noid" or "n2t"; the content of the file shows its format (:mod:`.dump`).
     ``report_omission`` is called for each value that is not imported. The other arguments, and the errors, are those of
@@ -96,7 +101,8 @@ def import_dump(
     migration = Migration(source)
     read_as = ReadAs()
     with closing(NameIndex()) as index, closing(dump.read(file, source, encoding, read_as)) as entries:
-        reading = _Reading(bindings, migration, index, report_omission)
+        appended = passthrough or ("given" if source in _PASSING_ON else "no")
+        reading = _Reading(bindings, migration, index, report_omission, appended)
         migration.summary = import_rows(
             bindings,
             name_of(file).rpartition("/")[2],
@@ -118,13 +124,19 @@ class _Reading:
     """Convert the entries of a dump to rows, and count them."""
 
     def __init__(
-        self, bindings: Bindings, migration: Migration, index: NameIndex, report: OmissionReport | None
+        self,
+        bindings: Bindings,
+        migration: Migration,
+        index: NameIndex,
+        report: OmissionReport | None,
+        passthrough: str,
     ) -> None:
         self._bindings = bindings
         self._migration = migration
         self._index = index
         self._report = report
         self._now = bindings.now()
+        self._passthrough = passthrough
 
     def rows(self, entries: Iterator[Entry]) -> Iterator[Row]:
         """Yield the rows. Names that were only minted follow the other names."""
@@ -148,7 +160,7 @@ class _Reading:
             self._omit(record.line, record.identifier, skipped)
             return None
         self._migration.states[record.state] += 1
-        row, omitted = conversion.row(record, self._now)
+        row, omitted = conversion.row(record, self._now, self._passthrough)
         for each in omitted:
             self._omit(record.line, record.identifier, each)
         self._index.add(*_key_and_target(row))

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
+from ararat.bindings.names import naming as names
 from tests.webapp.ezid.client import EzidClient
 from tests.webapp.ezid.conftest import Person, Service
 
@@ -343,3 +344,23 @@ def test_each_change_is_in_the_audit(curator: Person, service: Service) -> None:
     assert ("create", key, "reserved", "127.0.0.1") in found
     assert ("delete", key, "deleted", "127.0.0.1") in found
     assert curator.secret not in str(rows)
+
+
+def passthrough(service: Service, name: str) -> object:
+    key = names.key(names.read(name))
+    return service.bindings.fetch([key])[key].passthrough
+
+
+def test_a_name_appends_the_rest_of_a_request_as_in_ezid(curator: Person, service: Service) -> None:
+    made, without = f"{curator.shoulder}p1", f"{curator.shoulder}p2"
+    curator.client.create(made, {"_target": "https://example.org/p"})
+    curator.client.create(without, {"_target": "https://example.org"})
+    later = curator.client.mint(curator.shoulder).identifier
+    minted = curator.client.mint(curator.shoulder, {"_target": "https://example.org/${identifier}"}).identifier
+    assert [passthrough(service, name) for name in (made, without, later, minted)] == ["given", False, False, "given"]
+    # A name that was minted without a target gets it later, and a change of the target keeps the passthrough.
+    assert curator.client.update(later, {"_target": "https://example.org/l"}).status == 200
+    assert curator.client.update(made, {"_target": "https://example.org/q"}).status == 200
+    assert [passthrough(service, name) for name in (later, made)] == ["given", "given"]
+    assert curator.client.update(made, {"_target": "https://example.org"}).status == 200
+    assert passthrough(service, made) is False

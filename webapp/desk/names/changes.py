@@ -23,7 +23,7 @@ from .. import messages
 from ..blueprint import blueprint, caller, management, see_other
 from ..forms import FieldProblem
 from . import forms
-from .history import differences
+from .history import PASSTHROUGHS, differences
 from .new import put_done
 from .page import RESPONSES, requested_name
 
@@ -235,7 +235,7 @@ def _place_form(binding: Binding, problems: dict[str, FieldProblem]) -> str:
             "redirect": given.get("redirect", str(binding.redirect)),
             "resource": given.get("resource", binding.resource or ""),
             "alternates": given.get("alternates", forms.alternates_text(binding)),
-            "passthrough": "passthrough" in given if given else binding.passthrough,
+            "passthrough": given.get("passthrough", "no") if given else PASSTHROUGHS[binding.passthrough],
             "subtree": "subtree" in given if given else binding.scope == "subtree",
             "same": "same" in given,
         },

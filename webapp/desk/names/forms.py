@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Final
+from typing import Final, Literal
 
 from werkzeug.datastructures import MultiDict
 
@@ -125,6 +125,16 @@ def alternates_text(binding: Binding) -> str:
     return "\n".join(f"{selector} = {target}" for selector, target in binding.alternates.items())
 
 
+def _passthrough(value: str | None) -> Literal["no", "normal", "given"]:
+    match value:
+        case None | "" | "no":
+            return "no"
+        case "given":
+            return "given"
+        case _:
+            return "normal"
+
+
 def read_place(form: MultiDict[str, str], binding: Binding) -> tuple[Fields, dict[str, FieldProblem]]:
     """Return the target and its settings from a form, and the problems of its fields."""
     problems: dict[str, FieldProblem] = {}
@@ -148,7 +158,7 @@ def read_place(form: MultiDict[str, str], binding: Binding) -> tuple[Fields, dic
             kind=kind,
             redirect=307 if form.get("redirect") == "307" else 302,
             resource=form.get("resource", "").strip() or None,
-            passthrough="passthrough" in form,
+            passthrough=_passthrough(form.get("passthrough")),
             scope="subtree" if "subtree" in form else "name",
             alternates=alternates,
         ),

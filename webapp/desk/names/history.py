@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from ....bindings.names.binding import NOTHING, Action, Binding, Event
+from ....bindings.names.binding import NOTHING, Action, Binding, Event, Passthrough
 from ....bindings.names.metadata import metadata
 
 MAX_SHOWN = 100
@@ -22,6 +22,9 @@ _FIELDS = {
     "reason": "Reason",
     "successor": "Successor",
 }
+PASSTHROUGHS: Mapping[Passthrough, str] = {False: "no", True: "normal", "given": "given"}
+"""The values of passthrough as words."""
+
 _DEFAULTS: Mapping[str, str] = {"kind": "located", "redirect": "302", "passthrough": "no", "scope": "name"}
 
 
@@ -94,7 +97,7 @@ def _text(binding: Binding, field: str) -> str:
         "kind": binding.kind,
         "redirect": binding.redirect,
         "resource": binding.resource,
-        "passthrough": "yes" if binding.passthrough else "no",
+        "passthrough": PASSTHROUGHS[binding.passthrough],
         "scope": binding.scope,
         "reason": binding.reason,
         "successor": binding.successor,

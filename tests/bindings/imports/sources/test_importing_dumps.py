@@ -70,6 +70,37 @@ def _key(identifier: str) -> str:
     return identifier.replace("-", "").replace("ark:/", "ark:")
 
 
+@pytest.mark.parametrize(
+    ("source", "options", "passthrough"),
+    [
+        ("ezid", {}, "given"),
+        ("ezid", {"passthrough": "normal"}, True),
+        ("ezid", {"passthrough": "no"}, False),
+        ("arklet", {}, "given"),
+        ("n2t", {}, "given"),
+        ("noid", {}, False),
+        ("noid", {"passthrough": "given"}, "given"),
+    ],
+)
+def test_names_keep_the_passthrough_of_their_system(
+    bindings: Bindings, source: Any, options: Any, passthrough: Any, dumped: Callable[..., Path], tmp_path
+) -> None:
+    suffix = {"ezid": "txt", "arklet": "json", "n2t": "json", "noid": "anvl"}[source]
+    file = dumped(tmp_path / f"{source}.{suffix}", 20)
+    assert import_dump(bindings, file, source, **options).summary.written
+    with bindings.store.snapshot() as snapshot:
+        found = {each.passthrough for each in snapshot.bindings() if each.target is not None}
+    assert found == {passthrough}
+    assert not import_dump(bindings, file, source, **options).summary.refusals
+
+
+def test_a_target_without_a_path_has_no_passthrough(bindings: Bindings) -> None:
+    text = ezid("_target: https://example.org") + ezid("_status: public", name="ark:/12345/x6")
+    assert imported(bindings, text).summary.added == 2
+    found = bindings.fetch(["ark:12345/x5", "ark:12345/x6"])
+    assert [each.passthrough for each in found.values()] == [False, False]
+
+
 def test_a_dry_run_and_a_refused_line_write_nothing(bindings: Bindings) -> None:
     good = ezid("_target: https://example.org/")
     dry = imported(bindings, good, dry_run=True)
