@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import logging
+import os
+import signal
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
+import psycopg
 import pytest
 
 from ararat.bindings.collection import Bindings
+from ararat.bindings.log.folder import LogFolder
+from ararat.bindings.log.publishing import initialize, publish
 from ararat.bindings.minting import mint
 from ararat.bindings.names.errors import BindingsUnavailable, OutcomeUnknown
 from ararat.bindings.names.selection import select
@@ -173,3 +179,39 @@ def test_the_outcome_of_a_transaction(url: str, open_store: Callable[..., Bindin
     assert database.outcome(rolled_back) is False
     # A server of another timeline can have used the number for another transaction.
     assert database.outcome(f"{committed.split()[0]} FFFFFFFF") is None
+
+
+@pytest.mark.long
+@pytest.mark.timeout(180)
+def test_a_stopped_process_of_the_server_holds_no_change_and_no_publication(
+    url: str, open_store: Callable[..., Bindings], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.undo()  # with the real limits
+    bindings = open_store(url)
+    folder, key = LogFolder(tmp_path / "log"), tmp_path / "log.key"
+    initialize(bindings.store, folder, key, "example.org/log")
+    bindings.bind("ark:12345/a", "https://example.org/a")
+
+    stopped: list[int] = []
+
+    def stop_the_idle_process() -> None:
+        with psycopg.connect(url) as connection:
+            query = "SELECT pid FROM pg_stat_activity WHERE application_name = 'ararat' AND query = 'COMMIT'"
+            processes = {process for (process,) in connection.execute(query).fetchall()} - {*stopped}
+            [process] = processes
+        os.kill(process, signal.SIGSTOP)
+        stopped.append(process)
+
+    stop_the_idle_process()
+    try:
+        started = time.monotonic()
+        # Nothing was sent but BEGIN, so a new connection is used.
+        assert bindings.bind("ark:12345/b", "https://example.org/b") == "bound"
+        assert 9 < time.monotonic() - started < 40
+        stop_the_idle_process()
+        started = time.monotonic()
+        assert publish(bindings.store, folder, key).added == 2
+        assert time.monotonic() - started < 60
+    finally:
+        for process in stopped:
+            os.kill(process, signal.SIGCONT)

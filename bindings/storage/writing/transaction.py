@@ -151,9 +151,10 @@ def _facts(connection: CoreConnection, *, is_large: bool) -> dict[str, str]:
     if connection.dialect.name == "sqlite":
         return {row[0]: row[1] for row in connection.exec_driver_sql(_FACTS)}
     driver: Any = connection.connection.dbapi_connection
-    driver.is_large = is_large
+    # These statements test a kept connection, so they have the time limit of a small change.
+    driver.is_large = False
     facts = {row[0]: row[1] for row in connection.exec_driver_sql(_SERVER_FACTS)}
-    driver.backend = int(facts["process"])
+    driver.backend, driver.is_large = int(facts["process"]), is_large
     return facts
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from ararat.bindings.health import Condition
+from ararat.bindings.storage.databases import sqlite
 from ararat.cli.doctor import stores
 from ararat.middleware import open_bindings
 
@@ -60,3 +61,30 @@ def test_an_invalid_file_is_reported_with_its_name(monkeypatch: pytest.MonkeyPat
     [finding] = stores.examine("names.csv")
     assert finding.message == "names.csv, line 3: missing."
     assert finding.remedy == "Correct the file: names.csv. If the file is correct, delete names.csv.served."
+
+
+@pytest.mark.parametrize(
+    ("version", "full_text", "said"),
+    [
+        pytest.param((3, 33, 0), "SELECT 1", "is too old", id="old"),
+        pytest.param((3, 34, 0), "SELECT 0", "has no full-text search (FTS5)", id="no FTS5"),
+        pytest.param((3, 34, 0), "SELECT 1", None, id="oldest with FTS5"),
+    ],
+)
+def test_an_sqlite_library_that_lacks_something_is_reported(
+    version: tuple[int, ...], full_text: str, said: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    open_bindings(tmp_path / "bindings.sqlite", create=True).close()
+    monkeypatch.setattr("sqlite3.sqlite_version_info", version)
+    monkeypatch.setattr(sqlite, "HAS_FULL_TEXT", full_text)
+    found = [finding for finding in stores.examine(str(tmp_path / "bindings.sqlite")) if finding.shown == "SQLite"]
+    assert [(each.code, each.state, said in each.message) for each in found if said] == (
+        [("sqlite-library", "warning", True)] if said else []
+    )
+    assert bool(found) is (said is not None)
+
+
+def test_a_table_has_no_finding_about_sqlite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sqlite3.sqlite_version_info", (3, 7, 0))
+    (tmp_path / "names.csv").write_text("identifier,target\nark:12345/x,/x\n")
+    assert "sqlite-library" not in [finding.code for finding in stores.examine(str(tmp_path / "names.csv"))]

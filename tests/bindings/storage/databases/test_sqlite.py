@@ -315,6 +315,7 @@ def reader(served: Bindings, file: Path) -> Iterator[Callable[[str], str]]:
     if os.geteuid() != 0:
         pytest.skip("only root can start a process as another user")
     served.close()
+    file.chmod(0o644)
     process = ForkedCode(READING_ONLY, str(file), cwd="/")
     assert process.stdin is not None
     assert process.stdout is not None
