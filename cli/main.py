@@ -32,6 +32,7 @@ _SECTIONS = {
     "Names": {
         "bind": ("bindings.names", "Bind an identifier to a URL."),
         "relocate": ("bindings.names", "Change the target of one identifier, or of many."),
+        "passthrough": ("bindings.names", "Set how many names append the rest of longer identifiers."),
         "withdraw": ("bindings.names", "Withdraw an identifier, or many. They then answer 410 Gone."),
         "restore": ("bindings.names", "Restore a withdrawn identifier, or many."),
         "reserve": ("bindings.names", "Reserve an identifier without publishing it."),

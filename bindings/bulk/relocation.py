@@ -12,9 +12,10 @@ from ..names import assignment, targets, validation
 from ..names import naming as names
 from ..names import selection as listing
 from ..names.assignment import Change
-from ..names.binding import Binding
+from ..names.binding import Binding, Passthrough
 from ..names.errors import BindingError
 from ..names.naming import Name
+from ..names.passthrough import can_append
 from .plan import BulkResult, NotedName, Plan, PlannedChange, carry_out, recorded
 
 if TYPE_CHECKING:
@@ -83,6 +84,60 @@ def relocate_prefix(
             yield PlannedChange(binding.identifier, binding, lambda now, known=binding: rewriting.change(known, now))
 
     plan = Plan("relocate", parameters, find, decide)
+    return carry_out(bindings, plan, dry_run=dry_run, actor=actor, progress=progress)
+
+
+def set_passthrough(
+    bindings: Bindings,
+    prefix: str,
+    passthrough: Passthrough,
+    *,
+    dry_run: bool = False,
+    actor: str | None = None,
+    progress: Callable[[int], object] | None = None,
+) -> BulkResult:
+    """Set the passthrough of all names that begin with ``prefix``, such as ``ark:12345/x5``. Targets stay.
+
+    The event of each name is "updated", because no name leads elsewhere. Withdrawn names are left alone, and names
+    without a target that can be extended. The other parameters and the errors are those of :func:`relocate_prefix`.
+
+    >>> import tempfile
+    >>> from ararat.middleware import open_bindings
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> b = open_bindings(f"{folder.name}/bindings.sqlite", create=True)
+    >>> b.bind("ark:12345/x1", "https://example.org/1")
+    'bound'
+    >>> set_passthrough(b, "ark:12345/x", "given").counts["updated"], b.lookup("ark:12345/x1").passthrough
+    (1, 'given')
+    >>> [event.action for event in b.history("ark:12345/x1")]
+    ['bound', 'updated']
+    >>> b.close(); folder.cleanup()
+    """
+    from ..storage.writing.operations import KeyRange
+
+    keys = KeyRange(listing.beginning(prefix))
+
+    def change(binding: Binding, now: datetime) -> Change | NotedName:
+        if binding.is_withdrawn:
+            return NotedName(binding.identifier, "withdrawn", "the name is withdrawn")
+        if passthrough and (binding.target is None or not can_append(binding.target)):
+            return NotedName(binding.identifier, "passthrough-without-path", "the name has no target with a path")
+        if passthrough and binding.identifier.startswith("urn:"):
+            return NotedName(binding.identifier, "nothing-below", "a URN cannot contain other names")
+        if binding.passthrough == passthrough:
+            return Change("unchanged", binding, None)
+        after = assignment.next_revision(binding, replace(binding, passthrough=passthrough), now)
+        return Change("updated", after, "updated")
+
+    def decide(transaction: Transaction, found: Sequence[str]) -> Iterator[PlannedChange]:
+        for binding in recorded(transaction, found, keys):
+            yield PlannedChange(binding.identifier, binding, lambda now, known=binding: change(known, now))
+
+    def find(transaction: Transaction) -> Iterator[str]:
+        return transaction.operations.keys_in(keys)
+
+    word = {False: "no", True: "normal", "given": "given"}[passthrough]
+    plan = Plan("relocate", {"passthrough": word, "prefix": prefix}, find, decide)
     return carry_out(bindings, plan, dry_run=dry_run, actor=actor, progress=progress)
 
 

@@ -177,4 +177,6 @@ _OUTCOMES: dict[Action, Outcome] = {
 def _action(current: Binding, wanted: Binding) -> Action:
     if current.status != wanted.status:
         return "withdrawn" if wanted.is_withdrawn else "restored"
-    return "relocated" if leads_elsewhere(current, wanted) else "updated"
+    # A change of the passthrough of many names is an update, and so is its undo.
+    same = replace(wanted, passthrough=current.passthrough)
+    return "relocated" if leads_elsewhere(current, same) else "updated"

@@ -11,6 +11,7 @@ import click
 from .. import streams
 from ..errors import DONE, NO, CommandError, read_name, write
 from ..options import (
+    PASSTHROUGHS,
     WholeNumber,
     actor_option,
     database_option,
@@ -25,6 +26,7 @@ from .stores import SERVED_ADVICE, open_store, warn_of_personal_data, warn_of_un
 
 if TYPE_CHECKING:
     from ...bindings.bulk.plan import BulkResult
+    from ...bindings.names.binding import Passthrough
     from ...identifiers import Ark, Urn
     from ...identifiers.iri_policy import Profile
     from ...middleware import Bindings
@@ -44,9 +46,6 @@ def _pairs(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) 
     return pairs
 
 
-_PASSTHROUGHS = ("no", "normal", "given")
-
-
 class _WithPassthrough(click.Command):
     """A command whose option --passthrough can have no value. The next argument is its value only if it is one."""
 
@@ -56,7 +55,7 @@ class _WithPassthrough(click.Command):
         while waiting and waiting[0] != "--":
             argument = waiting.pop(0)
             if argument == "--passthrough":
-                argument += f"={waiting.pop(0) if waiting and waiting[0] in _PASSTHROUGHS else 'normal'}"
+                argument += f"={waiting.pop(0) if waiting and waiting[0] in PASSTHROUGHS else 'normal'}"
             given.append(argument)
         return super().parse_args(ctx, given + waiting)
 
@@ -71,7 +70,7 @@ _alternate_option: Callable[..., Any] = click.option(
 _passthrough_option: Callable[..., Any] = click.option(
     "--passthrough",
     metavar="[no|normal|given]",
-    type=click.Choice(_PASSTHROUGHS),
+    type=click.Choice(PASSTHROUGHS),
     help="Append the rest of longer identifiers to TARGET: in normal form, or as given.  [without a value: normal]",
 )
 _scope_option: Callable[..., Any] = click.option(
@@ -222,6 +221,35 @@ def relocate_command(
         return relocate_prefix(bindings, source, destination, prefix=prefix, below=container, **options)
 
     return run_bulk(database, relocate, dry_run=dry_run, as_json=as_json, profile=profile, actor=actor)
+
+
+@click.command("passthrough", short_help="Set how many names append the rest of longer identifiers.", epilog=_CODES)
+@click.argument("prefix", metavar="PREFIX")
+@click.argument("value", type=click.Choice(PASSTHROUGHS))
+@dry_run_option
+@json_option
+@actor_option
+@database_option
+def passthrough_command(prefix: str, value: str, dry_run: bool, as_json: bool, database: str, actor: str) -> int:
+    """Set the passthrough of all identifiers that begin with PREFIX, such as ark:12345/ or ark:12345/x5.
+
+    normal appends the rest of a longer identifier to the target in normal form, so that all spellings lead to one
+    address. given appends the rest as received, for file names with hyphens and for image addresses.
+
+    Targets stay, so the history of each identifier has the event updated, and not relocated. Withdrawn identifiers,
+    and those whose target has no path, are left alone.
+
+    \b
+      ararat passthrough ark:12345/x5 given --dry-run
+    """
+    from ...bindings.bulk.relocation import set_passthrough
+
+    wanted: Passthrough = {"no": False, "normal": True}.get(value, "given")
+
+    def change(bindings: Bindings, **options: Any) -> BulkResult:
+        return set_passthrough(bindings, prefix, wanted, **options)
+
+    return run_bulk(database, change, dry_run=dry_run, as_json=as_json, actor=actor)
 
 
 _below_option: Callable[..., Any] = click.option("--below", is_flag=True, help="Include all names below ID.")

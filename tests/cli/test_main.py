@@ -30,6 +30,7 @@ COMMANDS = [
     "trace",
     "bind",
     "relocate",
+    "passthrough",
     "withdraw",
     "restore",
     "reserve",

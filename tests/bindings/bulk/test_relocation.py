@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from ararat.bindings.bulk.relocation import Rewriting, relocate_prefix
+from ararat.bindings.bulk.relocation import Rewriting, relocate_prefix, set_passthrough
+from ararat.bindings.bulk.undo import undo_operation
 from ararat.bindings.collection import Bindings
 from ararat.bindings.names.errors import BindingError, BindingsUnavailable, ReadOnlyBindings
 from ararat.identifiers import iri_policy
@@ -304,3 +305,26 @@ def test_a_killed_relocation_changes_nothing(
         assert process.wait(300) == -9
     assert relocate_prefix(bindings, "new.example", "old.example", dry_run=True).names == 0
     assert relocate_prefix(bindings, "old.example", "new.example").counts == {"relocated": names}
+
+
+# Passthrough ----------------------------------------------------------------------------------------------------------
+
+
+def test_the_passthrough_of_many_names_is_an_update_and_can_be_undone(bindings: Bindings) -> None:
+    for name, path in {"x1": "/1", "x2": "", "y1": "/2"}.items():
+        bindings.bind(f"ark:12345/{name}", f"https://example.org{path}")
+    bindings.bind("ark:12345/x3", kind="described")
+    bindings.bind("ark:12345/x4", "https://example.org/4", passthrough="given")
+    bindings.bind("ark:12345/x5", "https://example.org/5")
+    bindings.withdraw("ark:12345/x5")
+    assert set_passthrough(bindings, "ark:12345/x", "given", dry_run=True).counts["updated"] == 1
+    result = set_passthrough(bindings, "ark:12345/x", "given", actor="me")
+    assert (result.counts["updated"], result.unchanged, result.others, result.refusals) == (1, 1, 3, 0)
+    event = bindings.history("ark:12345/x1")[-1]
+    assert (event.action, event.actor, event.after.passthrough) == ("updated", "me", "given")
+    assert event.after.target == "https://example.org/1"
+    assert bindings.fetch(["ark:12345/y1"])["ark:12345/y1"].passthrough is False
+    assert result.operation is not None
+    undo_operation(bindings, result.operation)
+    event = bindings.history("ark:12345/x1")[-1]
+    assert (event.action, event.after.passthrough) == ("updated", False)
