@@ -181,6 +181,9 @@ class CountStore:
         self._require()
         try:
             with self._database.engine.begin() as connection:
+                if self._database.dialect_name == "postgresql":
+                    driver: Any = connection.connection.dbapi_connection
+                    driver.is_large = False  # a silent connection must not hold the thread of the counts
                 return connection.exec_driver_sql(statement, rows).rowcount
         except DBAPIError as error:
             raise self._unavailable(error) from error

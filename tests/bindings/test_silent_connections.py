@@ -7,6 +7,7 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterator
+from datetime import date
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
@@ -22,6 +23,7 @@ from ararat.bindings.names.errors import BindingsUnavailable, OutcomeUnknown
 from ararat.bindings.names.selection import select
 from ararat.bindings.storage.databases import deadlines, engines
 from ararat.bindings.storage.databases.postgresql import PostgreSQL
+from ararat.middleware.statistics.counts import CountStore, DailyCount
 from tests.silence import SilentProxy, silent_proxy
 
 COMMIT = b"COMMIT"
@@ -106,6 +108,27 @@ def test_an_export_on_a_silent_connection_ends(bindings: Bindings, proxy: Silent
     proxy.swallow = once(b"FETCH")
     with pytest.raises(BindingsUnavailable, match="the connection is silent"), bindings.store.snapshot() as snapshot:
         list(snapshot.bindings())
+
+
+def test_counts_on_a_silent_connection_end(cluster: Any, url: str, proxy: SilentProxy) -> None:
+    CountStore.at(url).prepare()
+    counts = CountStore.at(url.replace(f":{cluster.port}", f":{proxy.port}"))
+    row = DailyCount("ark:12345/x", date(2026, 11, 23), 1, 0)
+    counts.add([row])
+    proxy.swallow = once(b"INSERT")
+    with pytest.raises(BindingsUnavailable, match="the connection is silent"):
+        counts.add([row])
+    counts.add([row])
+    assert counts.total().resolutions == 2
+
+
+def test_a_small_change_does_not_limit_the_next_large_one(bindings: Bindings) -> None:
+    bindings.bind("ark:12345/a", "https://example.org/a")
+    with bindings.store.transaction() as transaction:
+        engine = transaction.connection.engine
+        assert not transaction.connection.connection.dbapi_connection.is_large  # type: ignore[union-attr]
+    with engine.begin() as connection:  # a migration, for example
+        assert connection.connection.dbapi_connection.is_large  # type: ignore[union-attr]
 
 
 def test_an_idle_connection_is_replaced(bindings: Bindings, monkeypatch: pytest.MonkeyPatch) -> None:

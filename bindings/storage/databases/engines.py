@@ -121,7 +121,11 @@ def _require_usable(connection: Any, record: Any, checked_out: Any) -> None:
 
 
 def _begin(connection: Connection) -> None:
-    connection.exec_driver_sql(connection.connection.dbapi_connection.begin_sql)  # type: ignore[union-attr]
+    driver: Any = connection.connection.dbapi_connection
+    # The first statement on a kept connection tests it. Those that follow can take long, unless the caller says less.
+    driver.is_large = False
+    connection.exec_driver_sql(driver.begin_sql)
+    driver.is_large = True
 
 
 def _identify(connection: Any) -> None:

@@ -151,8 +151,6 @@ def _facts(connection: CoreConnection, *, is_large: bool) -> dict[str, str]:
     if connection.dialect.name == "sqlite":
         return {row[0]: row[1] for row in connection.exec_driver_sql(_FACTS)}
     driver: Any = connection.connection.dbapi_connection
-    # These statements test a kept connection, so they have the time limit of a small change.
-    driver.is_large = False
     facts = {row[0]: row[1] for row in connection.exec_driver_sql(_SERVER_FACTS)}
     driver.backend, driver.is_large = int(facts["process"]), is_large
     return facts
