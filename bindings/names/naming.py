@@ -120,18 +120,25 @@ class NameWarning(NamedTuple):
 
 
 def warnings_about(identifier: Name) -> list[NameWarning]:
-    """Return the warnings about a name that can be bound: characters that are invisible, unassigned or not ASCII.
+    """Return the warnings about a name that can be bound: characters that are invisible, unassigned or not ASCII, and a
+    dot at the end.
 
-    Source: ARK-065; decision A-09.
+    Source: ARK-065; decisions A-09, A-13.
 
     >>> [each.code for each in warnings_about("ark:12345/a\\u200bb")], warnings_about("ark:12345/a-b")
     (['hidden-char'], [])
     >>> print(warnings_about("ark:12345/a\\u2013b")[0].message)
     the name has U+2013 EN DASH, which is not a hyphen: a hyphen is ignored, this character is part of the name
+    >>> [each.code for each in warnings_about("ark:12345/x7.")]
+    ['dot-in-name']
     """
-    if isinstance(identifier, str) and identifier.isascii() and not _ENCODED_NON_ASCII.search(identifier):
+    plain = isinstance(identifier, str) and identifier.isascii() and identifier[-1:] not in ".-"
+    if plain and not _ENCODED_NON_ASCII.search(str(identifier)):
         return []
     name = read(identifier)
+    if isinstance(name, Ark) and name.basic.endswith("."):
+        message = "the name ends in a dot: other resolvers ignore it, and readers take it for a full stop"
+        return [NameWarning("dot-in-name", message)]
     if not name.text.isascii():
         found = [found for found in name.problems if found.code in ("hidden-char", "unassigned")]
         if found:

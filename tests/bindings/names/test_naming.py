@@ -150,3 +150,9 @@ def test_a_name_that_is_not_ascii_is_questionable(identifier: str, code: str | N
     found = names.warnings_about(identifier)
     assert [warning.code for warning in found] == ([code] if code else [])
     assert all(words in warning.message for warning in found)
+
+
+def test_a_dot_at_the_end_of_an_ark_is_a_warning():
+    assert [warning.code for warning in names.warnings_about("ark:12345/x7.")] == ["dot-in-name"]
+    assert [warning.code for warning in names.warnings_about("ark:12345/a.-")] == ["dot-in-name"]
+    assert names.warnings_about("urn:example:a.") == names.warnings_about("ark:12345/x.pdf") == []
