@@ -81,9 +81,10 @@ class ResolverMiddleware:
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         # Reserved paths contain a colon, and few other paths do. Most requests for the site need no other check.
-        found, has_colon = None, False
+        found, has_colon, path = None, False, ""
         try:
-            has_colon = ":" in environ["PATH_INFO"]
+            path = environ["PATH_INFO"]
+            has_colon = ":" in path
             if has_colon and (plain := plain_path(environ)) is not None:
                 is_secure = environ.get("wsgi.url_scheme") == "https"
                 found = self._handler.quick(*plain, environ["REQUEST_METHOD"], is_secure=is_secure)
@@ -94,7 +95,7 @@ class ResolverMiddleware:
                 return send(found, start_response)
             if (request := self._request(environ)) is not None:
                 return self._send(self._handler.answer(request, found), request, environ, start_response)
-        elif self._handler.is_announced and environ.get("PATH_INFO") == WELL_KNOWN:
+        elif path == WELL_KNOWN and self._handler.is_announced:
             return self._announce(environ, start_response)
         return self._others(environ, start_response)
 

@@ -31,7 +31,7 @@ _HTTP_AUTHORITY = re.compile(r"[Hh][Tt][Tt][Pp][Ss]?://[^/?#]*")
 PLAIN_PATH = re.compile(r"(?:/(?!\.)[A-Za-z0-9:;@!$&'()*+,=~_.\-]*+)++")
 """A path with only one spelling: no triplet, no query, and no segment that begins with a dot."""
 
-_ENCODED_COLON = re.compile("(/?[A-Za-z][A-Za-z0-9+.-]*)%3[Aa]")
+_ENCODED_COLON = re.compile("(/?(?:[Aa][Rr][Kk]|[Uu][Rr][Nn]))%3[Aa]")
 _ENCODED_SLASH = re.compile(rb"(%2[Ff])")
 _NOT_ASCII = re.compile(rb"[^\x00-\x7f]")
 _DOT_SEGMENTS = {b".", b".."}
@@ -129,7 +129,7 @@ def recover_from(raw_targets: Iterable[str], decoded: bytes, query: str, mount: 
 
 
 def with_colon(path: str) -> str:
-    """Return a path or an identifier whose first word ends in an encoded colon with a plain one.
+    """Return a path or an identifier whose label ``ark`` or ``urn`` ends in an encoded colon with a plain one.
 
     Many clients encode the colon of a path, which delimits nothing there (E-07). The rest stays.
 
