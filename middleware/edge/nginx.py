@@ -37,16 +37,16 @@ _LEAST_BUCKETS = 10001
 # A dollar sign begins a variable in a value, and nginx has no other way to write it.
 _DOLLAR = "${ararat_dollar}"
 
-# The value of the map begins with a tab, so a path that is not in the map cannot match. Two spaces follow GET if the
-# request has no field No-Redirect.
+# The value of the map begins with a tab, so a path that is not in the map cannot match. A path in the map has no tab
+# and no space. No other text of the request is in this string, because it could contain an entry of its own.
 _CHOICE = (
     r"~^\t(?:.*\t)?(?<ararat_path>/[^\t ]+) (?<ararat_code>30[237]) (?<ararat_location>[^\t ]+) "
-    r"(?<ararat_further>[^\t]*)\t(?:.*\t)?GET  \k<ararat_path>$"
+    r"(?<ararat_further>[^\t]*)\t(?:.*\t)?GET \k<ararat_path>$"
 )
 
 # The fields that the documented configuration adds, and their variables. A variable without a field is empty.
 _FIELDS = (
-    *("Cache-Control", "X-Content-Type-Options", "Referrer-Policy"),
+    *("Cache-Control", "Vary", "X-Content-Type-Options", "Referrer-Policy"),
     *("Access-Control-Allow-Origin", "Access-Control-Expose-Headers", "Strict-Transport-Security"),
 )
 
@@ -96,7 +96,9 @@ class Nginx:
         fields |= {name.lower().replace("-", "_"): self._fields.get(name, "") for name in _FIELDS}
         return (
             "}\n"
-            'map "$ararat_redirects$request_method $http_no_redirect $ararat_wanted" $ararat_status {\n'
+            # The value is GET for a request that can be answered with a redirect.
+            'map "$request_method $http_no_redirect" $ararat_asked {\n\tdefault "-";\n\t"~^GET \\z" GET;\n}\n'
+            'map "$ararat_redirects$ararat_asked $ararat_wanted" $ararat_status {\n'
             f'\tdefault "";\n\t"{_CHOICE}" $ararat_code;\n}}\n'
             'map $ararat_path $ararat_address {\n\tdefault "";\n'
             f'\t"~^{path}/(?<ararat_key>.+)$" "{self._prefix}/$ararat_key";\n}}\n'

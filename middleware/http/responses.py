@@ -44,6 +44,8 @@ RETRY_AFTER = "10"
 _EXPOSED = ("Access-Control-Expose-Headers", "Link, Location")
 
 # The fields of a redirect that do not describe the answer that shows it.
+# RFC 9110, section 12.5.5: a client that sends No-Redirect gets another answer, so a cache must not reuse a redirect.
+_VARY = ("Vary", "No-Redirect")
 _OF_REDIRECT = frozenset({"Location", "Content-Length", "Content-Type", "Cache-Control", "Vary"})
 
 # A recorded document can contain a script, which a browser that shows the document must not run.
@@ -123,7 +125,7 @@ class Answers:
     @property
     def constant_fields(self) -> Headers:
         """The header fields of redirects that are the same for all names."""
-        return [*self._redirected, *self._always[True]]
+        return [*self._redirected, _VARY, *self._always[True]]
 
     def answer(self, resolution: Resolution, request: Request) -> Answer | Handover:
         """Return the response for a resolution. For a served name, return the request that the site must answer."""
@@ -192,9 +194,7 @@ class Answers:
             description, others = links_of_name(root + path, links, container and f"{root}/{container}")
             headers += (("Link", description), ("Link", others))
             is_long = len(location) + len(description) + len(others) > self._long
-        # ARK-107: Vary means that the location depends on these request fields, so it is sent only then.
-        if vary:
-            headers.append(("Vary", ", ".join(vary)))
+        headers.append(("Vary", ", ".join((*vary, "No-Redirect"))) if vary else _VARY)
         headers += self._always[is_secure]
         if self._by_origin:
             headers = self._for_origin(headers, origin)
@@ -267,13 +267,9 @@ class Answers:
         media_type = preferred(request.accepted.media_types, json_types)
         body = view.as_json() if media_type == "application/json" else view.as_text()
         kept = [field for field in redirect.headers if field[0] not in _OF_REDIRECT]
-        # A cache must not return this answer to clients that follow redirects. The redirect itself has no
-        # Vary: No-Redirect. By ARK-107 its location would depend on the field, but it does not: a cache that answers
-        # with a stored redirect states the same location. RFC 9110, section 12.5.5, asks for Vary only for selective
-        # reuse. Some CDNs do not store an answer with such a Vary.
-        varying = [value for name, value in redirect.headers if name == "Vary"]
-        vary = dict.fromkeys((*", ".join(varying).split(", "), "Accept", "No-Redirect"))
-        kept += [("Cache-Control", "no-store"), ("Vary", ", ".join(filter(None, vary)))]
+        varying = ", ".join(value for name, value in redirect.headers if name == "Vary").split(", ")
+        vary = dict.fromkeys((*(field for field in varying if field != "No-Redirect"), "Accept", "No-Redirect"))
+        kept += [("Cache-Control", "no-store"), ("Vary", ", ".join(vary))]
         content_type = "application/json" if media_type == "application/json" else "text/plain; charset=utf-8"
         return Answer(200, [*kept, ("Content-Type", content_type), ("Content-Length", str(len(body)))], body)
 

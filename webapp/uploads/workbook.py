@@ -119,7 +119,7 @@ class CellFault(NamedTuple):
 
 @dataclass(slots=True)
 class WorkbookSheet:
-    """What a sheet has besides its rows. It is complete after the last row was read.
+    """Parts of a sheet besides its rows. It is complete after the last row was read.
 
     - ``links``: the addresses of links by the cell or range, such as "B2".
     - ``merged``: the merged ranges, such as "A1:C1".

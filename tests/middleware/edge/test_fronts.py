@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import socket
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -212,3 +213,87 @@ def test_a_change_is_visible_after_the_next_export(behind: Behind) -> None:
         assert (at_front, found[0], found) == (False, 410, expected)
     at_front, found, expected = behind.both("/ark:12345/X")
     assert (at_front, found[0], found) == (True, 307, expected)
+
+
+# Hostile fields -------------------------------------------------------------------------------------------------------
+
+PATH = "/ark:12345/x"
+ENTRY = f"x\t{PATH} 302 https://evil.example/ ;\tGET"
+HOSTILE = {
+    "entry": [("no-redirect", ENTRY)],
+    "entry-and-space": [("no-redirect", f"{ENTRY} ")],
+    "entry-and-path": [("no-redirect", f"{ENTRY} {PATH}")],
+    "two-fields": [("no-redirect", f"{ENTRY} "), ("no-redirect", "true")],
+    "empty-then-entry": [("no-redirect", ""), ("no-redirect", f"{ENTRY} ")],
+    "tab": [("no-redirect", "\t")],
+    "true": [("no-redirect", "true")],
+    "empty": [("no-redirect", "")],
+    "none": [],
+}
+# With these fields nginx can redirect. In 1.22 only the first of two fields counts.
+REDIRECTED = {"empty-then-entry", "tab", "empty", "none"}
+
+
+@pytest.fixture
+def nginx(start_server: Callable[..., Any], tmp_path: Path) -> Iterator[int]:
+    """The port for HTTP/2 of nginx with the redirects, which answers 418 to all other requests."""
+    program_of(FRONTS["nginx"].program, FRONTS["nginx"].package)
+    port, second = free_port(), free_port()
+    prefix = f"http://127.0.0.1:{port}"
+    (configuration,) = blocks("edge.md", "nginx")
+    configuration = configuration.replace("listen 80;", f"listen 80;\n    listen 127.0.0.1:{second} http2;")
+    configuration = configuration.replace("ararat-names.conf", str(tmp_path / "ararat-names.conf"))
+    configuration = re.sub(r"proxy_pass [^;]+;", "return 418;", configuration)
+    with open_bindings(tmp_path / "b.sqlite", create=True) as bindings:
+        bindings.bind("ark:12345/x", "https://example.org/small")
+        with (tmp_path / "ararat-names.conf").open("wb") as stream:
+            export_redirects(bindings, stream, "nginx", Settings(prefix=prefix))
+    front = start_front(start_server, "nginx", configuration, port, tmp_path)
+    yield second
+    front.stop()
+
+
+def over_http_2(port: int, fields: list[tuple[str, str]]) -> dict[str, str]:
+    import h2.config
+    import h2.connection
+    import h2.events
+
+    settings = h2.config.H2Configuration(
+        header_encoding="latin-1", normalize_outbound_headers=False, validate_outbound_headers=False
+    )
+    connection = h2.connection.H2Connection(settings)
+    with socket.create_connection(("127.0.0.1", port), 10) as stream:
+        connection.initiate_connection()
+        asked = [(":method", "GET"), (":authority", "example.org"), (":scheme", "http"), (":path", PATH), *fields]
+        connection.send_headers(1, asked, end_stream=True)
+        stream.sendall(connection.data_to_send())
+        while received := stream.recv(65536):
+            for event in connection.receive_data(received):
+                if isinstance(event, h2.events.ResponseReceived):
+                    return {str(name): str(value) for name, value in event.headers}
+            stream.sendall(connection.data_to_send())
+    return {}
+
+
+def test_a_field_of_a_request_never_chooses_the_target(nginx: int) -> None:
+    assert over_http_2(nginx, [])["location"] == "https://example.org/small"
+    for case, fields in HOSTILE.items():
+        answer = over_http_2(nginx, fields)
+        assert answer.get("location") in (None, "https://example.org/small"), case
+        assert "evil" not in str(answer), case
+        if answer.get("location"):
+            assert case in REDIRECTED
+            assert answer["vary"] == "No-Redirect"
+
+
+def test_a_field_over_http_1_never_chooses_the_target(behind: Behind) -> None:
+    for case, fields in HOSTILE.items():
+        lines = [f"GET {PATH} HTTP/1.1", f"Host: 127.0.0.1:{behind.front.port}", "Connection: close"]
+        lines += [f"{name}: {value}" for name, value in fields]
+        with socket.create_connection(("127.0.0.1", behind.front.port), 10) as stream:
+            stream.sendall("\r\n".join([*lines, "", ""]).encode())
+            answer = stream.makefile("rb").read().decode("latin-1")
+        head = answer.partition("\r\n\r\n")[0].lower()
+        found = re.findall("^location: (.*)\r$", head, re.MULTILINE)
+        assert found in ([], ["https://example.org/small"]), case
+        assert "\r\nvary:" in head, case

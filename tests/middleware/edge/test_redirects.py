@@ -103,6 +103,7 @@ def test_the_common_fields_follow_the_settings() -> None:
     settings = Settings(prefix=PREFIX, cors=False, cache=0, hsts="max-age=1", referrer_policy=None)
     assert EdgeRedirects(settings).fields == [
         ("Cache-Control", "max-age=0"),
+        ("Vary", "No-Redirect"),
         ("X-Content-Type-Options", "nosniff"),
         ("Strict-Transport-Security", "max-age=1"),
     ]

@@ -260,8 +260,8 @@ def test_a_refusal_is_sent_in_the_accepted_form(client, accept, content_type):
     assert answer.headers["X-Robots-Tag"] == "noindex"
 
 
-def test_a_redirect_depends_only_on_the_target(client):
-    assert "Vary" not in client().get("/ark:12345/doc").headers
+def test_a_redirect_depends_on_the_target_and_on_no_redirect(client):
+    assert client().get("/ark:12345/doc").headers.getlist("Vary") == ["No-Redirect"]
 
 
 # ARK-134
