@@ -13,6 +13,7 @@ from click.testing import CliRunner, Result
 
 from ararat.cli import main
 from ararat.middleware import open_bindings
+from tests.wrapping import unwrapped
 
 
 @pytest.fixture
@@ -108,7 +109,7 @@ def test_list_reports_that_no_name_was_found(ararat: Callable[..., Result]) -> N
 def test_list_refuses(ararat: Callable[..., Result], options: list[str], message: str) -> None:
     result = ararat("list", *options)
     assert result.exit_code != 0
-    assert message in " ".join(result.stderr.split())
+    assert message in unwrapped(result.stderr)
 
 
 def test_count_prints_the_number_of_each_group(ararat: Callable[..., Result]) -> None:

@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from ararat.cli import main
+from tests.wrapping import unwrapped
 
 
 @pytest.fixture
@@ -69,7 +70,7 @@ def test_records_are_set_shown_listed_and_removed(ararat: Callable[..., Result])
 def test_errors_name_the_cause(arguments: tuple[str, ...], code: int, text: str, ararat: Callable[..., Result]) -> None:
     result = ararat("prefix", *arguments)
     assert (result.exit_code, result.stdout) == (code, "")
-    assert text in result.stderr
+    assert text in unwrapped(result.stderr)
 
 
 def test_show_prints_the_inherited_statement_with_its_source(ararat: Callable[..., Result]) -> None:

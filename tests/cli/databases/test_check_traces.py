@@ -17,6 +17,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from ararat.cli import main
+from tests.wrapping import unwrapped
 
 
 class Site(http.server.BaseHTTPRequestHandler):
@@ -180,7 +181,7 @@ def test_resume_replaces_its_file_in_one_step(options, tmp_path, monkeypatch):
         patched.setattr("os.fsync", fail)
         failed = ararat(*options, "-", "--resume", str(kept), given="ark:12345/x1\n")
     assert failed.exit_code == 66
-    assert "No space left on device" in " ".join(failed.stderr.split())
+    assert "No space left on device" in unwrapped(failed.stderr)
     assert kept.read_text() == before
     assert [path.name for path in tmp_path.iterdir()] == [kept.name]
     assert ararat(*options, "-", "--resume", str(kept), given="ark:12345/x1\nark:12345/x3\n").exit_code == 0
@@ -227,7 +228,7 @@ def test_resume_does_not_change_a_file_without_results(options, tmp_path):
     kept.write_text("identifier,target\n")
     result = ararat(*options, "-", "--resume", str(kept), given=FIVE)
     assert (result.exit_code, kept.read_text()) == (2, "identifier,target\n")
-    assert "line 1: not JSON" in " ".join(result.stderr.split())
+    assert "line 1: not JSON" in unwrapped(result.stderr)
 
 
 def test_results_are_kept_after_an_interrupt(options, tmp_path):

@@ -9,6 +9,7 @@ import pytest
 from click.testing import Result
 
 from ararat.middleware import open_bindings
+from tests.wrapping import unwrapped
 
 UNDO = "Operation 1. To undo it, run: ararat undo 1\n"
 
@@ -61,5 +62,5 @@ def test_export_never_replaces_a_database(
 def test_export_refuses_the_ending_of_another_format(bound: Callable[..., Result], tmp_path: Path, name: str) -> None:
     result = bound("export", str(tmp_path / name))
     assert (result.exit_code, (tmp_path / name).exists()) == (64, False)
-    assert "is not a format of export: end the name of FILE with .csv" in " ".join(result.stderr.split())
+    assert "is not a format of export: end the name of FILE with .csv" in unwrapped(result.stderr)
     assert bound("export", "--format", "csv", str(tmp_path / name)).exit_code == 0

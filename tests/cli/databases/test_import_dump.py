@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from ararat.cli import main
+from tests.wrapping import unwrapped
 
 GOOD = ":: ark:/12345/x5-1\n_target: https://example.org/1\n_created: 1435680779\n_owner: maria\n\n"
 NOTED = ":: ark:/12345/x52\n_target: https://example.org/2\n_export: no\n_updated: soon\n\n:: doi:10.5072/FK2X\n\n"
@@ -34,9 +35,9 @@ def test_a_dump_is_imported_with_its_history_and_compared(ararat: Callable[..., 
     (tmp_path / "names.txt").write_text(GOOD)
     result = ararat("import", "--from", "ezid", tmp_path / "names.txt")
     assert (result.exit_code, result.stderr) == (0, "")
-    assert "Read 1 name of ezid: 1 public." in result.stdout
-    assert "The database has all names of the dump with their targets." in result.stdout
-    assert "Written. 1 line: 1 added." in result.stdout
+    assert "Read 1 name of ezid: 1 public." in unwrapped(result.stdout)
+    assert "The database has all names of the dump with their targets." in unwrapped(result.stdout)
+    assert "Written. 1 line: 1 added." in unwrapped(result.stdout)
     event = json.loads(ararat("history", "--json", "ark:12345/x51").stdout)
     assert (event["actor"], event["source"]) == ("maria", "names.txt, line 1, imported by a librarian")
     assert event["when"] == "2015-06-30T16:12:59.000000Z"
@@ -50,9 +51,9 @@ def test_values_that_are_not_imported_are_listed_with_reason_and_remedy(
     report = tmp_path / "report.csv"
     result = ararat("import", "--from", "ezid", "--report", report, tmp_path / "names.txt")
     assert result.exit_code == 0
-    assert "Names of other systems or of tests, not imported: 1." in result.stdout
-    assert f"Values not imported, or changed: 3; see {report}." in " ".join(result.stdout.split())
-    assert "_export: a public name cannot be hidden" in " ".join(result.stderr.split())
+    assert "Names of other systems or of tests, not imported: 1." in unwrapped(result.stdout)
+    assert f"Values not imported, or changed: 3; see {report}." in unwrapped(result.stdout)
+    assert "_export: a public name cannot be hidden" in unwrapped(result.stderr)
     found = rows(report)
     assert [(row["line"], row["identifier"], row["element"], row["result"]) for row in found] == [
         ("6", "ark:/12345/x52", "_export", "omitted"),
@@ -68,7 +69,7 @@ def test_a_refused_name_stops_the_import_and_is_in_the_report(ararat: Callable[.
     report = tmp_path / "report.csv"
     result = ararat("import", "--from", "ezid", "--report", report, tmp_path / "names.txt")
     assert result.exit_code == 1
-    assert "Nothing was written. 2 lines: 1 to add, 1 refused." in result.stdout
+    assert "Nothing was written. 2 lines: 1 to add, 1 refused." in unwrapped(result.stdout)
     assert "target-scheme" in result.stderr
     [row] = rows(report)
     assert (row["line"], row["result"], row["remedy"]) == ("6", "refused", "http or https")
@@ -79,7 +80,7 @@ def test_a_dry_run_needs_no_database(ararat: Callable[..., Result], tmp_path: Pa
     (tmp_path / "names.txt").write_text(GOOD)
     result = ararat("import", "--from", "ezid", "--dry-run", tmp_path / "names.txt")
     assert result.exit_code == 0
-    assert "Nothing was written. 1 line: 1 to add." in result.stdout
+    assert "Nothing was written. 1 line: 1 to add." in unwrapped(result.stdout)
     assert "Database" not in result.stdout
     assert not (tmp_path / "bindings.sqlite").exists()
 
@@ -109,14 +110,14 @@ def test_wrong_options_and_files_are_refused(
     monkeypatch.chdir(tmp_path)
     result = ararat("import", *arguments)
     assert (result.exit_code, result.stdout) == (code, "")
-    assert message in result.stderr
+    assert message in unwrapped(result.stderr)
 
 
 def test_a_damaged_dump_is_refused_with_its_line(ararat: Callable[..., Result], tmp_path: Path) -> None:
     (tmp_path / "names.txt").write_text(f"{GOOD}no colon\n")
     result = ararat("import", "--from", "ezid", tmp_path / "names.txt")
     assert result.exit_code == 2
-    assert "line 6" in " ".join(result.stderr.split())
+    assert "line 6" in unwrapped(result.stderr)
     assert "dump-syntax" in result.stderr
 
 
@@ -127,4 +128,4 @@ def test_a_report_does_not_replace_a_database(ararat: Callable[..., Result], tmp
     before = database.read_bytes()
     result = ararat("import", "--from", "ezid", "--report", database, tmp_path / "names.txt")
     assert (result.exit_code, database.read_bytes()) == (66, before)
-    assert "it is an SQLite database, which would be lost" in " ".join(result.stderr.split())
+    assert "it is an SQLite database, which would be lost" in unwrapped(result.stderr)

@@ -19,6 +19,7 @@ from ararat.cli.output import Sheet
 from ararat.cli.render import imports
 from ararat.middleware import open_bindings
 from tests.databases import Cluster
+from tests.wrapping import unwrapped
 
 TABLE = (
     "identifier,target,kind,what\nark:/12345/d-oc,https://example.org/1,,A report\nark:12345/cat,/about-cat,related,\n"
@@ -70,7 +71,7 @@ def test_import_warns_of_names_that_are_easily_confused(ararat: Callable[..., Re
 def test_one_refused_line_prevents_the_import_of_all_lines(bound: Callable[..., Result]) -> None:
     result = bound("import", "-", given="identifier,target\nark:12345/a,/a\nark:12345,/b\n")
     assert result.exit_code == 1
-    assert "line 3" in result.stderr
+    assert "line 3" in unwrapped(result.stderr)
     assert bound("show", "ark:12345/a").exit_code == 1
 
 
@@ -148,7 +149,7 @@ def test_batches_are_kept_and_reported(ararat: Callable[..., Result]) -> None:
     )
     result = ararat("import", "--batch", "2", "-", given=f"identifier,target\n{lines}ark:12345/y\n")
     assert result.exit_code == 2
-    assert "Written the first 4 lines; correct the table" in " ".join(result.stderr.split())
+    assert "Written the first 4 lines; correct the table" in unwrapped(result.stderr)
     result = ararat("import", "--batch", "2", "-", given=f"identifier,target\n{lines}")
     assert result.stdout.startswith("Written. 5 lines: 1 added, 4 unchanged.\nOperation 2. ")
 
@@ -164,14 +165,14 @@ def test_an_unreadable_line_is_reported_with_file_line_and_column(bound: Callabl
 def test_import_reports_a_missing_file(ararat: Callable[..., Result], tmp_path: Path) -> None:
     result = ararat("import", str(tmp_path / "nothing.csv"))
     assert result.exit_code == 66
-    assert "No such file" in " ".join(result.stderr.split())
+    assert "No such file" in unwrapped(result.stderr)
 
 
 def test_a_dry_run_needs_no_database(ararat: Callable[..., Result], database: Path) -> None:
     result = ararat("import", "--dry-run", "-", given=TABLE)
     assert result.exit_code == 0
-    assert f"There is no database at sqlite:///{database}." in " ".join(result.stdout.split())
-    assert "Nothing was written. 2 lines: 2 to add." in result.stdout
+    assert f"There is no database at sqlite:///{database}." in unwrapped(result.stdout)
+    assert "Nothing was written. 2 lines: 2 to add." in unwrapped(result.stdout)
     assert list(database.parent.iterdir()) == []
 
 
@@ -199,8 +200,8 @@ def test_the_encoding_and_the_separator_are_reported(ararat: Callable[..., Resul
     assert result.exit_code == 1
     assert "Read as Windows-1252, separator ;.\nThe file is not UTF-8, so its encoding is a guess." in result.stdout
     assert "--encoding" in result.stdout
-    assert "Ignored columns: Notes." in result.stdout
-    assert "did you mean https://www.museum.example/x?" in " ".join(result.stderr.split())
+    assert "Ignored columns: Notes." in unwrapped(result.stdout)
+    assert "did you mean https://www.museum.example/x?" in unwrapped(result.stderr)
     assert result.stdout.endswith("Nothing was written. 2 lines: 1 to add, 1 refused, 1 warning.\n")
     assert ararat("import", *MAPPED, "--encoding", "utf-8", "-", given=EXCEL).exit_code == 2
     tabs = EXCEL.replace(b";", b"\t").replace(b"www.museum.example", b"")
@@ -233,9 +234,9 @@ def test_warnings_are_printed_in_a_dry_run_too(ararat: Callable[..., Result]) ->
     table = f"identifier,target\n{many}ark:12345/inv\u20131,/1\n"
     result = ararat("import", "--dry-run", "-", given=table)
     assert "ark:12345/inv\u20131" in result.stderr
-    assert "U+2013 EN DASH" in result.stderr
+    assert "U+2013 EN DASH" in unwrapped(result.stderr)
     assert "152 lines" not in result.stdout
-    assert "... and 51 more" in result.stdout
+    assert "... and 51 more" in unwrapped(result.stdout)
     assert result.stdout.endswith("151 to add, 1 warning.\n")
 
 
@@ -245,9 +246,9 @@ def test_the_report_contains_every_refused_line(ararat: Callable[..., Result], t
     table = tmp_path / "names.csv"
     table.write_text(f"identifier,target,what\n{many}", "utf-8")
     result = ararat("import", str(table))
-    assert "... and 50 more lines; use --report FILE to list them all" in result.stderr
+    assert "... and 50 more lines; use --report FILE to list them all" in unwrapped(result.stderr)
     result = ararat("import", "--report", str(report), str(table))
-    assert "... and 50 more lines; see" in result.stderr
+    assert "... and 50 more lines; see" in unwrapped(result.stderr)
     lines = list(csv.DictReader(report.read_text("utf-8-sig").splitlines()))
     assert len(lines) == 150
     assert (lines[149]["line"], lines[149]["result"], lines[149]["code"]) == ("151", "refused", "naan-reserved-invalid")
@@ -262,7 +263,7 @@ def test_a_refused_line_states_once_what_is_expected(ararat: Callable[..., Resul
     )
     report = tmp_path / "report.csv"
     result = ararat("import", "--report", str(report), str(tmp_path / "names.csv"))
-    assert re.findall(r"(WAHR|VRAI|target-\w+|expected true or false|expected an http)", result.stderr) == [
+    assert re.findall(r"(WAHR|VRAI|target-\w+|expected true or false|expected an http)", unwrapped(result.stderr)) == [
         "WAHR",
         "expected true or false",
         "VRAI",
@@ -286,7 +287,7 @@ def test_a_report_does_not_replace_a_database(bound: Callable[..., Result], tmp_
     before = database.read_bytes()
     result = bound("import", "--report", str(database), str(tmp_path / "names.csv"))
     assert (result.exit_code, database.read_bytes()) == (66, before)
-    assert "it is an SQLite database, which would be lost" in " ".join(result.stderr.split())
+    assert "it is an SQLite database, which would be lost" in unwrapped(result.stderr)
 
 
 def test_import_prints_json(bound: Callable[..., Result]) -> None:
@@ -375,7 +376,7 @@ def test_strict_refuses_an_unregistered_naan(ararat: Callable[..., Result], tmp_
     assert ararat("init").exit_code == 0
     bound = ararat("bind", "ark:54321/x", "/x", "--strict")
     assert (bound.exit_code, bound.stdout) == (2, "")
-    assert "NAAN 54321 is not registered (naan-unregistered)" in bound.stderr
+    assert "NAAN 54321 is not registered (naan-unregistered)" in unwrapped(bound.stderr)
     imported = ararat("import", str(tmp_path / "names.csv"), "--strict")
     assert imported.exit_code == 1
     assert "line 3    ark:54321/a" in imported.stderr + imported.stdout

@@ -15,6 +15,7 @@ from click.testing import CliRunner, Result
 
 from ararat.cli import main
 from ararat.middleware import ResolverMiddleware, open_bindings
+from tests.wrapping import unwrapped
 
 
 @pytest.fixture
@@ -87,7 +88,7 @@ def test_a_server_that_is_not_ararat_is_reported(ararat: Callable[..., Result], 
     # The demo site answers below this path. There is no resolver.
     ran = ararat("--url", f"{ararat_server.origin}/demo")
     assert ran.exit_code == 1
-    assert "not by Ararat" in " ".join(ran.stdout.split())
+    assert "not by Ararat" in unwrapped(ran.stdout)
 
 
 @pytest.mark.parametrize(
@@ -124,7 +125,7 @@ def test_a_usage_error_ends_with_64(ararat: Callable[..., Result], arguments: li
 def test_an_unreachable_server_ends_with_69(ararat: Callable[..., Result], arguments: list[str], message: str) -> None:
     ran = ararat(*arguments)
     assert ran.exit_code == 69
-    assert message in " ".join(ran.stderr.split())
+    assert message in unwrapped(ran.stderr)
 
 
 ASGI = """\

@@ -17,6 +17,7 @@ from ararat.cli import main
 from ararat.identifiers import registries
 from ararat.identifiers.registries import tables
 from ararat.identifiers.registries.tables import NAANS, NAMESPACES, SCHEMES
+from tests.wrapping import unwrapped
 
 ARARAT = Path(sys.executable).with_name("ararat")
 
@@ -48,7 +49,7 @@ def test_the_first_file_is_compared_with_the_built_in_tables(update, tmp_path):
     assert result.exit_code == 1
     assert re.search(r"^  Added .*10101", result.stdout, re.MULTILINE)
     assert re.search(r"^  Missing .*10113", result.stdout, re.MULTILINE)
-    assert "not in the file" in result.stderr
+    assert "not in the file" in unwrapped(result.stderr)
     assert not (tmp_path / "tables").exists()
 
 
@@ -67,8 +68,8 @@ def test_a_missing_naan_ends_with_1_and_writes_nothing(update, table, tmp_path):
     assert re.search(r"Missing +3: 20202, 99999, b9999", result.stdout)
     assert re.search(r"Changed +1: 10101 \(where, template, policy_url\)", result.stdout)
     assert re.search(r"Written +no$", result.stdout, re.MULTILINE)
-    assert "3 NAANs of the table in use are not in the file" in result.stderr
-    assert "the file is older (2020-01-29)" in " ".join(result.stderr.split())
+    assert "3 NAANs of the table in use are not in the file" in unwrapped(result.stderr)
+    assert "the file is older (2020-01-29)" in unwrapped(result.stderr)
     assert table(NAANS) == before
 
 
@@ -129,7 +130,7 @@ def test_an_unusable_file_is_refused_and_nothing_is_written(content, code, words
     result = CliRunner().invoke(main.main, ["registry", "update", str(file), "--out", str(tmp_path / "tables")])
     assert result.exit_code == code
     assert result.stdout == ""
-    assert words in " ".join(result.stderr.split())
+    assert words in unwrapped(result.stderr)
     assert re.fullmatch(r"[\n\x20-\x7e]*", result.stderr)
     assert not (tmp_path / "tables").exists()
 
@@ -148,7 +149,7 @@ def test_a_broken_installed_table_is_refused_and_kept(update, tmp_path):
     broken.write_text("{}\n")
     result = update("urn-namespaces.xml")
     assert result.exit_code == 2
-    assert "delete this file" in result.stderr
+    assert "delete this file" in unwrapped(result.stderr)
     assert broken.read_text() == "{}\n"
 
 
@@ -171,8 +172,8 @@ def test_every_command_reports_a_broken_installed_table(monkeypatch, tmp_path):
     result = CliRunner().invoke(main.main, ["inspect", "--json", "urn:isbn:0451450523"])
     assert result.exit_code == 0
     assert json.loads(result.stdout)["registry"]["registered"]
-    assert "urn-namespaces.jsonl, line 1: the file is not a table" in result.stderr
-    assert "the built-in table was used instead" in result.stderr
+    assert "urn-namespaces.jsonl, line 1: the file is not a table" in unwrapped(result.stderr)
+    assert "the built-in table was used instead" in unwrapped(result.stderr)
 
 
 def test_the_user_data_folder_is_used_before_the_package(data, tmp_path):

@@ -10,6 +10,7 @@ from click.testing import CliRunner, Result
 
 from ararat.cli import main
 from ararat.identifiers.scheme_registration import Registration, read, registration
+from tests.wrapping import unwrapped
 
 ATLAS = "Scheme name: atlas\nStatus: provisional\nContact: maps@example.org\nSecurity: None known.\nReferences: RFC 1\n"
 
@@ -68,7 +69,7 @@ def test_hostile_input_is_refused_or_checked_and_never_printed_raw(ararat, given
 
 def test_a_missing_file_is_reported(ararat, tmp_path):
     said = ararat("lint", str(tmp_path / "none.txt"))
-    assert (said.exit_code, "cannot read" in said.stderr) == (66, True)
+    assert (said.exit_code, "cannot read" in unwrapped(said.stderr)) == (66, True)
     assert ararat("lint", "https").exit_code == 66
 
 

@@ -15,6 +15,7 @@ from ararat.cli import main
 from ararat.middleware import open_bindings
 from ararat.webapp.accounts.store import Accounts
 from tests.databases import database
+from tests.wrapping import unwrapped
 
 __all__ = ["database"]
 
@@ -135,7 +136,7 @@ def test_only_the_field_of_the_option_is_trusted(serve_ararat, prepared, secret)
 def test_wrong_options_are_usage_errors(options, words):
     ran = CliRunner().invoke(main.main, ["serve", "--port", "0", *options])
     assert ran.exit_code == 64
-    assert words in " ".join(ran.stderr.split())
+    assert words in unwrapped(ran.stderr)
 
 
 def test_the_refusal_without_a_secret_has_the_lines_of_the_proxies():
@@ -165,7 +166,7 @@ def test_a_wrong_secret_of_the_proxy_is_refused(secret, content, mode, words):
     options = ("--trusted-proxies", "1", "--remote-user", "X-User", "--remote-user-secret-file", str(secret))
     ran = CliRunner().invoke(main.main, ["serve", "--port", "0", *options])
     assert ran.exit_code in (2, 66)
-    assert words in " ".join(ran.stderr.split())
+    assert words in unwrapped(ran.stderr)
     assert SECRET[:31] not in ran.stderr
 
 
@@ -180,7 +181,7 @@ def test_a_wrong_file_of_the_secret_is_refused(tmp_path, content, words):
     options = ("--openid-issuer", "https://idp.example", "--openid-client", "x", "--openid-secret-file", str(file))
     ran = CliRunner().invoke(main.main, ["serve", "--port", "0", *options])
     assert ran.exit_code in (2, 66)
-    assert words in " ".join(ran.stderr.split())
+    assert words in unwrapped(ran.stderr)
 
 
 @pytest.mark.parametrize("database", ["sqlite"], indirect=True)
