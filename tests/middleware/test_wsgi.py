@@ -7,6 +7,7 @@ import logging
 import subprocess
 import sys
 from types import SimpleNamespace
+from typing import Any
 from wsgiref.validate import validator
 
 import pytest
@@ -322,7 +323,12 @@ def test_the_validator_of_pep_3333_accepts_every_answer(tmp_path, method, path, 
         bindings.withdraw("ark:12345/gone", reason="a hoax")
         for name in ("page", "moved"):
             bindings.bind(f"ark:12345/{name}", f"/{name}", kind="served")
-        settings = {"services": "/uri-res", "oai": "/oai", "sitemap": "/sitemap-names.xml", "atom": "/changes.atom"}
+        settings: dict[str, Any] = {
+            "services": "/uri-res",
+            "oai": "/oai",
+            "sitemap": "/sitemap-names.xml",
+            "atom": "/changes.atom",
+        }
         client = Client(validator(ResolverMiddleware(site, bindings, prefix="https://r.example", **settings)))
         answer = client.open(path, method=method, buffered=True)
         assert answer.status_code == status

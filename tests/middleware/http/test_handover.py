@@ -118,9 +118,9 @@ def test_a_permanent_redirect_of_the_site_is_not_kept_for_a_year(store, seconds)
 
 @pytest.mark.parametrize("name", ["large", "x" * 240])
 def test_no_answer_has_a_header_that_proxies_refuse(store, name):
-    prefix = {"prefix": f"https://{'r' * 60}.example/{'p' * 100}"}
-    found = WSGIClient(ResolverMiddleware(wsgi_site, store, **prefix)).get(f"/ark:12345/{name}")
+    prefix = f"https://{'r' * 60}.example/{'p' * 100}"
+    found = WSGIClient(ResolverMiddleware(wsgi_site, store, prefix=prefix)).get(f"/ark:12345/{name}")
     assert size_of(found.headers) <= MAX_HEADER
-    other = Client(ResolverASGIMiddleware(asgi_site, store, **prefix)).request(f"/ark:12345/{name}")
+    other = Client(ResolverASGIMiddleware(asgi_site, store, prefix=prefix)).request(f"/ark:12345/{name}")
     assert size_of(other.headers) <= MAX_HEADER
     assert (found.status_code, found.headers.get("Location")) == (other.status, other.header("location"))
