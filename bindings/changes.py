@@ -10,11 +10,11 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from operator import attrgetter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from .names import naming as names
 from .names.assignment import Change, Outcome
-from .names.errors import BindingError, Stale
+from .names.errors import BindingError, BindingsUnavailable, Collision, Stale
 from .names.naming import Name
 from .names.prefixes.prefixes import PrefixRecords
 
@@ -23,11 +23,31 @@ if TYPE_CHECKING:
     from .names.policy import ChangeCheck
     from .storage.writing.transaction import Transaction
 
+T = TypeVar("T")
+
+_TRIES = 5
+
 MAX_CHANGES = 1000
 """The maximum number of names in one call."""
 
 Decide = Callable[["Binding | None", datetime], Sequence[Change]]
 """A function that returns the changes of a name, in order. Its arguments are the recorded binding and the time."""
+
+
+def repeat_after_collision(attempt: Callable[[], T], where: str, what: str) -> T:
+    """Return the result of ``attempt``. Repeat it if another writer was faster.
+
+    ``where`` names the database, and ``what`` the changed thing, for the message of :class:`BindingsUnavailable`, which
+    is raised after some repetitions.
+    """
+    collision: Collision | None = None
+    for _ in range(_TRIES):
+        try:
+            return attempt()
+        except Collision as error:
+            collision = error
+    message = f"{where}: other writers changed the same {what} {_TRIES} times; try again later"
+    raise BindingsUnavailable(message) from collision
 
 
 class NameChange(NamedTuple):

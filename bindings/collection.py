@@ -34,7 +34,7 @@ from .names.binding import Binding, Event, NameCount, StoredRedirect
 from .names.branding.model import Branding
 from .names.branding.stored import BrandingVersion, history_of
 from .names.corrections import corrections, is_mistyped
-from .names.errors import BindingError, BindingsUnavailable, Collision, Stale
+from .names.errors import BindingError, Stale
 from .names.event_selection import EventPage, EventSelection
 from .names.fields import MAX_ACTOR, Fields, Stated
 from .names.naming import Name
@@ -52,7 +52,6 @@ if TYPE_CHECKING:
     from .storage.writing.transaction import Transaction
     from .stores import Store
 
-_TRIES = 5
 
 T = TypeVar("T")
 
@@ -741,15 +740,12 @@ class Bindings:
 
         Raises :class:`BindingsUnavailable` after some repetitions.
         """
-        collision: Collision | None = None
-        for _ in range(_TRIES):
-            try:
-                with self.transaction(exclusive=exclusive) as transaction:
-                    return write(transaction)
-            except Collision as error:
-                collision = error
-        message = f"{self.store}: other writers changed the same name {_TRIES} times; try again later"
-        raise BindingsUnavailable(message) from collision
+
+        def attempt() -> T:
+            with self.transaction(exclusive=exclusive) as transaction:
+                return write(transaction)
+
+        return changes.repeat_after_collision(attempt, str(self.store), "name")
 
     def _change_recorded(
         self,

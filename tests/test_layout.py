@@ -39,7 +39,7 @@ ORDERS: dict[str, list[tuple[str, ...]]] = {
     ],
     "bindings/storage": [
         ("tables",),
-        ("protocols", "rows", "statements", "versions", "integrity", "listing", "name_ranges", "events", "key_spool"),
+        ("protocols", "rows", "statements", "versions", "integrity", "listing", "name_ranges", "events", "spill"),
         *[("databases",), ("writing",), ("snapshot", "store")],
     ],
     "middleware": [

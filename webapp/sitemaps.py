@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from typing import NoReturn
 from xml.parsers import expat
+
+from ..identifiers.text import xml_text
 
 LOC = "http://www.sitemaps.org/schemas/sitemap/0.9 loc"
 """The element of a sitemap that contains an address, in the notation of expat: namespace, space, name."""
@@ -33,9 +36,6 @@ def addresses(text: str, *, most: int) -> list[str]:
 
 
 def _locations(text: str) -> Iterator[str]:
-    # The text is already decoded, so the encoding in the XML declaration is ignored.
-    parser = expat.ParserCreate("utf-8", " ")
-    parser.buffer_text = True
     reading: list[str] = []
     done: list[str] = []
     inside = False
@@ -55,14 +55,14 @@ def _locations(text: str) -> Iterator[str]:
         if inside:
             reading.append(data)
 
-    def refuse(*declared: object) -> None:
+    def refuse() -> NoReturn:
         raise SitemapError("a sitemap must not have a document type; remove <!DOCTYPE ...>")
 
+    # The text is already decoded, so the encoding in the XML declaration is ignored.
+    parser = xml_text.parser(refuse, "utf-8")
     parser.StartElementHandler = begin
     parser.EndElementHandler = end
     parser.CharacterDataHandler = say
-    parser.StartDoctypeDeclHandler = refuse
-    parser.EntityDeclHandler = refuse
     try:
         octets = text.lstrip().encode("utf-8")
         for start in range(0, len(octets), _CHUNK):

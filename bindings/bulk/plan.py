@@ -20,7 +20,7 @@ from ..names.assignment import Change, Outcome
 from ..names.binding import Binding
 from ..names.errors import BindingError, BindingsUnavailable, Collision
 from ..names.operation import OperationAction
-from ..storage.key_spool import KeySpool
+from ..storage.spill import KeySpool
 
 if TYPE_CHECKING:
     from ..storage.writing.operations import KeyRange

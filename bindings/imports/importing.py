@@ -30,7 +30,7 @@ from ..names.policy import ChangeCheck
 from ..names.prefixes.prefixes import FIELDS, NO_RECORDS, PrefixRecords
 from ..names.prefixes.prefixes import record as prefix_record
 from ..names.prefixes.rules import Rule
-from ..storage.seen_names import SeenNames
+from ..storage.spill import SeenNames
 from ..tables import columns as rows
 from ..tables import other_rows, text_tables
 from ..tables.columns import Columns, Row

@@ -21,6 +21,7 @@ from ..names.errors import BindingError, BindingsUnavailable, ReadOnlyBindings
 from ..names.fields import FIELDS
 from ..storage.protocols import Row
 from ..storage.rows import column_value
+from ..storage.statements import mark
 from ..storage.store import DatabaseStore
 from ..storage.tables.keys import index_key
 from ..storage.tables.log_tables import log_entries, log_salts
@@ -230,10 +231,10 @@ class Sequencer:
                 recorded.append((number, event.id, salt, digest))
                 block.entries.append(entry)
                 block.hashes.append(digest)
-            mark = "?" if transaction.dialect_name == "sqlite" else "%s"
+            one = mark(transaction.dialect_name)
             for table, values in ((log_salts, new_salts), (log_entries, recorded)):
                 if values:
-                    marks = ", ".join([mark] * len(table.columns))
+                    marks = ", ".join([one] * len(table.columns))
                     transaction.connection.exec_driver_sql(f"INSERT INTO {table} VALUES ({marks})", values)
         self._after = found[-1].id
         return block
@@ -250,8 +251,7 @@ class LoggedEvent(NamedTuple):
 
 def logged_events(transaction: Transaction, key: str) -> list[LoggedEvent]:
     """Return the events of a name that have an entry, by number. ``key`` is the key in the tables."""
-    mark = "?" if transaction.dialect_name == "sqlite" else "%s"
-    rows = transaction.connection.exec_driver_sql(_LOGGED.format(mark=mark), (key,))
+    rows = transaction.connection.exec_driver_sql(_LOGGED.format(mark=mark(transaction.dialect_name)), (key,))
     return [LoggedEvent(number, salt, name_salt, EventRow.of_row(event)) for number, salt, name_salt, *event in rows]
 
 
@@ -322,7 +322,6 @@ def _last_entries(transaction: Transaction, keys: list[str], below: int | None =
 
 
 def _rows(transaction: Transaction, query: str, *parameters: int) -> Sequence[Row]:
-    mark = "?" if transaction.dialect_name == "sqlite" else "%s"
-    result = transaction.connection.exec_driver_sql(query.format(mark=mark), parameters)
+    result = transaction.connection.exec_driver_sql(query.format(mark=mark(transaction.dialect_name)), parameters)
     # The rows of the driver: those of SQLAlchemy take a tenth of the time of a publication.
     return result.cursor.fetchall() if result.cursor else []

@@ -13,6 +13,7 @@ from ..names.event_selection import EventPage, EventSelection, NumberedEvent
 from ..names.selection import LAST
 from .protocols import Row
 from .rows import STATE, binding_of
+from .statements import marked
 
 Read = Callable[[str, Sequence[Any]], list[Row]]
 """A function that returns the rows of a query."""
@@ -28,7 +29,7 @@ def page(read: Read, dialect_name: str, selection: EventSelection, below: int | 
         conditions.append("events.id < ?")
         parameters.append(below)
     rows = read(
-        _marked(
+        marked(
             f"SELECT {_STATE}, events.action, events.actor, events.source, events.operation, events.id FROM events "
             f"WHERE {' AND '.join(conditions)} ORDER BY events.id DESC LIMIT ?",
             dialect_name,
@@ -79,14 +80,9 @@ def _states_before(read: Read, dialect_name: str, rows: Sequence[Row]) -> dict[i
     parameters = [value for key_and_revision in wanted for value in key_and_revision]
     text = f"SELECT {_STATE} FROM events WHERE events.action <> 'deleted' AND ({either})"
     found: dict[int, Binding] = {}
-    for row in read(_marked(text, dialect_name), parameters):
+    for row in read(marked(text, dialect_name), parameters):
         try:
             found[wanted[row[0], row[revision]]] = binding_of(row)
         except UnreadableBinding:
             continue
     return found
-
-
-def _marked(text: str, dialect_name: str) -> str:
-    """Return a statement with the parameter marks of the driver."""
-    return text if dialect_name == "sqlite" else text.replace("?", "%s")

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import Any, NamedTuple
 
 from ..names.binding import rfc3339
@@ -19,6 +20,7 @@ from ..names.operation import Operation
 from ..names.selection import HOST_ENDS, LAST, Group, Page, Selection, cursor, position, shoulder_of
 from .protocols import Row
 from .rows import STATE, binding_of
+from .statements import marked
 from .tables.search_indexes import HAS_WORDS, TARGET, WORDS, words_of
 
 _KEYS_AT_ONCE = 10_000
@@ -55,6 +57,7 @@ class Lists:
 
     def __init__(self, dialect_name: str) -> None:
         self._is_sqlite = dialect_name == "sqlite"
+        self.marked = partial(marked, dialect_name=dialect_name)
         self._columns = ", ".join(f"bindings.{name}" for name in STATE)
         self._target = TARGET if self._is_sqlite else f'{TARGET} COLLATE "C"'
 
@@ -254,10 +257,6 @@ class Lists:
                 wanted.append(f"({target} > ? OR bindings.key > ?)")
                 values += [reached[0], reached[1]]
             yield _Query("bindings", wanted, values, (target, "bindings.key"))
-
-    def marked(self, text: str) -> str:
-        """Return a statement with "?" replaced by the parameter mark of the driver."""
-        return text if self._is_sqlite else text.replace("?", "%s")
 
 
 def _lower(word: str) -> str:

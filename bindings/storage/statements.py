@@ -19,6 +19,20 @@ TIMELINE = "substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)"
 """The expression for the timeline of a primary server. A standby that becomes a primary begins a new one."""
 
 
+def mark(dialect_name: str) -> str:
+    """Return the mark of a parameter for the driver of a kind of database, "sqlite" or "postgresql"."""
+    return "?" if dialect_name == "sqlite" else "%s"
+
+
+def marked(text: str, dialect_name: str) -> str:
+    """Return a statement, in which ? marks the parameters, with the marks of the driver.
+
+    >>> marked("SELECT ? + ?", "postgresql")
+    'SELECT %s + %s'
+    """
+    return text.replace("?", mark(dialect_name))
+
+
 class Statements:
     """The SQL statements of a store for one kind of database, "sqlite" or "postgresql".
 
@@ -28,7 +42,7 @@ class Statements:
 
     def __init__(self, dialect_name: str) -> None:
         is_sqlite = dialect_name == "sqlite"
-        mark = "?" if is_sqlite else "%s"
+        one = mark(dialect_name)
         # One parameter for all keys, so that one statement can be prepared for any number of them. With "= any", a plan
         # that PostgreSQL made for empty partitions compares each row with each key. To read, it is faster.
         is_wanted = f"key IN (SELECT {'value FROM json_each(?)' if is_sqlite else 'unnest(%s::text[])'})"
@@ -36,20 +50,20 @@ class Statements:
         binding = f"SELECT {state} FROM bindings"
         # The statement for n keys is few[n - 1]. A kept plan of PostgreSQL finds the partition of a parameter, but not
         # those of an array.
-        marks = (", ".join([mark] * number) for number in range(1, MOST_FEW + 1))
+        marks = (", ".join([one] * number) for number in range(1, MOST_FEW + 1))
         self.few = tuple(f"{binding} WHERE key IN ({keys})" for keys in marks)
         self.many = f"{binding} WHERE {is_wanted if is_sqlite else 'key = any(%s)'}"
         redirects = "kind <> 'served' AND status = 'live' AND alternates IS NULL"
         answer = "CASE kind WHEN 'located' THEN redirect ELSE 303 END"
-        self.stored_redirect = f"SELECT target, {answer}, metadata FROM bindings WHERE key = {mark} AND {redirects}"
+        self.stored_redirect = f"SELECT target, {answer}, metadata FROM bindings WHERE key = {one} AND {redirects}"
         self.lookups = (*self.few, self.stored_redirect)
         # SQLite locks out other writers when a transaction begins.
         self.select_for_update = self.many if is_sqlite else f"{binding} WHERE {is_wanted} FOR UPDATE"
         self.bound = f"SELECT key FROM bindings WHERE {is_wanted} AND status <> 'reserved'"
         self.all = f"{binding} ORDER BY key"
-        self.delete = f"DELETE FROM bindings WHERE key = {mark}"
-        assigned = ", ".join(f"{column} = {mark}" for column in STATE[1:])
-        self.update = f"UPDATE bindings SET {assigned} WHERE key = {mark}"
+        self.delete = f"DELETE FROM bindings WHERE key = {one}"
+        assigned = ", ".join(f"{column} = {one}" for column in STATE[1:])
+        self.update = f"UPDATE bindings SET {assigned} WHERE key = {one}"
         self.served = "SELECT count(*), min(key) FROM bindings WHERE kind = 'served' AND status = 'live'"
         self.alternates = "SELECT alternates FROM bindings WHERE alternates IS NOT NULL"
         if is_sqlite:
@@ -72,26 +86,26 @@ class Statements:
         self.first_actors = f"SELECT key, actor FROM events WHERE {is_wanted} AND {first}"
         newest_of = "JOIN events USING (key, revision)"
         self.last_actions = f"SELECT key, action FROM bindings {newest_of} WHERE {is_wanted}"
-        self.history = f"SELECT {', '.join(EVENT)} FROM events WHERE key = {mark} ORDER BY revision"
+        self.history = f"SELECT {', '.join(EVENT)} FROM events WHERE key = {one} ORDER BY revision"
         self.log_entries = (
             "SELECT log_entries.entry FROM events JOIN log_entries ON log_entries.event = events.id "
-            f"WHERE events.key = {mark} ORDER BY log_entries.entry"
+            f"WHERE events.key = {one} ORDER BY log_entries.entry"
         )
         self.log_key = "SELECT value FROM log_state WHERE name = 'key'"
         self.first_log_entry = (
             "SELECT log_entries.entry, events.changed FROM events JOIN log_entries ON log_entries.event = events.id "
-            f"WHERE events.key = {mark} ORDER BY log_entries.entry LIMIT 1"
+            f"WHERE events.key = {one} ORDER BY log_entries.entry LIMIT 1"
         )
         compared = f"SELECT {state}, action, actor FROM events"
         newest = "SELECT max(other.revision) FROM events AS other WHERE other.key = events.key"
         self.last_events = f"{compared} WHERE revision = ({newest}) ORDER BY key"
-        self.one_event = f"{compared} WHERE key = {mark} AND revision = {mark}"
+        self.one_event = f"{compared} WHERE key = {one} AND revision = {one}"
 
         rule, record = ", ".join(RULE), ", ".join(PREFIX)
         self.rules = f"SELECT {rule} FROM rules"
-        self.rule_history = f"SELECT action, {rule} FROM rule_events WHERE prefix = {mark} ORDER BY id"
+        self.rule_history = f"SELECT action, {rule} FROM rule_events WHERE prefix = {one} ORDER BY id"
         self.prefixes = f"SELECT {record} FROM prefixes"
-        self.prefix_history = f"SELECT action, {record} FROM prefix_events WHERE prefix = {mark} ORDER BY revision"
+        self.prefix_history = f"SELECT action, {record} FROM prefix_events WHERE prefix = {one} ORDER BY revision"
         collation = "" if is_sqlite else ' COLLATE "C"'
         exported = "substr(name, 1, 5) IN ('next ', 'uuid ')"
         self.settings = f"SELECT name, value FROM ararat WHERE {exported} ORDER BY name{collation}"

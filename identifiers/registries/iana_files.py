@@ -11,9 +11,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 from xml.parsers import expat
 
+from ..text import xml_text
 from .source import RegistryFile, collect, day_of, text_of, visible
 from .tables import NAMESPACES, SCHEMES, RegisteredNamespace, Scheme, Table, TableOrigin
 
@@ -245,7 +246,6 @@ def _tree(file: RegistryFile) -> XMLElement:
     top = XMLElement("", {}, 1)
     open_elements = [top]
     count = 0
-    parser = expat.ParserCreate(namespace_separator=" ")
 
     def start(name: str, attributes: dict[str, str]) -> None:
         nonlocal count
@@ -260,18 +260,16 @@ def _tree(file: RegistryFile) -> XMLElement:
     def end(_: str) -> None:
         open_elements.pop()
 
-    def refuse(*_: object) -> None:
-        # A document type can define entities that grow without bound or include other files.
+    def refuse() -> NoReturn:
         raise file.error("the file has a document type, which is not allowed", parser.CurrentLineNumber)
 
     def characters(text: str) -> None:
         open_elements[-1].content.append(text)
 
-    parser.StartDoctypeDeclHandler = refuse
+    parser = xml_text.parser(refuse)
     parser.StartElementHandler = start
     parser.EndElementHandler = end
     parser.CharacterDataHandler = characters
-    parser.buffer_text = True
     try:
         parser.Parse(file.text, True)
     except expat.ExpatError as error:

@@ -1,4 +1,4 @@
-r"""Texts in XML documents: replace the characters that XML forbids, and escape the others.
+r"""Texts in XML documents: replace the characters that XML forbids, and escape the others. Read untrusted documents.
 
 Char ::= #x9 | #xA | #xD | [#x20-#xD7FF] | [#xE000-#xFFFD] | [#x10000-#x10FFFF]      (XML 1.0, section 2.2)
 """
@@ -6,7 +6,12 @@ Char ::= #x9 | #xA | #xD | [#x20-#xD7FF] | [#xE000-#xFFFD] | [#x10000-#x10FFFF] 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NoReturn
 from xml.sax.saxutils import escape, quoteattr
+
+if TYPE_CHECKING:
+    from xml.parsers.expat import XMLParserType
 
 _NOT_CHAR = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -38,3 +43,29 @@ def attribute(text: str) -> str:
     '\\'the "Ark"\\''
     """
     return quoteattr(valid(text))
+
+
+def parser(refuse: Callable[[], NoReturn], encoding: str | None = None, *, namespaces: bool = True) -> XMLParserType:
+    """Return a parser of expat for documents from elsewhere.
+
+    It calls ``refuse``, which must raise an exception, for a document type and for each declaration of an entity.
+    Entities could grow without bound or include other files. ``encoding`` replaces that of the XML declaration. With
+    ``namespaces``, the name of an element is its namespace, a space, and its local name.
+
+    >>> def refuse():
+    ...     raise ValueError("a document type is not allowed")
+    >>> parser(refuse).Parse('<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>', True)
+    Traceback (most recent call last):
+    ValueError: a document type is not allowed
+    """
+    from xml.parsers import expat  # only an XML document needs it
+
+    made = expat.ParserCreate(encoding, " " if namespaces else None)
+    made.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
+
+    def declared(*_: object) -> NoReturn:
+        refuse()
+
+    made.StartDoctypeDeclHandler = made.EntityDeclHandler = made.ExternalEntityRefHandler = declared
+    made.buffer_text = True
+    return made

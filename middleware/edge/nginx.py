@@ -12,13 +12,13 @@ Source: https://nginx.org/en/docs/http/ngx_http_map_module.html
 from __future__ import annotations
 
 import re
-import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 from itertools import groupby
 from operator import itemgetter
 from urllib.parse import urlsplit
 
+from ...bindings.storage.spill import Spill
 from ..http.answer import Headers
 from ..views.signposting import links_of_name
 from .format import Refuse, double_quoted, fault
@@ -62,11 +62,9 @@ class Nginx:
         self._entries = 0
 
     def body(self, redirects: Iterable[EdgeRedirect], refuse: Refuse) -> Iterator[str]:
-        # A database without a name is a temporary file, which SQLite deletes.
-        with closing(sqlite3.connect("")) as entries:
-            entries.execute("CREATE TABLE entries (folded TEXT, key TEXT, value TEXT)")
-            entries.executemany("INSERT INTO entries VALUES (?, ?, ?)", _rows(redirects, refuse))
-            found = entries.execute("SELECT folded, key, value FROM entries ORDER BY folded, key")
+        with closing(Spill("entries (folded TEXT, key TEXT, value TEXT)", "the export")) as entries:
+            entries.add("INSERT INTO entries VALUES (?, ?, ?)", _rows(redirects, refuse))
+            found = entries.rows("SELECT folded, key, value FROM entries ORDER BY folded, key")
             for folded, group in groupby(found, itemgetter(0)):
                 together = list(group)
                 value = double_quoted("\t" + "".join(f"{row[2]}\t" for row in together))

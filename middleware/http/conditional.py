@@ -18,6 +18,17 @@ from werkzeug.http import http_date, parse_date, parse_etags
 _OCTETS = 18
 _SETTLED = timedelta(seconds=2)
 
+_EPOCH, _MICROSECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
+
+
+def entity_tag(revision: int, *changed: datetime) -> str:
+    """Return a strong entity tag with its quotation marks, from a revision and times of changes.
+
+    >>> entity_tag(1, datetime(2026, 11, 23, tzinfo=UTC))
+    '"1-660e646648000"'
+    """
+    return f'"{"-".join([str(revision), *(f"{(time - _EPOCH) // _MICROSECOND:x}" for time in changed)])}"'
+
 
 def validators(content: bytes, changed: datetime | None) -> list[tuple[str, str]]:
     """Return the fields ETag and Last-Modified of a response. Source: RFC 9110, section 8.8.

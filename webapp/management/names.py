@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...bindings import creation
@@ -20,6 +20,7 @@ from ...bindings.names.naming import Name
 from ...bindings.names.prefixes import prefixes
 from ...bindings.names.selection import Group, Page, Selection
 from ...identifiers.ark import length
+from ...middleware.http.conditional import entity_tag
 from .permissions import Missing, require_account, require_granted
 from .recording import Recorder
 
@@ -29,9 +30,6 @@ if TYPE_CHECKING:
 # A name that can be bound has at most 255 code points. One code point has at most 12 characters in a key.
 _MAX_KEY = 12 * length.ALWAYS_ACCEPTED
 
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
 
 NOTHING_GIVEN = Fields()
 """No field. A new name is live, and its description is the answer."""
@@ -55,7 +53,7 @@ def etag(binding: Binding) -> str:
     >>> etag(Fields(target="/x").for_name("ark:12345/x").first(datetime(2026, 11, 23, tzinfo=UTC)))
     '"1-660e646648000"'
     """
-    return f'"{binding.revision}-{(binding.changed - _EPOCH) // _MICROSECOND:x}"'
+    return entity_tag(binding.revision, binding.changed)
 
 
 class NameOperations(Recorder):

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from ...bindings import prefix_changes
 from ...bindings.names.errors import Stale
 from ...bindings.names.prefixes import prefixes
 from ...bindings.names.prefixes.prefixes import Field, PrefixEvent, PrefixRecord
+from ...middleware.http.conditional import entity_tag
 from .permissions import Missing, require_account, require_administrator
 from .recording import Recorder
 
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from ...bindings.storage.store import Transaction
     from ..accounts.model import Caller
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
 
 NO_RECORD = ""
 """The entity tag of a prefix without a record."""
@@ -120,7 +118,7 @@ def _require_etag(transaction: Transaction, key: str, etag: str | None) -> Rule 
 
 def _etag(record: PrefixRecord, rule: Rule | None) -> str:
     times = (record.changed, rule.changed) if rule else (record.changed,)
-    return f'"{"-".join([str(record.revision), *(f"{(time - _EPOCH) // _MICROSECOND:x}" for time in times)])}"'
+    return entity_tag(record.revision, *times)
 
 
 def _missing(key: str) -> Missing:

@@ -9,14 +9,13 @@ target or nothing, and a line feed. These commands compute it for a database wit
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Iterator
 from hashlib import sha256
 from itertools import islice
 from typing import NamedTuple
 
 from ...collection import Bindings
-from ...storage.key_spool import disk_errors
+from ...storage.spill import Spill
 
 _NAMES_AT_ONCE = 1000
 """The number of names in memory."""
@@ -42,11 +41,8 @@ class NameIndex:
     """
 
     def __init__(self) -> None:
-        self._database = sqlite3.connect("", isolation_level=None)
+        self._spill = Spill("names (key TEXT PRIMARY KEY, target TEXT NOT NULL) WITHOUT ROWID", "the import")
         self._new: dict[str, str] = {}
-        with disk_errors("the import"):
-            self._database.execute("PRAGMA journal_mode = OFF")
-            self._database.execute("CREATE TABLE names (key TEXT PRIMARY KEY, target TEXT NOT NULL) WITHOUT ROWID")
 
     def add(self, key: str, target: str) -> None:
         self._new.setdefault(key, target)
@@ -57,8 +53,7 @@ class NameIndex:
         """Return the ``keys`` that are in the index."""
         self._store()
         query = "SELECT key FROM names WHERE key IN (SELECT value FROM json_each(?))"
-        with disk_errors("the import"):
-            return {key for (key,) in self._database.execute(query, (json.dumps(keys),))}
+        return {key for (key,) in self._spill.rows(query, (json.dumps(keys),))}
 
     def checksum(self) -> Checksum:
         """Return the checksum of all names in the index, with the targets in the index."""
@@ -72,19 +67,16 @@ class NameIndex:
         return _checksum(self._recorded(bindings))
 
     def close(self) -> None:
-        self._database.close()
+        self._spill.close()
 
     def _store(self) -> None:
         if self._new:
-            query = "INSERT OR IGNORE INTO names SELECT key, value FROM json_each(?)"
-            with disk_errors("the import"):
-                self._database.execute(query, (json.dumps(self._new),))
+            self._spill.add("INSERT OR IGNORE INTO names VALUES (?, ?)", self._new.items())
             self._new.clear()
 
     def _sorted(self) -> Iterator[tuple[str, str]]:
         self._store()
-        with disk_errors("the import"):
-            yield from self._database.execute("SELECT key, target FROM names ORDER BY key")
+        yield from self._spill.rows("SELECT key, target FROM names ORDER BY key")
 
     def _recorded(self, bindings: Bindings) -> Iterator[tuple[str, str]]:
         keys = (key for key, _ in self._sorted())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -11,6 +10,7 @@ from ....identifiers.ark import parser as ark
 from ....identifiers.text import display
 from ...names import naming as names
 from ...names.errors import BindingError
+from ...storage.spill import Spill
 from ..tree.entries import LogEntry
 
 # Entries of a withdrawn name: a new reason or successor is "updated".
@@ -20,13 +20,7 @@ _ACTIONS = frozenset({"bound", "updated", "relocated", "withdrawn", "restored", 
 # A name that has these changes was bound or withdrawn before.
 _LATER = _ACTIONS - {"bound", "withdrawn"}
 
-# The database is in memory first, and SQLite moves it to a temporary file when it is larger than the cache.
-_CREATE = """
-CREATE TABLE names (
-  key TEXT PRIMARY KEY, entry INTEGER, revision INTEGER, thing BLOB, withdrawn INTEGER
-) WITHOUT ROWID
-"""
-_CACHE = "PRAGMA cache_size = -65536"  # in KiB
+_TABLE = "names (key TEXT PRIMARY KEY, entry INTEGER, revision INTEGER, thing BLOB, withdrawn INTEGER) WITHOUT ROWID"
 _BATCH = 256
 
 
@@ -63,16 +57,15 @@ class NameStates:
     """The last entry of each name. A log of any size needs little memory."""
 
     def __init__(self) -> None:
-        self._database = sqlite3.connect("", isolation_level=None)
-        for statement in ("PRAGMA journal_mode = OFF", "PRAGMA synchronous = OFF", _CACHE, _CREATE, "BEGIN"):
-            self._database.execute(statement)
+        self._spill = Spill(_TABLE, "the verification")
 
     def close(self) -> None:
-        """Delete the temporary database."""
-        self._database.close()
+        """Delete the temporary table."""
+        self._spill.close()
 
     def __len__(self) -> int:
-        return self._database.execute("SELECT count(*) FROM names").fetchone()[0]
+        [(number,)] = self._spill.rows("SELECT count(*) FROM names")
+        return number
 
     def add(self, first: int, entries: Sequence[LogEntry]) -> Iterator[LogFinding]:
         """Add entries from the number ``first`` on, and yield the problems of each."""
@@ -81,7 +74,7 @@ class NameStates:
             keys = list({name for _, name, _ in batch})
             marks = ", ".join("?" * len(keys))
             query = f"SELECT * FROM names WHERE key IN ({marks})"  # noqa: S608 - only marks
-            known = {row[0]: _State(*row[1:]) for row in self._database.execute(query, keys)}
+            known = {row[0]: _State(*row[1:]) for row in self._spill.rows(query, keys)}
             for number, (entry, name, problem) in enumerate(batch, first + start):
                 before = known.get(name)
                 if problem is not None:
@@ -90,7 +83,7 @@ class NameStates:
                 yield from _compare(number, entry, before)
                 known[name] = _after(number, entry, before)
             rows = [(key, *known[key]) for key in keys]
-            self._database.executemany("INSERT OR REPLACE INTO names VALUES (?, ?, ?, ?, ?)", rows)
+            self._spill.add("INSERT OR REPLACE INTO names VALUES (?, ?, ?, ?, ?)", rows)
 
 
 def _name_of(key: str) -> tuple[str, str | None]:

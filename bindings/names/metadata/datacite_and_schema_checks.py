@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import NoReturn
 
+from ....identifiers.text import xml_text
 from .. import validation
 from ..errors import BindingError
 
@@ -41,19 +42,15 @@ def check_datacite(text: str) -> None:
         nonlocal depth
         depth -= 1
 
-    def refuse(*declared: object) -> NoReturn:
+    def refuse() -> NoReturn:
         raise _fault("datacite", "has a document type declaration")
 
     # The text is given in UTF-8. The encoding that its XML declaration names is ignored.
     from xml.parsers import expat  # only an XML document needs it
 
-    parser = expat.ParserCreate("utf-8", namespace_separator=" ")
-    parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
+    parser = xml_text.parser(refuse, "utf-8")
     parser.StartElementHandler = begin
     parser.EndElementHandler = end
-    parser.StartDoctypeDeclHandler = refuse
-    parser.EntityDeclHandler = refuse
-    parser.ExternalEntityRefHandler = refuse
     try:
         parser.Parse(text.encode(), True)
     except expat.ExpatError as error:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from xml.parsers import expat
+from typing import NoReturn
 
 from ....bindings.names.errors import BindingError
 from ....bindings.names.metadata import datacite_and_schema_checks
+from ....identifiers.text import xml_text
 
 _PATHS = {
     ("creators", "creator", "creatorName"): "creator",
@@ -37,6 +38,10 @@ def elements(document: str) -> dict[str, list[str]]:
         return {}
     found: dict[str, list[str]] = {}
     path: list[str] = []
+
+    def refuse() -> NoReturn:
+        raise ValueError("the document was checked, and has no document type")
+
     texts: list[list[str]] = [[]]
 
     def begin(name: str, attributes: Mapping[str, str]) -> None:
@@ -56,7 +61,7 @@ def elements(document: str) -> dict[str, list[str]]:
             found.setdefault(element, []).append(value)
         path.pop()
 
-    parser = expat.ParserCreate("utf-8", namespace_separator=" ")
+    parser = xml_text.parser(refuse, "utf-8")
     parser.StartElementHandler = begin
     parser.EndElementHandler = end
     parser.CharacterDataHandler = lambda text: texts[-1].append(text)

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlalchemy import Connection, SelectBase, select, update
 
+from ....bindings import changes
 from ....bindings.names import validation
 from ....bindings.names.binding import rfc3339
-from ....bindings.names.errors import BindingsUnavailable, Collision, ReadOnlyBindings
+from ....bindings.names.errors import ReadOnlyBindings
 from ....bindings.storage.store import DatabaseStore
 from ....bindings.storage.tables import account_tables as tables
 from .. import audit
@@ -33,7 +34,6 @@ FRESH_SECONDS = 1.0
 CLOCK_SKEW = timedelta(minutes=5)
 """The accepted difference between the clocks of two servers."""
 
-_TRIES = 5
 
 T = TypeVar("T")
 
@@ -63,15 +63,12 @@ class AccountDatabase:
 
         Raises :class:`ReadOnlyBindings` for a file or a standby, and :class:`BindingsUnavailable`.
         """
-        collision: Collision | None = None
-        for _ in range(_TRIES):
-            try:
-                with self._store().transaction() as transaction:
-                    return change(transaction.connection)
-            except Collision as error:
-                collision = error
-        message = f"{self.bindings.where}: other writers changed the same account {_TRIES} times; try again later"
-        raise BindingsUnavailable(message) from collision
+
+        def attempt() -> T:
+            with self._store().transaction() as transaction:
+                return change(transaction.connection)
+
+        return changes.repeat_after_collision(attempt, self.bindings.where, "account")
 
     def _set_existence(self, known: bool) -> bool:
         self._existence = known, time.monotonic() + FRESH_SECONDS

@@ -16,6 +16,7 @@ from typing import BinaryIO, NoReturn
 from xml.parsers import expat
 from xml.sax.saxutils import escape, quoteattr
 
+from .....identifiers.text import xml_text
 from ....names.errors import TableError
 from ....tables.text_stream import MAX_OCTETS
 from ..record import DumpRecord
@@ -55,16 +56,11 @@ class _Reader:
         self._text: list[str] = []
         self._length = 0
         # An entity cannot be declared, so that only the five of XML and numbers remain.
-        self._parser = parser = expat.ParserCreate()
-        parser.buffer_text = True
+        self._parser = parser = xml_text.parser(self._refuse_declaration, namespaces=False)
         parser.ordered_attributes = True
-        parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
         parser.StartElementHandler = self._begin
         parser.EndElementHandler = self._end
         parser.CharacterDataHandler = self._characters
-        parser.StartDoctypeDeclHandler = self._refuse_declaration
-        parser.EntityDeclHandler = self._refuse_declaration
-        parser.ExternalEntityRefHandler = self._refuse_declaration
 
     def feed(self, piece: bytes, *, last: bool) -> None:
         self._fed += len(piece)
@@ -119,7 +115,7 @@ class _Reader:
             raise TableError("table-too-long", message, self._file, self._line)
         self._text.append(text)
 
-    def _refuse_declaration(self, *declared: object) -> NoReturn:
+    def _refuse_declaration(self) -> NoReturn:
         self._refuse("the file has a document type declaration, which is not allowed; remove it")
 
     def _refuse(self, message: str) -> NoReturn:

@@ -4,7 +4,7 @@ from contextlib import closing
 
 import pytest
 
-from ararat.bindings.storage.seen_names import SeenNames
+from ararat.bindings.storage.spill import SeenNames
 
 
 @pytest.mark.parametrize("text", ['a"b', "a\\b", "a\\u0041", "a'b;--", "{}", ""])

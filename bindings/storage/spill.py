@@ -1,0 +1,121 @@
+"""Temporary tables on disk, so that changes and imports of many names need little memory."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import islice
+from typing import Any
+
+from ..names.errors import BindingsUnavailable
+
+_PRAGMAS = ("PRAGMA journal_mode = OFF", "PRAGMA synchronous = OFF", "PRAGMA cache_size = -65536")  # in KiB
+
+
+class Spill:
+    """One temporary table of SQLite: in memory first, and in a file when it is larger than 64 MiB.
+
+    SQLite deletes the file itself. ``table`` is the definition of the table, ``what`` names the action in the message
+    of an error, such as "the import". Raises :class:`BindingsUnavailable` if the disk cannot store it.
+
+    >>> spill = Spill("names (key TEXT PRIMARY KEY) WITHOUT ROWID", "the import")
+    >>> spill.add("INSERT INTO names VALUES (?)", [("y",), ("x",)])
+    >>> list(spill.rows("SELECT key FROM names ORDER BY key"))
+    [('x',), ('y',)]
+    >>> spill.close()
+    """
+
+    def __init__(self, table: str, what: str) -> None:
+        self._what = what
+        self._database = sqlite3.connect("", isolation_level=None)
+        with self._disk_errors():
+            # One transaction that never ends: the table need not survive a crash.
+            for statement in (*_PRAGMAS, f"CREATE TABLE {table}", "BEGIN"):
+                self._database.execute(statement)
+
+    def add(self, statement: str, rows: Iterable[Sequence[Any]]) -> None:
+        """Run a statement for each row."""
+        with self._disk_errors():
+            self._database.executemany(statement, rows)
+
+    def rows(self, query: str, parameters: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:
+        """Yield the rows of a query."""
+        with self._disk_errors():
+            yield from self._database.execute(query, parameters)
+
+    def close(self) -> None:
+        """Delete the temporary table."""
+        self._database.close()
+
+    @contextmanager
+    def _disk_errors(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            what = f"the temporary file of {self._what}"
+            message = f"{what} cannot be written or read: {error}; check the free disk space"
+            raise BindingsUnavailable(message) from error
+
+
+class KeySpool:
+    """A sorted set of keys in a temporary table.
+
+    >>> spool = KeySpool()
+    >>> spool.add(["ark:12345/y", "ark:12345/x", "ark:12345/y"])
+    >>> list(spool.blocks(1)), spool.count()
+    ([['ark:12345/x'], ['ark:12345/y']], 2)
+    >>> spool.close()
+    """
+
+    def __init__(self) -> None:
+        self._spill = Spill("names (key TEXT PRIMARY KEY) WITHOUT ROWID", "the change")
+
+    def add(self, keys: Iterable[str]) -> None:
+        """Add keys to the set. A key that is in the set already is ignored."""
+        self._spill.add("INSERT OR IGNORE INTO names VALUES (?)", ((key,) for key in keys))
+
+    def count(self) -> int:
+        """Return the number of keys."""
+        [(number,)] = self._spill.rows("SELECT count(*) FROM names")
+        return number
+
+    def blocks(self, size: int) -> Iterator[Sequence[str]]:
+        """Yield all keys in alphabetical order, in lists of at most ``size``."""
+        rows = self._spill.rows("SELECT key FROM names ORDER BY key")
+        while block := [key for (key,) in islice(rows, size)]:
+            yield block
+
+    def close(self) -> None:
+        """Delete the temporary table."""
+        self._spill.close()
+
+
+class SeenNames:
+    """A temporary index from each name of an imported table to its first line. It finds names that occur twice.
+
+    >>> seen = SeenNames()
+    >>> seen.add({"ark:12345/x": "2"})
+    >>> seen.lookup(["ark:12345/x", "ark:12345/y"])
+    {'ark:12345/x': '2'}
+    >>> seen.close()
+    """
+
+    def __init__(self) -> None:
+        self._spill = Spill("lines (key TEXT PRIMARY KEY, source TEXT NOT NULL) WITHOUT ROWID", "the import")
+
+    def add(self, sources: dict[str, str]) -> None:
+        """Add names with their lines. ``sources`` maps keys that are not in the index to the numbers of their lines, as
+        text.
+        """
+        self._spill.add("INSERT INTO lines VALUES (?, ?)", sources.items())
+
+    def lookup(self, keys: Sequence[str]) -> dict[str, str]:
+        """Return the lines of the ``keys`` that are in the index, by key."""
+        query = "SELECT key, source FROM lines WHERE key IN (SELECT value FROM json_each(?))"
+        return dict(self._spill.rows(query, (json.dumps(keys),)))
+
+    def close(self) -> None:
+        """Delete the temporary table."""
+        self._spill.close()
