@@ -85,7 +85,8 @@ def import_table(
     The columns ``spelling``, ``created`` and ``changed`` apply to new names only; the first event has the same times.
 
     A line with the status "withdrawn" withdraws its name, or makes a tombstone for a new name. A line with the status
-    "reserved" reserves a new name. A line without a target keeps the recorded target. Two lines for the same name must
+    "reserved" reserves a new name. A reserved name stays reserved unless its line has the status "live" ("published").
+    A line without a target keeps the recorded target. Two lines for the same name must
     have the same values. The character set of a prefix record applies to new names. A prefix record in the table does
     not apply to names of the same transaction.
 
@@ -249,7 +250,8 @@ class _Run:
             change = self._decide(row, fields, before, earlier, transaction)
             if change is None:
                 continue
-            self._note(_COUNTERS[change.outcome], row, change.outcome, before, change.after)
+            outcome = "published" if change.outcome == "bound" and before is not None else change.outcome
+            self._note(_COUNTERS[outcome], row, outcome, before, change.after)
             if change.outcome == "bound":
                 new.append((row, change.after))
             if earlier is None:
@@ -288,7 +290,7 @@ class _Run:
         self, row: Row, fields: Fields, before: Binding | None, earlier: str | None, transaction: Transaction
     ) -> Change | None:
         try:
-            change = assignment.bind(before, fields, self.now, decided=self.relocate)
+            change = assignment.bind(before, fields, self.now, decided=self.relocate, publish=False)
             change = self.check_change(before, change, transaction)
             if earlier is None:
                 self.records.require_permitted(before, change)
@@ -379,6 +381,7 @@ def _without_garbage_collection() -> Iterator[None]:
 
 _COUNTERS = {
     "bound": "added",
+    "published": "published",
     "unchanged": "unchanged",
     "updated": "updated",
     "claimed": "claimed",

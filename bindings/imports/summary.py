@@ -53,6 +53,7 @@ class Summary:
 
     - ``lines``: the number of lines; ``added``: new public names; ``unchanged``: names whose values are recorded
       already.
+    - ``published``: reserved names that become public, because their line has the status "live".
     - ``updated``, ``claimed``, ``relocated``: names with new metadata, with a first resource, with a new place.
     - ``withdrawn``: names that the line withdraws.
     - ``reserved``, ``rules``, ``prefixes``, ``settings``: reserved names, rules, prefix records and counters that are
@@ -69,6 +70,7 @@ class Summary:
 
     lines: int = 0
     added: int = 0
+    published: int = 0
     unchanged: int = 0
     updated: int = 0
     claimed: int = 0

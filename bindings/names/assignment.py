@@ -65,11 +65,14 @@ class Change(NamedTuple):
         return self.after.revision == 1
 
 
-def bind(existing: Binding | None, fields: Fields, now: datetime, *, decided: bool = False) -> Change:
+def bind(
+    existing: Binding | None, fields: Fields, now: datetime, *, decided: bool = False, publish: bool = True
+) -> Change:
     """Compare checked fields (:meth:`.Fields.for_name`) with the recorded binding of their name, and return the change.
 
     ``existing`` is None if the name has no binding. With ``decided`` a person decided that a new place leads to the
-    same resource, as for :func:`relocate`. The outcome is one of:
+    same resource, as for :func:`relocate`. Without ``publish``, a reserved name stays reserved unless the request has
+    the status "live", because the default status is for new names only. The outcome is one of:
 
     - "bound": the name has no binding, or it is reserved.
     - "reserved": the request has the status "reserved", and the name has no binding. For a reserved name it is
@@ -88,7 +91,7 @@ def bind(existing: Binding | None, fields: Fields, now: datetime, *, decided: bo
         first = fields.first(now)
         action = _FIRST[first.status]
         return Change(action, first, action)
-    if fields.status == "reserved":
+    if fields.status == "reserved" or (existing.is_reserved and fields.status is None and not publish):
         return _reserved_again(existing, fields, now)
     if existing.is_reserved:
         return _published(existing, fields, now)

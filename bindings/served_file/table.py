@@ -152,13 +152,18 @@ def read_table(version: FileVersion, check_change: ChangeCheck = no_policy) -> F
 def require_kept(old: FileTable, new: FileTable, file: str) -> None:
     """Check that the table ``new`` can replace the table ``old``; ``file`` is the name in messages.
 
-    Raises :class:`TableError` if it deletes a name, assigns it to another resource, or restores it without a status.
+    Raises :class:`TableError` if it deletes a name, assigns it to another resource, or restores or publishes it
+    without a status.
     """
     if old.digest == new.digest:
         return
     for key, before in old.bindings.items():
         after = new.bindings.get(key)
         if before.is_reserved:
+            if after is not None and not after.is_reserved and not new.states_status(key):
+                shown = validation.shown(key, 100)
+                message = f"{shown} is reserved; its line needs the status reserved, or the status live to publish it"
+                raise TableError("reserved", message, file, new.line(key))
             continue
         if after is None:
             message = (

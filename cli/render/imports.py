@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _STYLES: dict[str, Style] = {
     "bound": "good",
+    "published": "warning",
     "updated": "good",
     "claimed": "name",
     "relocated": "name",
@@ -28,6 +29,7 @@ _STYLES: dict[str, Style] = {
 }
 _CHANGES = {
     "added": "to add",
+    "published": "to publish",
     "updated": "to update",
     "claimed": "to claim",
     "relocated": "to move",

@@ -63,7 +63,7 @@ def caller_of(accounts: Accounts, stored: Sequence[Any]) -> Caller:
 
 
 COUNTS = (
-    *("added", "unchanged", "updated", "claimed", "relocated", "withdrawn", "reserved"),
+    *("added", "published", "unchanged", "updated", "claimed", "relocated", "withdrawn", "reserved"),
     *("rules", "prefixes", "settings"),
 )
 """The numbers of lines by outcome."""

@@ -37,6 +37,7 @@ MAX_VALUE = 400
 
 _PARTS: Mapping[str, Part] = {
     "bound": "added",
+    "published": "published",
     "reserved": "added",
     "set": "added",
     "updated": "changed",

@@ -13,7 +13,7 @@ Format = Literal["csv", "jsonl", "xlsx"]
 Stage = Literal["new", "preview", "import"]
 """The last job of an upload: there is not one yet, a preview, or the import."""
 
-Part = Literal["added", "changed", "moved", "refused", "warning", "unchanged"]
+Part = Literal["added", "published", "changed", "moved", "refused", "warning", "unchanged"]
 """The groups of rows by their outcome. A row with a warning is in one of the other groups too."""
 PARTS: tuple[Part, ...] = get_args(Part)
 

@@ -1,6 +1,7 @@
 """Convert a record of a dump to a row of a table, with the columns of :mod:`~ararat.bindings.tables.columns`.
 
-A public name becomes live, or described if it has no target. An unavailable name becomes withdrawn. The spelling in the
+A public name becomes live, or described if it has no target. A name that is recorded as reserved becomes live only if
+the dump states that it is public. An unavailable name becomes withdrawn. The spelling in the
 dump becomes the published spelling, and the owner becomes the actor of the first event. A value that the import would
 refuse is omitted and reported. So one wrong value does not stop the import of a name. A wrong name, and a wrong target
 of a public name, stay in the row: the import refuses them.
@@ -55,6 +56,8 @@ def row(record: DumpRecord, now: datetime, passthrough: str = "no") -> tuple[Row
     if record.state != "public":
         cells["status"] = "withdrawn" if record.state == "unavailable" else "reserved"
         target = _usable(target, omitted)
+    elif record.is_stated:
+        cells["status"] = "live"
     if target:
         cells["target"] = target
         if passthrough != "no" and can_append(target):

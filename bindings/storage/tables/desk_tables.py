@@ -11,7 +11,7 @@ from sqlalchemy import Column, Index, LargeBinary, PrimaryKeyConstraint, SmallIn
 from .column_types import BYTES, NUMBER, metadata, one_of, row_number
 
 UPLOAD_STAGES = ("new", "preview", "import")
-ROW_PARTS = ("added", "changed", "moved", "refused", "warning", "unchanged")
+ROW_PARTS = ("added", "published", "changed", "moved", "refused", "warning", "unchanged")
 
 uploads = Table(
     "uploads",

@@ -219,6 +219,17 @@ def test_a_version_that_reassigns_or_drops_names_is_refused(
     assert bindings.refusal is None
 
 
+def test_a_version_publishes_a_reserved_name_only_with_the_status_live(bindings: Bindings, file: Path) -> None:
+    both = (f"{A},/1,R1,,", f"{B},/2,,,")
+    put(file, *both, "ark:12345/r,,,reserved,")
+    until(lambda: bindings.lookup("ark:12345/r"))
+    put(file, *both, "ark:12345/r,/3,,,")
+    until(lambda: target(bindings, A) and bindings.refusal)
+    assert "or the status live to publish it" in str(bindings.refusal)
+    put(file, *both, "ark:12345/r,/3,,live,")
+    until(lambda: target(bindings, "ark:12345/r") == "/3")
+
+
 def test_a_deleted_file_is_answered_from_memory(
     bindings: Bindings, file: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -26,9 +26,10 @@ if TYPE_CHECKING:
 _PAGE = 50
 _BLOCK = 1000
 _MAX_AFTER = 2**31 - 1
-_FIRST: tuple[Part, ...] = ("refused", "changed", "moved", "added", "warning", "unchanged")
+_FIRST: tuple[Part, ...] = ("refused", "published", "changed", "moved", "added", "warning", "unchanged")
 _LABELS: Mapping[Part, str] = {
     "added": "Added",
+    "published": "Published",
     "changed": "Changed",
     "moved": "Moved",
     "refused": "Refused",
@@ -71,7 +72,7 @@ def page(number: int) -> AnyResponse | str:
         state=state,
         problem=problem,
         counts=counts,
-        writes=sum(counts.get(each, 0) for each in ("added", "changed", "moved")),
+        writes=sum(counts.get(each, 0) for each in ("added", "published", "changed", "moved")),
         part=part,
         labels=_LABELS,
         rows=[row for _, row in rows[:_PAGE]],

@@ -71,6 +71,7 @@ def record(line: int, identifier: str, elements: Iterable[tuple[str, str]]) -> D
         owner=owner or None,
         elements=reading.metadata,
         omitted=tuple(reading.omitted),
+        is_stated=reading.is_stated,
     )
 
 
@@ -86,6 +87,7 @@ class _Reading:
     def __init__(self) -> None:
         self.target: str | None = None
         self.state: State = "public"
+        self.is_stated = False
         self.reason: str | None = None
         self.created: datetime | None = None
         self.updated: datetime | None = None
@@ -145,7 +147,7 @@ class _Reading:
             self.omit("_status", message, "correct the status to public, reserved or unavailable")
             self.state = "reserved"
             return
-        self.state = _STATES[state]
+        self.state, self.is_stated = _STATES[state], True
         self.reason = reason or None
 
     def _read_time(self, name: str, value: str) -> datetime | None:

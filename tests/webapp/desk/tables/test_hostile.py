@@ -268,7 +268,15 @@ def test_a_workbook_is_imported(desk: Desk, jane: Browser, preview: Any, import_
         ("ark:12345/y1", "https://example.org/y"),
     )
     path, page = preview(jane, content, "names.xlsx", **{"column-2": "dc.title", "column-4": "passthrough"})
-    assert counts(page) == {"Added": 2, "Changed": 0, "Moved": 0, "Refused": 1, "Warnings": 0, "Unchanged": 0}
+    assert counts(page) == {
+        "Added": 2,
+        "Published": 0,
+        "Changed": 0,
+        "Moved": 0,
+        "Refused": 1,
+        "Warnings": 0,
+        "Unchanged": 0,
+    }
     assert 'data-label="Line">6<' in page
     import_all(jane, path)
     first, second = (desk.bindings.lookup(f"ark:12345/x5{letter}") for letter in "ab")

@@ -21,7 +21,15 @@ TABLE = "ARK,URL,Title\nark:/12345/x5-a,https://example.org/a,Caf\u00e9\nark:123
 
 def test_a_table_is_uploaded_previewed_and_imported(desk: Desk, jane: Browser, preview: Any, import_all: Any) -> None:
     path, page = preview(jane, TABLE)
-    assert counts(page) == {"Added": 2, "Changed": 0, "Moved": 0, "Refused": 0, "Warnings": 0, "Unchanged": 0}
+    assert counts(page) == {
+        "Added": 2,
+        "Published": 0,
+        "Changed": 0,
+        "Moved": 0,
+        "Refused": 0,
+        "Warnings": 0,
+        "Unchanged": 0,
+    }
     assert not desk.bindings.count().number
     page = import_all(jane, path)
     assert "2 rows imported." in page
@@ -53,7 +61,15 @@ def test_the_preview_shows_old_and_new_values(desk: Desk, jane: Browser, preview
     desk.bindings.bind("ark:12345/x5a", "https://example.org/a", metadata={"what": "Cafe"})
     desk.bindings.bind("ark:12345/x5b", "https://example.org/b")
     _, page = preview(jane, TABLE)
-    assert counts(page) == {"Added": 0, "Changed": 1, "Moved": 0, "Refused": 0, "Warnings": 0, "Unchanged": 1}
+    assert counts(page) == {
+        "Added": 0,
+        "Published": 0,
+        "Changed": 1,
+        "Moved": 0,
+        "Refused": 0,
+        "Warnings": 0,
+        "Unchanged": 1,
+    }
     row = page[page.index("<tbody>") :]
     assert row.index(">Cafe<") < row.index(">Caf\u00e9<")
 
@@ -85,7 +101,15 @@ def test_rows_outside_of_the_grants_are_refused_and_can_be_left_out(
     assert not desk.bindings.count().number
     page = import_all(jane, path)
     assert desk.bindings.count().number == 2
-    assert counts(page) == {"Added": 2, "Changed": 0, "Moved": 0, "Refused": 1, "Warnings": 0, "Unchanged": 0}
+    assert counts(page) == {
+        "Added": 2,
+        "Published": 0,
+        "Changed": 0,
+        "Moved": 0,
+        "Refused": 1,
+        "Warnings": 0,
+        "Unchanged": 0,
+    }
 
 
 def test_the_report_has_each_row(desk: Desk, jane: Browser, preview: Any) -> None:
