@@ -19,32 +19,29 @@ from __future__ import annotations
 
 import copy
 import logging
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal, Self, TypeVar, Unpack
 
-from ..identifiers import Ark, Urn
-from . import changes, prefix_changes
+from . import changes
+from .branding import RecordedBranding
 from .changes import Decide, Made, NameChange
-from .names import assignment, validation
+from .names import assignment
 from .names import naming as names
+from .names.actor import check_actor
 from .names.assignment import Change, Outcome
-from .names.binding import Binding, Event, NameCount, StoredRedirect
-from .names.branding.model import Branding
-from .names.branding.stored import BrandingVersion, history_of
-from .names.corrections import corrections, is_mistyped
-from .names.errors import BindingError, Stale
+from .names.binding import Binding, Event, NameCount
+from .names.errors import BindingError
 from .names.event_selection import EventPage, EventSelection
-from .names.fields import MAX_ACTOR, Fields, Stated
+from .names.fields import Fields, Stated
 from .names.naming import Name
 from .names.operation import Operation
 from .names.policy import ChangeCheck, PolicyCheck, no_policy, promise_persistence
-from .names.prefixes import prefixes
-from .names.prefixes.prefixes import Inherited, PrefixEvent, PrefixRecord, PrefixRecords
-from .names.prefixes.rules import Rule, RuleEvent, RuleMatch
 from .names.selection import MAX_PAGE, Group, Page, Selection
+from .prefix_changes import Prefixes, Rules
 from .rule_cache import RuleCache
+from .source import StoredSource
 from .storage.reopening import Opening
 
 if TYPE_CHECKING:
@@ -58,14 +55,11 @@ T = TypeVar("T")
 _log = logging.getLogger(__name__)
 
 
+StoreKind = Literal["database", "file", "snapshot"]
+
+
 def utc_now() -> datetime:
     return datetime.now(UTC)
-
-
-class _Changes:
-    """The number of changes of this process. The copies of :meth:`Bindings.recorded_by` share it."""
-
-    number = 0
 
 
 class Bindings:
@@ -74,6 +68,11 @@ class Bindings:
     All threads and forked processes can use one object. Pass a name in any spelling, or as an Ark or Urn. Every method
     raises :class:`BindingsUnavailable` if the store cannot be reached; the next call tries again. A change is durable
     when the method returns. A table file and a snapshot are read-only: every change raises :class:`ReadOnlyBindings`.
+
+    - ``prefixes``, ``rules``, ``branding``: the records of NAANs and shoulders, their redirect rules, and the branding
+      of the public pages, each with its methods.
+    - ``source``: what a resolver reads.
+    - ``kind``: "database", "file" (a served table file) or "snapshot".
 
     ``max_operation`` is the maximum number of names of a relocation, withdrawal or undo of many names; None means any.
     """
@@ -84,26 +83,43 @@ class Bindings:
         clock: Callable[[], datetime] = utc_now,
         policy: Profile | None = None,
         *,
-        is_file: bool = False,
-        is_snapshot: bool = False,
+        kind: StoreKind = "database",
         is_local: bool = False,
     ) -> None:
         self.policy = policy
         self.check_change: ChangeCheck = PolicyCheck(policy) if policy else no_policy
         self.max_operation: int | None = None
-        self.is_file = is_file
-        self.is_snapshot = is_snapshot
-        self.is_local = is_local
+        self.kind = kind
         self._opening = opening
         self._clock = clock
         self._records: tuple[Callable[[Transaction], object], ...] = ()
         self._rule_cache = RuleCache(lambda: opening.store)
-        self._changes = _Changes()
+        self.source = StoredSource(opening, self._rule_cache, is_local=is_local)
 
     @property
     def is_read_only(self) -> bool:
         """Whether the store is a file that is only read: a table file or a snapshot. It has no accounts."""
-        return self.is_file or self.is_snapshot
+        return self.kind != "database"
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether :meth:`close` was called."""
+        return self._opening.is_closed
+
+    @property
+    def prefixes(self) -> Prefixes:
+        """The records of NAANs and shoulders."""
+        return Prefixes(self, self._rule_cache)
+
+    @property
+    def rules(self) -> Rules:
+        """The redirect rules of NAANs and shoulders."""
+        return Rules(self)
+
+    @property
+    def branding(self) -> RecordedBranding:
+        """The branding of the public pages."""
+        return RecordedBranding(self, self._rule_cache)
 
     def __repr__(self) -> str:
         return f"<Bindings {self.where}>"
@@ -318,25 +334,6 @@ class Bindings:
         """
         return self._opening.store.fetch(keys)
 
-    def stored_redirect(self, key: str) -> StoredRedirect | None:
-        """Return the redirect of a live name without alternates that the site does not serve, else None.
-
-        ``key`` has at most 255 printable ASCII characters.
-        """
-        return self._opening.store.stored_redirect(key)
-
-    def data_version(self) -> Hashable | None:
-        """Return a value that differs after each change of a binding, also by other processes.
-
-        It is None for a database on several servers, or behind a pooler, because they can have different states.
-        """
-        return self._opening.store.data_version()
-
-    @property
-    def own_changes(self) -> int:
-        """The number of changes that were made through this object. :meth:`close` is a change."""
-        return self._changes.number
-
     def count(self) -> NameCount:
         """Return the number of names, live, reserved or withdrawn. Above ten thousand it is an estimate."""
         return self.store.count()
@@ -407,277 +404,14 @@ class Bindings:
         _require_limit(limit, "operations")
         return self.store.operations(before, limit)
 
-    def owners(self, keys: Iterable[str]) -> dict[str, str]:
-        """Return the owners of names by their keys: the actors of their first changes. Names without one are left out.
-
-        >>> import tempfile
-        >>> from ararat.middleware import open_bindings
-        >>> folder = tempfile.TemporaryDirectory()
-        >>> b = open_bindings(f"{folder.name}/bindings.sqlite", create=True)
-        >>> b.bind("ark:12345/x1", "/1", actor="jane"), b.bind("ark:12345/x1", "/1", redirect=307, actor="joe")
-        ('bound', 'updated')
-        >>> b.owners(["ark:12345/x1", "ark:12345/x2"])
-        {'ark:12345/x1': 'jane'}
-        >>> b.close(); folder.cleanup()
-        """
-        return self.store.first_actors(keys)
-
     def history(self, identifier: Name) -> list[Event]:
         """Return the changes of a name, the oldest first. The list is empty for a name that was never recorded."""
         return self.store.history(names.key(names.read(identifier)))
 
-    def log_entries(self, key: str) -> list[int]:
-        """Return the numbers of the entries of the name with this key in the log, in their order.
-
-        Source: :mod:`ararat.middleware.log`.
-        """
-        return self.store.log_entries(key)
-
-    def first_log_entry(self, key: str) -> tuple[int, datetime] | None:
-        """Return the number of the first log entry of the name with this key, and the time of its change.
-
-        None without an entry. Entries that are not published yet also have a number.
-        """
-        return self.store.first_log_entry(key)
-
-    def log_key(self) -> str | None:
-        """Return the public key of the log of these bindings, or None without a log."""
-        return self.store.log_key()
-
-    def set_rule(
-        self, prefix: str, template: str, *, redirect: int = 302, actor: str | None = None
-    ) -> Literal["set", "changed", "unchanged"]:
-        """Set a rule for all unbound names that begin with ``prefix``, a NAAN or a shoulder.
-
-        ``template`` is a URL or a path of this site that contains a variable (:mod:`rules`). ``redirect`` is 302 or
-        307. Returns "set", "changed" if ``prefix`` had another rule, or "unchanged". Running servers use the rule after
-        about a second. Raises :class:`BindingError`.
-
-        >>> import tempfile
-        >>> from ararat.middleware import open_bindings
-        >>> folder = tempfile.TemporaryDirectory()
-        >>> b = open_bindings(f"{folder.name}/bindings.sqlite", create=True)
-        >>> b.set_rule("ark:12345/x5", "https://example.org/things/${value}")
-        'set'
-        >>> [rule.prefix for rule in b.rules()], b.remove_rule("ark:12345/x5"), b.rules()
-        (['ark:12345/x5'], 'removed', [])
-        >>> b.close(); folder.cleanup()
-        """
-        check_actor(actor)
-        key = prefixes.check_prefix(prefix)
-
-        def write(transaction: Transaction) -> Literal["set", "changed", "unchanged"]:
-            outcome = prefix_changes.set_rule(transaction, key, template, redirect, self.now(), actor)
-            if outcome == "unchanged":
-                transaction.rollback()
-            return outcome
-
-        return self.write(write)
-
-    def remove_rule(self, prefix: str, *, actor: str | None = None) -> Literal["removed"]:
-        """Delete the rule of a NAAN or shoulder; its history stays.
-
-        Raises :class:`BindingError` with the code ``rule-unknown`` if it has no rule.
-        """
-        check_actor(actor)
-        key = prefixes.check_prefix(prefix)
-        return self.write(lambda transaction: prefix_changes.remove_rule(transaction, key, self.now(), actor))
-
-    def rules(self) -> list[Rule]:
-        """Return the rules of all NAANs and shoulders, in the order of these prefixes."""
-        return sorted(self.store.rules(), key=lambda rule: rule.prefix)
-
-    def rule_history(self, prefix: str) -> list[RuleEvent]:
-        """Return the changes of the rule of a NAAN or shoulder, the oldest first."""
-        return self.store.rule_history(prefixes.check_prefix(prefix))
-
-    def set_prefix(
-        self,
-        prefix: str,
-        *,
-        who: str | None = None,
-        what: str | None = None,
-        contact: str | None = None,
-        statement: str | None = None,
-        pattern: str | None = None,
-        characters: str | None = None,
-        actor: str | None = None,
-    ) -> Literal["set", "changed", "unchanged"]:
-        """Record texts about a NAAN or shoulder (:class:`~.prefixes.PrefixRecord`).
-
-        An argument that is None does not change the recorded text, and an empty text deletes it. Returns "set",
-        "changed" if ``prefix`` had another record, or "unchanged". Running servers use the record after about a second.
-
-        Raises :class:`BindingError` with the code ``rule-prefix``, ``prefix-text``, ``prefix-pattern``,
-        ``prefix-characters`` or ``prefix-empty``.
-
-        >>> import tempfile
-        >>> from ararat.middleware import open_bindings
-        >>> folder = tempfile.TemporaryDirectory()
-        >>> b = open_bindings(f"{folder.name}/bindings.sqlite", create=True)
-        >>> b.set_prefix("12345/x5", what="Maps", characters="digits"), b.set_prefix("12345/x5", what="Old maps")
-        ('set', 'changed')
-        >>> b.prefix("ark:12345/x5").texts
-        {'what': 'Old maps', 'characters': 'digits'}
-        >>> b.remove_prefix("12345/x5"), b.prefixes()
-        ('removed', [])
-        >>> b.close(); folder.cleanup()
-        """
-        check_actor(actor)
-        key = prefixes.check_prefix(prefix)
-        given: dict[prefixes.Field, str | None] = {"who": who, "what": what, "contact": contact}
-        given |= {"statement": statement, "pattern": pattern, "characters": characters}
-        texts = prefixes.check(key, given)
-
-        def write(transaction: Transaction) -> Literal["set", "changed", "unchanged"]:
-            outcome = prefix_changes.set_record(transaction, key, texts, self.now(), actor)
-            if outcome == "unchanged":
-                transaction.rollback()
-            return outcome
-
-        return self.write(write)
-
-    def remove_prefix(self, prefix: str, *, actor: str | None = None) -> Literal["removed"]:
-        """Delete the record of a NAAN or shoulder; its history stays.
-
-        Raises :class:`BindingError` with the code ``prefix-unknown`` if it has no record.
-        """
-        check_actor(actor)
-        key = prefixes.check_prefix(prefix)
-        return self.write(lambda transaction: prefix_changes.remove_record(transaction, key, self.now(), actor))
-
-    def prefix(self, prefix: str) -> PrefixRecord | None:
-        """Return the record of exactly this NAAN or shoulder, or None."""
-        key = prefixes.check_prefix(prefix)
-        return next((record for record in self.prefixes() if record.prefix == key), None)
-
-    def prefixes(self) -> list[PrefixRecord]:
-        """Return the records of all NAANs and shoulders in order, each with the rule of the same prefix."""
-        return prefixes.with_rules(self.store.prefixes(), self.store.rules())
-
-    def prefix_history(self, prefix: str) -> list[PrefixEvent]:
-        """Return the changes of the record of a NAAN or shoulder, the oldest first."""
-        return self.store.prefix_history(prefixes.check_prefix(prefix))
-
-    def prefix_records(self) -> PrefixRecords:
-        """Return the records of NAANs and shoulders from the memory of this process.
-
-        They are about one second old at most. :meth:`prefixes` reads the store.
-        """
-        return self._rule_cache.records()
-
-    def inherited_statement(self, binding: Binding) -> Inherited | None:
-        """Return the statement of persistence that a name inherits from the record of its NAAN or shoulder.
-
-        Return None if the name has its own statement, or no record has one.
-        """
-        return self.prefix_records().inherited_statement(binding)
-
-    def set_branding(
-        self, branding: Branding, *, revision: int | None = None, actor: str | None = None
-    ) -> Literal["set", "unchanged"]:
-        """Record the branding of the public pages. Its values replace those of the settings.
-
-        - ``branding``: the checked values (:func:`ararat.bindings.names.branding.model.check`).
-        - ``revision``: the revision that the recorded branding must have, 0 for no branding, or None for any. Another
-          one raises :class:`Stale`.
-
-        Running servers use it after about a second. Earlier versions stay in :meth:`branding_history`.
-
-        >>> import tempfile
-        >>> from ararat.middleware import open_bindings
-        >>> from ararat.bindings.names.branding.model import Branding
-        >>> folder = tempfile.TemporaryDirectory()
-        >>> b = open_bindings(f"{folder.name}/bindings.sqlite", create=True)
-        >>> b.set_branding(Branding(institution="A library")), b.branding().institution
-        ('set', 'A library')
-        >>> b.set_branding(Branding(institution="The library"), revision=1)
-        'set'
-        >>> [version.branding.institution for version in b.branding_history()]
-        ['The library', 'A library']
-        >>> b.close(); folder.cleanup()
-        """
-        check_actor(actor)
-
-        def write(transaction: Transaction) -> Literal["set", "unchanged"]:
-            existing = transaction.branding()
-            recorded = existing.revision if existing else 0
-            if revision is not None and revision != recorded:
-                raise Stale("branding", "the branding was changed after it was read")
-            if existing is not None and existing.branding == branding:
-                transaction.rollback()
-                return "unchanged"
-            now = assignment.later(self.now(), existing.changed) if existing else self.now()
-            transaction.put_branding(
-                BrandingVersion(branding=branding, revision=recorded + 1, changed=now, actor=actor)
-            )
-            return "set"
-
-        return self.write(write)
-
-    def branding(self) -> Branding:
-        """Return the recorded branding of the public pages from the memory of this process.
-
-        It is about one second old at most. It is empty if nothing is recorded, or if the store was never read.
-        """
-        return self._rule_cache.branding()
-
-    def branding_history(self) -> list[BrandingVersion]:
-        """Return the recorded branding and all earlier ones, the newest first."""
-        return history_of(self.store.recorded_brandings())
-
-    def binding_by_rule(self, identifier: Ark | Urn) -> RuleMatch | None:
-        """Return the binding that a rule creates for an ARK, and the prefix of the rule. Return None if no rule
-        applies.
-
-        The rule with the longest matching prefix applies. The binding of the name itself is not looked up.
-        """
-        return self._rule_cache.binding_for(identifier)
-
-    def is_mistyped(self, identifier: Ark | Urn) -> bool:
-        """Return whether the check character of an ARK is wrong, compared with the names that were minted here."""
-        return isinstance(identifier, Ark) and is_mistyped(identifier.basic, self._rule_cache.patterns())
-
-    def correction(self, identifier: Ark | Urn) -> str | None:
-        """Return the only live name that is a probable correction of an unbound ARK (:mod:`corrections`), or None."""
-        if isinstance(identifier, Urn):
-            return None
-        names = corrections(identifier.basic, self._rule_cache.patterns())
-        live = [name for name, binding in self.fetch(names).items() if binding.is_live] if names else []
-        return live[0] if len(live) == 1 else None
-
     def close(self) -> None:
         """Close the store. Later uses raise :class:`BindingsUnavailable`."""
         self._opening.close()
-        self._changes.number += 1
-
-    @property
-    def is_closed(self) -> bool:
-        """Whether :meth:`close` was called."""
-        return self._opening.is_closed
-
-    @property
-    def failure(self) -> str | None:
-        """Why the store could not be opened, in printable ASCII. It is None if it is open, or was never opened."""
-        return self._opening.failure
-
-    @property
-    def refusal(self) -> str | None:
-        """Why the current version of a table file is not served, in printable ASCII.
-
-        It is None if it is served, or for a database.
-        """
-        store = self._opening.opened
-        return store.refusal if store else None
-
-    @property
-    def unrecorded(self) -> str | None:
-        """Why the copy of the served table file cannot be saved. It is None if it is saved, or for a database.
-
-        Without a copy, a restarted process cannot check the file against the version that was served before.
-        """
-        store = self._opening.opened
-        return store.unrecorded if store else None
+        self.source.own_changes += 1
 
     def now(self) -> datetime:
         """Return the time that is recorded with changes: the current time in UTC."""
@@ -733,7 +467,7 @@ class Bindings:
                         record(transaction)
         finally:
             # After a failed commit, the change can still be in the database.
-            self._changes.number += 1
+            self.source.own_changes += 1
 
     def write(self, write: Callable[[Transaction], T], *, exclusive: bool = False) -> T:
         """Return the result of ``write`` in a transaction. Repeat it if another writer was faster.
@@ -768,12 +502,3 @@ def _require_limit(limit: int, things: str) -> None:
 
 def _fields(target: str | Fields | None, stated: Stated) -> Fields:
     return target if isinstance(target, Fields) else Fields(target=target, **stated)
-
-
-def check_actor(actor: str | None) -> None:
-    """Check the person or program that makes a change. None is permitted.
-
-    Raises :class:`BindingError` with the code ``actor-text`` for a text that the history cannot record.
-    """
-    if actor is not None:
-        validation.check(actor, "actor-text", "actor", MAX_ACTOR)

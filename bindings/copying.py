@@ -75,13 +75,13 @@ def copy_store(old: Bindings, new: Bindings | None, *, progress: Progress | None
     ``copy-differs`` if the two checksums of a table differ, :class:`ReadOnlyBindings` if ``new`` is a file, and
     :class:`BindingsUnavailable`. Nothing is written then.
     """
-    if old.is_snapshot:
+    if old.kind == "snapshot":
         raise BindingError("not-in-snapshot")
     report = progress or (lambda table, rows: None)
     with old.store.snapshot() as snapshot:
         if new is None:
             return [done for table in TABLES if (done := _read(table, snapshot, report)).rows]
-        if new.is_file:
+        if new.kind == "file":
             raise ReadOnlyBindings(f"{new.where} is a file of text, which has no history; copy to a database")
         with new.store.transaction(exclusive=True) as transaction:
             return _write(snapshot, transaction, old.where, new.where, report)

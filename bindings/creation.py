@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from . import changes, minting
 from .changes import Made, NameChange
-from .collection import Bindings, check_actor
+from .collection import Bindings
+from .names.actor import check_actor
 from .names.prefixes.prefixes import PrefixRecords
 
 if TYPE_CHECKING:

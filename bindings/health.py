@@ -83,9 +83,11 @@ def health_document(bindings: Bindings | None) -> dict[str, Any]:
         health |= {"names": count.number, "names_exact": count.exact}
     except BindingsUnavailable:
         health = {"status": "failing", "bindings": "unreadable"}
-    if bindings.is_file:
+    if bindings.kind == "file":
         # The reason can contain parts of the file. It is in the log only.
-        health["file"] = "refused" if bindings.refusal else "unrecorded" if bindings.unrecorded else "served"
+        health["file"] = (
+            "refused" if bindings.source.refusal else "unrecorded" if bindings.source.unrecorded else "served"
+        )
     return health
 
 

@@ -24,8 +24,9 @@ from typing import TYPE_CHECKING
 from ..identifiers.ark import length as lengths
 from ..identifiers.ark.check_character import Coverage
 from ..identifiers.ark.grammar import BASE29, BETANUMERIC, LABEL_PATTERN, RESERVED_NAAN
-from .collection import Bindings, check_actor
+from .collection import Bindings
 from .names import assignment, validation
+from .names.actor import check_actor
 from .names.errors import BindingError, BindingsUnavailable, Collision
 from .names.fields import Fields
 from .names.policy import is_registered

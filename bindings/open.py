@@ -109,7 +109,11 @@ def bindings_at(
     database = database_at(url_or_path)
     opening: Opening[Store] = Opening(str(database), lambda: open_store(database, create=create))
     return Bindings(
-        opening, clock, policy, is_local=isinstance(database, SQLite), is_snapshot=isinstance(database, SnapshotFile)
+        opening,
+        clock,
+        policy,
+        kind="snapshot" if isinstance(database, SnapshotFile) else "database",
+        is_local=isinstance(database, SQLite),
     )
 
 
@@ -127,7 +131,7 @@ def _file_at(
     check_change = PolicyCheck(policy) if policy else no_policy
     store = lambda: FileStore(path, check_change, served=served, state=None if state is None else Path(state))  # noqa: E731
     where = validation.shown(str(path.absolute()), 200)
-    return Bindings(Opening(where, store), clock, policy, is_file=True, is_local=True)
+    return Bindings(Opening(where, store), clock, policy, kind="file", is_local=True)
 
 
 def table_file(url_or_path: str | Path) -> Path | None:

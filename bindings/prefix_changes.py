@@ -1,4 +1,7 @@
-"""Changes of prefix records and rules in a transaction, so that both can change together."""
+"""The records of NAANs and shoulders, and their rules: :attr:`.Bindings.prefixes` and :attr:`.Bindings.rules`.
+
+The functions make a change in a transaction, so that a record and a rule can change together.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +10,18 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Literal
 
 from .names import assignment
+from .names.actor import check_actor
 from .names.errors import BindingError
 from .names.fields import redirect_status
 from .names.prefixes import prefixes
-from .names.prefixes.prefixes import Field
-from .names.prefixes.rules import Rule
+from .names.prefixes.prefixes import Field, Inherited, PrefixEvent, PrefixRecord, PrefixRecords
+from .names.prefixes.rules import Rule, RuleEvent
 
 if TYPE_CHECKING:
+    from .names.binding import Binding
+    from .rule_cache import RuleCache
     from .storage.writing.transaction import Transaction
+    from .stores import Writable
 
 Set = Literal["set", "changed", "unchanged"]
 
@@ -26,7 +33,7 @@ def set_record(
     now: datetime,
     actor: str | None,
 ) -> Set:
-    """Record checked texts about a prefix in its stored form, as :meth:`Bindings.set_prefix`."""
+    """Record checked texts about a prefix in its stored form, as :meth:`Prefixes.set`."""
     existing = transaction.get_prefix(key)
     after = prefixes.changed(existing, key, texts, assignment.later(now, existing.changed) if existing else now, actor)
     if after is existing:
@@ -36,7 +43,7 @@ def set_record(
 
 
 def remove_record(transaction: Transaction, key: str, now: datetime, actor: str | None) -> Literal["removed"]:
-    """Delete the record of a prefix, as :meth:`Bindings.remove_prefix`."""
+    """Delete the record of a prefix, as :meth:`Prefixes.remove`."""
     existing = transaction.get_prefix(key)
     if existing is None:
         raise BindingError("prefix-unknown", f"{key} has no record; run: ararat prefix list")
@@ -45,7 +52,7 @@ def remove_record(transaction: Transaction, key: str, now: datetime, actor: str 
 
 
 def set_rule(transaction: Transaction, key: str, template: str, redirect: int, now: datetime, actor: str | None) -> Set:
-    """Set the rule for a prefix in its stored form, as :meth:`Bindings.set_rule`."""
+    """Set the rule for a prefix in its stored form, as :meth:`Rules.set`."""
     from .names.prefixes.rule_templates import check_template  # it loads the registries
 
     stored, status = check_template(template), redirect_status(redirect)
@@ -57,9 +64,153 @@ def set_rule(transaction: Transaction, key: str, template: str, redirect: int, n
 
 
 def remove_rule(transaction: Transaction, key: str, now: datetime, actor: str | None) -> Literal["removed"]:
-    """Delete the rule for a prefix, as :meth:`Bindings.remove_rule`."""
+    """Delete the rule for a prefix, as :meth:`Rules.remove`."""
     existing = transaction.get_rule(key)
     if existing is None:
         raise BindingError("rule-unknown", f"no rule is set for {key}; run: ararat rule list")
     transaction.remove_rule(key, assignment.later(now, existing.changed), actor)
     return "removed"
+
+
+class Prefixes:
+    """The records of NAANs and shoulders: :attr:`.Bindings.prefixes`."""
+
+    def __init__(self, bindings: Writable, rule_cache: RuleCache) -> None:
+        self._bindings = bindings
+        self._rule_cache = rule_cache
+
+    def set(
+        self,
+        prefix: str,
+        *,
+        who: str | None = None,
+        what: str | None = None,
+        contact: str | None = None,
+        statement: str | None = None,
+        pattern: str | None = None,
+        characters: str | None = None,
+        actor: str | None = None,
+    ) -> Literal["set", "changed", "unchanged"]:
+        """Record texts about a NAAN or shoulder (:class:`~.prefixes.PrefixRecord`).
+
+        An argument that is None does not change the recorded text, and an empty text deletes it. Returns "set",
+        "changed" if ``prefix`` had another record, or "unchanged". Running servers use the record after about a second.
+
+        Raises :class:`BindingError` with the code ``rule-prefix``, ``prefix-text``, ``prefix-pattern``,
+        ``prefix-characters`` or ``prefix-empty``.
+
+        >>> import tempfile
+        >>> from ararat.middleware import open_bindings
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> b = open_bindings(f"{folder.name}/bindings.sqlite", create=True)
+        >>> b.prefixes.set("12345/x5", what="Maps", characters="digits"), b.prefixes.set("12345/x5", what="Old maps")
+        ('set', 'changed')
+        >>> b.prefixes.get("ark:12345/x5").texts
+        {'what': 'Old maps', 'characters': 'digits'}
+        >>> b.prefixes.remove("12345/x5"), b.prefixes.list()
+        ('removed', [])
+        >>> b.close(); folder.cleanup()
+        """
+        check_actor(actor)
+        key = prefixes.check_prefix(prefix)
+        given: dict[prefixes.Field, str | None] = {"who": who, "what": what, "contact": contact}
+        given |= {"statement": statement, "pattern": pattern, "characters": characters}
+        texts = prefixes.check(key, given)
+
+        def write(transaction: Transaction) -> Literal["set", "changed", "unchanged"]:
+            outcome = set_record(transaction, key, texts, self._bindings.now(), actor)
+            if outcome == "unchanged":
+                transaction.rollback()
+            return outcome
+
+        return self._bindings.write(write)
+
+    def remove(self, prefix: str, *, actor: str | None = None) -> Literal["removed"]:
+        """Delete the record of a NAAN or shoulder; its history stays.
+
+        Raises :class:`BindingError` with the code ``prefix-unknown`` if it has no record.
+        """
+        check_actor(actor)
+        key = prefixes.check_prefix(prefix)
+        return self._bindings.write(lambda transaction: remove_record(transaction, key, self._bindings.now(), actor))
+
+    def get(self, prefix: str) -> PrefixRecord | None:
+        """Return the record of exactly this NAAN or shoulder, or None."""
+        key = prefixes.check_prefix(prefix)
+        return next((record for record in self.list() if record.prefix == key), None)
+
+    def history(self, prefix: str) -> list[PrefixEvent]:
+        """Return the changes of the record of a NAAN or shoulder, the oldest first."""
+        return self._bindings.store.prefix_history(prefixes.check_prefix(prefix))
+
+    def remembered(self) -> PrefixRecords:
+        """Return the records of NAANs and shoulders from the memory of this process.
+
+        They are about one second old at most. :meth:`list` reads the store.
+        """
+        return self._rule_cache.records()
+
+    def inherited_statement(self, binding: Binding) -> Inherited | None:
+        """Return the statement of persistence that a name inherits from the record of its NAAN or shoulder.
+
+        Return None if the name has its own statement, or no record has one.
+        """
+        return self.remembered().inherited_statement(binding)
+
+    def list(self) -> list[PrefixRecord]:
+        """Return the records of all NAANs and shoulders in order, each with the rule of the same prefix."""
+        return prefixes.with_rules(self._bindings.store.prefixes(), self._bindings.store.rules())
+
+
+class Rules:
+    """The redirect rules of NAANs and shoulders: :attr:`.Bindings.rules`."""
+
+    def __init__(self, bindings: Writable) -> None:
+        self._bindings = bindings
+
+    def set(
+        self, prefix: str, template: str, *, redirect: int = 302, actor: str | None = None
+    ) -> Literal["set", "changed", "unchanged"]:
+        """Set a rule for all unbound names that begin with ``prefix``, a NAAN or a shoulder.
+
+        ``template`` is a URL or a path of this site that contains a variable (:mod:`rules`). ``redirect`` is 302 or
+        307. Returns "set", "changed" if ``prefix`` had another rule, or "unchanged". Running servers use the rule after
+        about a second. Raises :class:`BindingError`.
+
+        >>> import tempfile
+        >>> from ararat.middleware import open_bindings
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> b = open_bindings(f"{folder.name}/bindings.sqlite", create=True)
+        >>> b.rules.set("ark:12345/x5", "https://example.org/things/${value}")
+        'set'
+        >>> [rule.prefix for rule in b.rules.list()], b.rules.remove("ark:12345/x5"), b.rules.list()
+        (['ark:12345/x5'], 'removed', [])
+        >>> b.close(); folder.cleanup()
+        """
+        check_actor(actor)
+        key = prefixes.check_prefix(prefix)
+
+        def write(transaction: Transaction) -> Literal["set", "changed", "unchanged"]:
+            outcome = set_rule(transaction, key, template, redirect, self._bindings.now(), actor)
+            if outcome == "unchanged":
+                transaction.rollback()
+            return outcome
+
+        return self._bindings.write(write)
+
+    def remove(self, prefix: str, *, actor: str | None = None) -> Literal["removed"]:
+        """Delete the rule of a NAAN or shoulder; its history stays.
+
+        Raises :class:`BindingError` with the code ``rule-unknown`` if it has no rule.
+        """
+        check_actor(actor)
+        key = prefixes.check_prefix(prefix)
+        return self._bindings.write(lambda transaction: remove_rule(transaction, key, self._bindings.now(), actor))
+
+    def history(self, prefix: str) -> list[RuleEvent]:
+        """Return the changes of the rule of a NAAN or shoulder, the oldest first."""
+        return self._bindings.store.rule_history(prefixes.check_prefix(prefix))
+
+    def list(self) -> list[Rule]:
+        """Return the rules of all NAANs and shoulders, in the order of these prefixes."""
+        return sorted(self._bindings.store.rules(), key=lambda rule: rule.prefix)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -24,6 +24,26 @@ if TYPE_CHECKING:
     from .storage.protocols import LastEvent, Row
     from .storage.writing.transaction import Transaction
     from .tables.other_rows import RuleRow, Setting
+
+
+T = TypeVar("T")
+
+
+class Writable(Protocol):
+    """The store and the changes of :class:`.Bindings`, for their parts such as :attr:`.Bindings.rules`."""
+
+    @property
+    def store(self) -> Store:
+        """The open store."""
+        ...
+
+    def now(self) -> datetime:
+        """Return the time that is recorded with changes."""
+        ...
+
+    def write(self, write: Callable[[Transaction], T], *, exclusive: bool = False) -> T:
+        """Return the result of ``write`` in a transaction."""
+        ...
 
 
 class Snapshot(Protocol):

@@ -24,6 +24,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Unpack
 
+from ..bindings.collection import Bindings
 from ..bindings.names.errors import BindingsUnavailable
 from ..bindings.storage.databases.connections import KEPT
 from ..bindings.system.thread_pool import ThreadPool
@@ -51,7 +52,7 @@ from .http.well_known import ask_asgi_site, is_announcement
 from .request_handler import RequestHandler, Respond
 from .resolution.result import Resolution
 from .resolution.settings import Settings, SettingsArguments
-from .resolution.source import BindingSource
+from .resolution.source import BindingSource, source_of
 
 THREADS = KEPT
 """The number of threads for lookups: as many as the connections that a process keeps open for reading."""
@@ -80,7 +81,7 @@ class ResolverASGIMiddleware:
     def __init__(
         self,
         app: ASGISite,
-        bindings: BindingSource,
+        bindings: Bindings | BindingSource,
         *,
         on_resolve: Callable[[Resolution], object] | None = None,
         **settings: Unpack[SettingsArguments],
@@ -92,6 +93,7 @@ class ResolverASGIMiddleware:
             )
         self.app = app
         self.bindings = bindings
+        self._source = source_of(bindings)
         self.settings = Settings(**settings)
         self._handler = RequestHandler(self.settings, bindings, on_resolve)
         self._colons = self._handler.colons
@@ -108,7 +110,7 @@ class ResolverASGIMiddleware:
             may_be_ours = False
             send = self._before_end(scope, send)
         if may_be_ours and scope["type"] == "http":
-            if self.bindings.is_local:
+            if self._source.is_local:
                 answer = self._without_request(scope, self._handler.quick)
             else:
                 answer = None if self._handler.can_wait else self._without_request(scope, self._handler.kept)
@@ -183,7 +185,7 @@ class ResolverASGIMiddleware:
         send: Send,
     ) -> None:
         if respond is None:
-            if self.bindings.is_local and not self._handler.is_failing:
+            if self._source.is_local and not self._handler.is_failing:
                 answer = self._handler.answer(request, failure)
             else:
                 answer = await self._threads.run(self._read, scope, request)

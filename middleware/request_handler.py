@@ -34,11 +34,13 @@ from .resolution.refusals import refuse
 from .resolution.resolver import resolve
 from .resolution.result import Resolution
 from .resolution.settings import Settings
-from .resolution.source import BindingSource
+from .resolution.source import BindingSource, source_of
 
 if TYPE_CHECKING:
+    from ..bindings.collection import Bindings
     from ..bindings.names.binding import Binding
     from ..identifiers import Ark, Urn
+    from .log.logged_names import FirstEntry
     from .log.name_proofs import NameProofs
     from .metrics.instruments import Metrics
     from .metrics.page import MetricsPage
@@ -71,10 +73,13 @@ class RequestHandler:
     """
 
     def __init__(
-        self, settings: Settings, bindings: BindingSource, on_resolve: Callable[[Resolution], object] | None = None
+        self,
+        settings: Settings,
+        bindings: Bindings | BindingSource,
+        on_resolve: Callable[[Resolution], object] | None = None,
     ) -> None:
         self._settings = settings
-        self._bindings = bindings
+        self._bindings = source = source_of(bindings)
         self.metrics: Metrics | None = None
         self.is_announced = settings.well_known and "ark" in settings.schemes
         self._observers: list[Observer] = [] if on_resolve is None else [_observer(on_resolve)]
@@ -93,12 +98,12 @@ class RequestHandler:
         # on_resolve can wait for anything, and the metrics for the records of NAANs and shoulders.
         self.can_wait = on_resolve is not None or self.metrics is not None
         on_failure = None if self.metrics is None else self.metrics.store_failed
-        self._redirects = RedirectCache(bindings, MOST_WHOLE if self._observers else MOST)
+        self._redirects = RedirectCache(source, MOST_WHOLE if self._observers else MOST)
         self._prefix = settings.prefix
-        self._availability = AvailabilityLog(bindings.failure, on_failure=on_failure)
+        self._availability = AvailabilityLog(source.failure, on_failure=on_failure)
         self._proofs: NameProofs | None = None
         if settings.log is None or settings.log_folder is None:
-            self._answers = Answers(settings, bindings.branding)
+            self._answers = Answers(settings, source.branding)
         else:
             from ..bindings.log.folder import LogFolder
             from .log.log_pages import LogPages, no_key
@@ -108,12 +113,12 @@ class RequestHandler:
 
             folder = LogFolder(Path(settings.log_folder))
             logged = bindings_of_log(bindings, folder)
-            names = LoggedNames(folder, logged.first_log_entry if logged else not_logged, f"{settings.log}/")
-            self._answers = Answers(settings, bindings.branding, names.find)
-            page = LogPages(settings, names, logged.log_key if logged else no_key, self._answers)
+            names = LoggedNames(folder, _first_entry(logged) if logged else not_logged, f"{settings.log}/")
+            self._answers = Answers(settings, source.branding, names.find)
+            page = LogPages(settings, names, (lambda: logged.store.log_key()) if logged else no_key, self._answers)
             self._finders.append(LogFiles(settings.log, folder.path, self._answers, page.answer).find)
             if logged is not None:
-                self._proofs = NameProofs(settings, folder, logged.log_entries, self._answers)
+                self._proofs = NameProofs(settings, folder, lambda key: logged.store.log_entries(key), self._answers)
         if settings.feeds:
             from .feeds.dispatch import Feeds
 
@@ -330,7 +335,11 @@ def _observer(on_resolve: Callable[[Resolution], object]) -> Observer:
     return observe
 
 
-def _metrics(settings: Settings, bindings: BindingSource) -> tuple[MetricsPage, Metrics]:
+def _first_entry(logged: Bindings) -> FirstEntry:
+    return lambda key: logged.store.first_log_entry(key)
+
+
+def _metrics(settings: Settings, bindings: Bindings | BindingSource) -> tuple[MetricsPage, Metrics]:
     try:
         from .metrics.page import MetricsPage
     except ImportError:

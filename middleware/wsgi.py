@@ -38,6 +38,8 @@ from .resolution.source import BindingSource
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
+    from ..bindings.collection import Bindings
+
 _log = logging.getLogger(__name__)
 
 
@@ -61,7 +63,7 @@ class ResolverMiddleware:
     def __init__(
         self,
         app: WSGIApplication,
-        bindings: BindingSource,
+        bindings: Bindings | BindingSource,
         *,
         on_resolve: Callable[[Resolution], object] | None = None,
         **settings: Unpack[SettingsArguments],

@@ -43,7 +43,19 @@ ORDERS: dict[str, list[tuple[str, ...]]] = {
     "bindings": [
         *[("system",), ("names",), ("tables",), ("storage",), ("served_file",)],
         # The service.
-        ("changes", "collection", "copying", "creation", "health", "minting", "open", "prefix_changes", "rule_cache"),
+        (
+            "branding",
+            "changes",
+            "collection",
+            "copying",
+            "creation",
+            "health",
+            "minting",
+            "open",
+            "prefix_changes",
+            "rule_cache",
+            "source",
+        ),
         *[("bulk", "checks", "imports", "migration"), ("log",)],
     ],
     "bindings/storage": [

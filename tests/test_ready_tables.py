@@ -35,7 +35,7 @@ def test_a_schema_is_empty_when_it_is_used_again(cluster: Any) -> None:
         new = content(first)
         bindings.bind(NAME, "/1")
         bindings.relocate(NAME, "/2")
-        bindings.set_prefix("12345/x5", what="maps")
+        bindings.prefixes.set("12345/x5", what="maps")
     before = content(first, "SELECT 'bindings'::regclass::oid")
     cluster.recycle(first)
     seconds: list[str] = [cluster.new_schema() for _ in range(20)]

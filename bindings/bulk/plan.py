@@ -15,7 +15,8 @@ from itertools import islice
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..collection import Bindings, check_actor
+from ..collection import Bindings
+from ..names.actor import check_actor
 from ..names.assignment import Change, Outcome
 from ..names.binding import Binding
 from ..names.errors import BindingError, BindingsUnavailable, Collision

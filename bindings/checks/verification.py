@@ -78,7 +78,7 @@ def verify(bindings: Bindings) -> Iterator[StoreFinding]:
 
     Source: POL-023; decision A-08.
     """
-    if bindings.is_file:
+    if bindings.kind == "file":
         from ..served_file.store import require_succession
 
         try:
@@ -86,7 +86,7 @@ def verify(bindings: Bindings) -> Iterator[StoreFinding]:
         except BindingError as error:
             yield finding("file-refused", "", str(error).partition("\n")[0])
         return
-    if bindings.is_snapshot:
+    if bindings.kind == "snapshot":
         raise BindingError("not-in-snapshot")
     with bindings.store.snapshot() as snapshot:
         for code, name, message in snapshot.faults():

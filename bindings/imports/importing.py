@@ -18,9 +18,10 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from ..collection import Bindings, check_actor
+from ..collection import Bindings
 from ..names import assignment, validation
 from ..names import naming as names
+from ..names.actor import check_actor
 from ..names.assignment import Change
 from ..names.binding import NOTHING, Binding, rfc3339
 from ..names.errors import BindingError, BindingsUnavailable, Collision, TableError

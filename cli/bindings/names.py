@@ -431,7 +431,7 @@ def show_command(identifier: str, database: str, as_json: bool) -> int:
     name = read_name(identifier)
     with open_store(database) as bindings:
         binding = bindings.lookup(name)
-        inherited = bindings.inherited_statement(binding) if binding else None
+        inherited = bindings.prefixes.inherited_statement(binding) if binding else None
     if binding is None:
         raise _not_bound(name)
     if as_json:

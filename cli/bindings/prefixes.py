@@ -53,7 +53,7 @@ def set_command(prefix: str, actor: str, database: str, **texts: str | None) -> 
       ararat prefix set 12345/x5 --what Maps --statement 'We keep these names permanently.'
     """
     with open_store(database) as bindings:
-        outcome = bindings.set_prefix(prefix, **texts, actor=actor)
+        outcome = bindings.prefixes.set(prefix, **texts, actor=actor)
     write([f"{outcome} {identifier(prefix)}"])
     return DONE
 
@@ -70,7 +70,7 @@ def show_command(prefix: str, as_json: bool, database: str) -> int:
     from ..render import bindings as records
 
     with open_store(database) as bindings:
-        record = bindings.prefix(prefix)
+        record = bindings.prefixes.get(prefix)
     if record is None:
         raise CommandError(f"{prefix} has no record", ("Fix", "to list records, run: ararat prefix list"), exit_code=NO)
     if as_json:
@@ -86,7 +86,7 @@ def show_command(prefix: str, as_json: bool, database: str) -> int:
 def list_command(as_json: bool, database: str) -> int:
     """List the NAANs and shoulders that have a record, in order, with the kind of things that their names identify."""
     with open_store(database) as bindings:
-        found = bindings.prefixes()
+        found = bindings.prefixes.list()
     sheet = Sheet.of(sys.stdout)
     for record in found:
         if as_json:
@@ -107,7 +107,7 @@ def remove_command(prefix: str, actor: str, database: str) -> int:
     Exit code: 0 done, 2 no such record, 69 no database.
     """
     with open_store(database) as bindings:
-        bindings.remove_prefix(prefix, actor=actor)
+        bindings.prefixes.remove(prefix, actor=actor)
     write([f"removed {identifier(prefix)}"])
     return DONE
 
@@ -126,7 +126,7 @@ def history_command(prefix: str, as_json: bool, database: str) -> int:
     from ..render import bindings as records
 
     with open_store(database) as bindings:
-        events = bindings.prefix_history(prefix)
+        events = bindings.prefixes.history(prefix)
     if not events:
         fix = "to list records, run: ararat prefix list"
         raise CommandError(f"{prefix} has no record and never had one", ("Fix", fix), exit_code=NO)

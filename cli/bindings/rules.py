@@ -44,8 +44,8 @@ def set_command(prefix: str, template: str, redirect: int, actor: str, database:
     Prints set, changed (with the rule before) or unchanged. Exit code: 0 done, 2 refused, 69 no database.
     """
     with open_store(database) as bindings:
-        outcome = bindings.set_rule(prefix, template, redirect=redirect, actor=actor)
-        *earlier, now = bindings.rule_history(prefix)
+        outcome = bindings.rules.set(prefix, template, redirect=redirect, actor=actor)
+        *earlier, now = bindings.rules.history(prefix)
     before = earlier[-1] if outcome == "changed" else None
     # The variables of other resolvers, such as $id, are recorded under their names here.
     recorded = now.template or template
@@ -64,7 +64,7 @@ def remove_command(prefix: str, actor: str, database: str) -> int:
     Exit code: 0 done, 2 no such rule, 69 no database.
     """
     with open_store(database) as bindings:
-        bindings.remove_rule(prefix, actor=actor)
+        bindings.rules.remove(prefix, actor=actor)
     write([f"removed {identifier(prefix)}"])
     return DONE
 
@@ -83,7 +83,7 @@ def history_command(prefix: str, as_json: bool, database: str) -> int:
     from ..render import bindings as records
 
     with open_store(database) as bindings:
-        events = bindings.rule_history(prefix)
+        events = bindings.rules.history(prefix)
     if not events:
         raise CommandError(
             f"{prefix} has no rule and never had one", ("Fix", "to list rules, run: ararat rule list"), exit_code=NO
@@ -102,7 +102,7 @@ def history_command(prefix: str, as_json: bool, database: str) -> int:
 def list_command(as_json: bool, database: str) -> int:
     """List the redirect rules, sorted by prefix, with their templates."""
     with open_store(database) as bindings:
-        rules = bindings.rules()
+        rules = bindings.rules.list()
     sheet = Sheet.of(sys.stdout)
     for rule in rules:
         if as_json:

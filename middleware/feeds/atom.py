@@ -69,7 +69,8 @@ class AtomFeed:
             "atom.xml",
             address=self._address,
             prefix=self._prefix,
-            author=self._bindings.branding().over(self._branding).institution or urlsplit(self._prefix).hostname,
+            author=self._bindings.branding.current().over(self._branding).institution
+            or urlsplit(self._prefix).hostname,
             version=__version__,
             own=self._page(after),
             next=None if page.next is None else self._page(page.next),

@@ -112,7 +112,7 @@ class OaiPmh:
     def _identity(self) -> dict[str, Any]:
         page = self._bindings.list_names(self._selection(by_change=True), limit=10)
         earliest = utc_seconds(page.names[0].changed) if page.names else _EPOCH
-        branding = self._bindings.branding().over(self._branding)
+        branding = self._bindings.branding.current().over(self._branding)
         address = contact_address(branding.contact or "") or ""
         email = address.removeprefix("mailto:")
         if not address.startswith("mailto:") or not _EMAIL.fullmatch(email):

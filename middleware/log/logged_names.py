@@ -47,7 +47,7 @@ def bindings_of_log(bindings: object, folder: LogFolder) -> Bindings | None:
     """
     if not isinstance(bindings, Bindings):
         return None
-    return bindings_at(folder.versions) if bindings.is_file else bindings
+    return bindings_at(folder.versions) if bindings.kind == "file" else bindings
 
 
 class LoggedNames:

@@ -21,6 +21,7 @@ from ... import __version__
 from ...bindings.collection import Bindings
 from ...bindings.names.errors import BindingsUnavailable
 from ...identifiers.ark.grammar import naan_of
+from ..resolution.source import source_of
 
 if TYPE_CHECKING:
     from ..resolution.result import Resolution
@@ -53,9 +54,9 @@ class Metrics:
     ``bindings`` has the records of NAANs and shoulders, and the number of names.
     """
 
-    def __init__(self, settings: Settings, bindings: BindingSource) -> None:
+    def __init__(self, settings: Settings, bindings: Bindings | BindingSource) -> None:
         self._bindings = bindings
-        self._records = bindings.prefix_records
+        self._records = source_of(bindings).prefix_records
         self._naans = frozenset(f"ark:{naan}/" for naan in settings.naans or ())
         # labels() takes longer than a lookup here.
         self._resolutions: dict[tuple[str, str], Counter] = {}

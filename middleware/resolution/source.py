@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping
 from typing import TYPE_CHECKING, Protocol
 
+from ...bindings.collection import Bindings
 from ...bindings.names.branding.model import NO_BRANDING, Branding
 from ...bindings.names.prefixes.prefixes import NO_RECORDS
 from ...identifiers import Ark, Urn
@@ -15,8 +16,13 @@ if TYPE_CHECKING:
     from ...bindings.names.prefixes.rules import RuleMatch
 
 
+def source_of(bindings: Bindings | BindingSource) -> BindingSource:
+    """Return what a resolver reads of bindings."""
+    return bindings.source if isinstance(bindings, Bindings) else bindings
+
+
 class BindingSource(Protocol):
-    """The bindings that a resolver reads. :class:`~ararat.middleware.Bindings` has these methods.
+    """The bindings that a resolver reads. :attr:`.Bindings.source` has these methods.
 
     A class of a site that inherits from this one needs only ``fetch``; it then has no rules and no prefix records.
     """

@@ -67,7 +67,7 @@ def bench_asgi_threads(tell, in_turns, tmp_path, cluster):
             # The time of all threads counts here, and not only that of the event loop.
             taken: dict[str, list[float]] = {"in the event loop": [], "in threads": []}
             for _, where in in_turns(taken, 100):
-                bindings.is_local = where == "in the event loop"
+                bindings.source.is_local = where == "in the event loop"
                 begun = time.perf_counter()
                 asyncio.run(redirects(app))
                 taken[where].append(1e6 * (time.perf_counter() - begun) / NAMES)

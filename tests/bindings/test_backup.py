@@ -39,10 +39,10 @@ def test_a_dump_can_be_restored_with_its_history(cluster, open_store, tmp_path):
     bindings = open_store(first)
     bindings.bind("ark:12345/x", "https://example.org/1", metadata={"what": "\u1e24"})
     bindings.relocate("ark:12345/x", "https://example.org/2")
-    bindings.set_rule("ark:12345/x5", "https://example.org/${value}")
+    bindings.rules.set("ark:12345/x5", "https://example.org/${value}")
     run("PostgreSQL", {"ARARAT_DATABASE": first, "EMPTY_DATABASE": second}, tmp_path, str(cluster.binaries))
     restored = open_store(second)
     assert restored.lookup("ark:12345/x") == bindings.lookup("ark:12345/x")
     assert restored.history("ark:12345/x") == bindings.history("ark:12345/x")
-    assert restored.rules() == bindings.rules()
+    assert restored.rules.list() == bindings.rules.list()
     assert restored.bind("ark:12345/y", "https://example.org/3") == "bound"

@@ -220,7 +220,7 @@ def test_transactions_with_the_same_names_in_another_order_do_not_block_each_oth
 
 
 def test_minted_and_chosen_names_are_created_together(bindings: Bindings) -> None:
-    bindings.set_prefix("12345/t7", pattern="10^2")
+    bindings.prefixes.set("12345/t7", pattern="10^2")
     wanted = [binding(NAME), *[MintedChange("12345/t7", binding)] * 60, *[MintedChange("ark:12345/x5", binding)] * 2]
     made = create(bindings, wanted, actor="me")
     keys = [each.after.identifier for each in made]
@@ -238,14 +238,14 @@ def test_minted_and_chosen_names_are_created_together(bindings: Bindings) -> Non
 
 
 def test_a_minted_name_is_none_of_the_chosen_ones(bindings: Bindings) -> None:
-    bindings.set_prefix("12345/t7", pattern="10^1")
+    bindings.prefixes.set("12345/t7", pattern="10^1")
     chosen = [binding(f"ark:12345/t7{number}") for number in range(5)]
     made = create(bindings, [*[MintedChange("12345/t7", binding)] * 5, *chosen])
     assert {each.after.identifier for each in made} == {f"ark:12345/t7{number}" for number in range(10)}
 
 
 def test_concurrent_creations_never_mint_the_same_name(bindings: Bindings) -> None:
-    bindings.set_prefix("12345/t7", pattern="10^3")
+    bindings.prefixes.set("12345/t7", pattern="10^3")
     barrier = Barrier(8)
 
     def write(_: int) -> list[str]:
@@ -291,13 +291,18 @@ def test_nothing_is_written_if_the_callback_fails(bindings: Bindings) -> None:
         lambda: recorded.bind(NAME, "/1"),
         lambda: mint(recorded, "12345/x5"),
         lambda: import_table(recorded, io.BytesIO(b"identifier,target\nark:12345/i1,/i\n")),
-        lambda: recorded.set_prefix("12345/x5", who="Library"),
-        lambda: recorded.set_rule("12345/x5", "https://example.org/${value}"),
+        lambda: recorded.prefixes.set("12345/x5", who="Library"),
+        lambda: recorded.rules.set("12345/x5", "https://example.org/${value}"),
     ]
     for change in changes:
         with pytest.raises(ZeroDivisionError):
             change()
-    assert (bindings.count().number, bindings.prefixes(), bindings.rules(), noted(bindings)) == (0, [], [], [])
+    assert (bindings.count().number, bindings.prefixes.list(), bindings.rules.list(), noted(bindings)) == (
+        0,
+        [],
+        [],
+        [],
+    )
 
 
 def test_a_fault_of_the_database_in_the_callback_leaves_nothing(bindings: Bindings) -> None:

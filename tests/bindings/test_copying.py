@@ -36,7 +36,7 @@ def fill(bindings: Bindings) -> Bindings:
     bindings.withdraw("ark:12345/x5", reason="gone", successor="https://example.org/new")
     mint(bindings, "12345/k5", length=3, sequential=True, count=3)
     bindings.delete("ark:12345/k5000")
-    bindings.set_rule("ark:12345/r5", "https://example.org/${value}")
+    bindings.rules.set("ark:12345/r5", "https://example.org/${value}")
     operation = {"action": "import", "started": TIME, "names": 0, "parameters": HOSTILE}
     prefix = {"prefix": "ark:12345/", "who": "A library", "changed": TIME, "revision": 1}
     account = {"name": "maria", "role": "curator", "created": TIME}
@@ -99,7 +99,7 @@ def test_a_copy_can_be_changed(bindings: Bindings, other: str, open_store: Calla
         assert store.bind("ark:12345/new", "/new") == "bound"
         assert mint(store, "12345/k5", length=3, sequential=True) == ["ark:12345/k5003"]
         assert store.restore("ark:12345/x5", resource="R1") == "restored"
-        store.set_rule("ark:12345/r6", "https://example.org/${value}")
+        store.rules.set("ark:12345/r6", "https://example.org/${value}")
     with engine(new).begin() as connection:
         operation = insert(schema.operations).values(action="import", started=TIME)
         assert connection.execute(operation.returning(schema.operations.c.id)).scalar() == 42
@@ -172,8 +172,8 @@ def test_a_file_is_copied_with_one_event_for_each_name(
             copy_store(new, old)
     assert [event.action for event in new.history("ark:12345/k5000")] == ["reserved"]
     assert mint(new, "12345/k5", length=3, digits=True, sequential=True) == ["ark:12345/k5002"]
-    assert [rule.prefix for rule in new.rules()] == ["ark:12345/r5"]
-    assert [(record.prefix, record.who) for record in new.prefixes()] == [("ark:12345/x", "A library")]
+    assert [rule.prefix for rule in new.rules.list()] == ["ark:12345/r5"]
+    assert [(record.prefix, record.who) for record in new.prefixes.list()] == [("ark:12345/x", "A library")]
     assert list(verify(new)) == []
 
 

@@ -153,13 +153,13 @@ def test_a_used_name_is_never_minted(bindings: Bindings) -> None:
 
 
 def test_names_of_a_rule_are_not_minted(bindings: Bindings) -> None:
-    bindings.set_rule("ark:12345/x5", "https://example.org/${value}")
+    bindings.rules.set("ark:12345/x5", "https://example.org/${value}")
     for namespace in ("12345/x5", "12345/x57"):
         with pytest.raises(BindingError, match="the rule for ark:12345/x5 already answers every name") as refused:
             mint(bindings, namespace)
         assert refused.value.code == "mint-under-rule"
     assert mint(bindings, "12345/x5", under_rule=True)[0].startswith("ark:12345/x5")
-    bindings.set_rule("ark:12345/x6b", "https://example.org/${value}")
+    bindings.rules.set("ark:12345/x6b", "https://example.org/${value}")
     made = mint(bindings, "12345/x6", length=1, count=28)
     assert "ark:12345/x6b" not in made
     assert len(mint(bindings, "12345/x7", count=3)) == 3
@@ -238,7 +238,7 @@ def test_mint_reads_the_prefix_records_after_its_lock(bindings: Bindings, monkey
 
     def begin_after_another_writer(**options: Any) -> Any:
         monkeypatch.undo()
-        bindings.set_prefix("12345/x5", pattern="10^3")
+        bindings.prefixes.set("12345/x5", pattern="10^3")
         return begin(**options)
 
     monkeypatch.setattr(bindings, "transaction", begin_after_another_writer)

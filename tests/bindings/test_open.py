@@ -207,7 +207,7 @@ def test_sqlite_never_replaces_a_row(
     database = f"sqlite:///{tmp_path / 'bindings.sqlite'}"
     bindings = open_store(database)
     bindings.bind(NAME, "/x", resource="R1")
-    bindings.set_rule("ark:12345/t5", "/${value}")
+    bindings.rules.set("ark:12345/t5", "/${value}")
     mint(bindings, "12345/x5")
     if many:
         # An import of many rows drops the triggers within its transaction.

@@ -78,12 +78,12 @@ def test_a_change_that_does_not_fit_the_state_is_refused(bindings: Bindings, cha
 def test_no_public_answer_shows_a_reserved_name(bindings: Bindings) -> None:
     bindings.bind("ark:12345/c", "https://e.example/c/", passthrough=True)
     bindings.reserve("ark:12345/c/x", "https://e.example/secret", metadata={"what": "T"})
-    bindings.set_rule("ark:12345/r", "https://e.example/${value}")
+    bindings.rules.set("ark:12345/r", "https://e.example/${value}")
     bindings.reserve("ark:12345/r1", "https://e.example/secret", passthrough=True)
     settings = Settings(prefix="https://r.example", naans=("12345",), forward=True)
 
     def answer(identifier: str):
-        return resolve(identifier, bindings.fetch, bindings.binding_by_rule, settings)
+        return resolve(identifier, bindings.fetch, bindings.source.binding_by_rule, settings)
 
     for name in ("ark:12345/c/x", "ark:12345/r1"):
         for inflection in ("", "?", "??", "?info", "?x"):

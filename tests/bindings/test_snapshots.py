@@ -43,10 +43,10 @@ def fill(bindings: Bindings) -> None:
         bindings.bind(name, **given)
     bindings.withdraw("ark:12345/lost", reason="Burnt", successor="ark:12345/x1")
     bindings.reserve("ark:12345/reserved", TARGET)
-    bindings.set_rule("ark:12345/x7", "https://rules.example/${suffix}")
-    bindings.set_prefix("ark:12345/", who="The Museum", statement="Names are kept.")
-    bindings.set_prefix("ark:12345/x9", who="The Archive", pattern="29^4+check")
-    bindings.set_branding(check({"institution": "The Museum"}))
+    bindings.rules.set("ark:12345/x7", "https://rules.example/${suffix}")
+    bindings.prefixes.set("ark:12345/", who="The Museum", statement="Names are kept.")
+    bindings.prefixes.set("ark:12345/x9", who="The Archive", pattern="29^4+check")
+    bindings.branding.set(check({"institution": "The Museum"}))
 
 
 def answers(bindings: Bindings, **settings: Any) -> dict[tuple[str, str], Any]:
@@ -73,7 +73,7 @@ def test_a_resolver_answers_from_a_snapshot_as_from_its_source(bindings: Binding
         assert {answer[0] for answer in expected.values()} >= {200, 302, 303, 307, 404, 410}
         assert answers(copy) == expected
         assert list(copy.list_names().names) == list(bindings.list_names().names)
-        assert (copy.count(), copy.is_local, copy.is_read_only) == (bindings.count(), True, True)
+        assert (copy.count(), copy.source.is_local, copy.is_read_only) == (bindings.count(), True, True)
 
 
 def test_a_snapshot_has_the_places_of_names_in_the_log(open_store: Callable[..., Bindings], tmp_path: Path) -> None:

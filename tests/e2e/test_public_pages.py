@@ -41,7 +41,7 @@ def site(tmp_path: Any) -> Client:
     folder = LogFolder(tmp_path / "log")
     assert isinstance(bindings.store, DatabaseStore)
     initialize(bindings.store, folder, tmp_path / "log.key", "identifiers." + "x" * 60 + ".example.org/log")
-    bindings.set_prefix("12345/x5", what="Maps", who="The Map Library", contact="a@example.org", pattern="29^8+check")
+    bindings.prefixes.set("12345/x5", what="Maps", who="The Map Library", contact="a@example.org", pattern="29^8+check")
     settings = {
         "institution": "The Map Library",
         "logo": data_url(LOGO),

@@ -82,7 +82,7 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespace]:
         with (folder / "names.csv").open("rb") as table:
             import_table(bindings, table)
         bindings.withdraw("ark:12345/twig", reason="Lost", successor="ark:12345/idea")
-        bindings.set_rule("ark:12345/r", "https://example.org/rule/${suffix}")
+        bindings.rules.set("ark:12345/r", "https://example.org/rule/${suffix}")
         settings = CONFIGURED | {"log_folder": str(folder / "log")}
         asgi = ResolverASGIMiddleware(site, bindings, **settings)  # type: ignore[arg-type]
         wsgi = ResolverMiddleware(wsgi_site, bindings, **settings)  # type: ignore[arg-type]

@@ -158,7 +158,7 @@ def made(tmp_path: Path, open_store: Callable[..., Bindings], database: str) -> 
             else:
                 assert import_table(bindings, file).written
             if ruled:
-                bindings.set_rule("ark:12345/b", "https://rule.example/${value}")
+                bindings.rules.set("ark:12345/b", "https://rule.example/${value}")
             stores.append(bindings)
         return stores
 

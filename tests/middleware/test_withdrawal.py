@@ -72,7 +72,7 @@ def client(bindings: Bindings) -> Client:
         bindings.bind(**name)
     for identifier in WITHDRAWN:
         bindings.withdraw(identifier)
-    bindings.set_rule("ark:12345/v", "https://a.example/${value}")
+    bindings.rules.set("ark:12345/v", "https://a.example/${value}")
     app = ResolverMiddleware(
         site, bindings, prefix="https://r.example", naans=["12345"], forward=True, services="/uri-res"
     )

@@ -69,7 +69,7 @@ def _reader(
     bindings = open_store(url)
     bindings.bind(NAME, "https://example.org/1")
     bindings.reserve(RESERVED)
-    bindings.set_prefix("ark:12345/x5", what="Maps")
+    bindings.prefixes.set("ark:12345/x5", what="Maps")
     accounts = Accounts(bindings)
     ada = accounts.add("ada", "administrator")
     _, secret = accounts.create_token("ada", "test")

@@ -19,9 +19,9 @@ class BrandingOperations(Recorder):
     def brandings(self, caller: Caller | None) -> list[BrandingVersion]:
         """Return the recorded branding and all earlier ones, the newest first."""
         require_administrator(caller)
-        return self.bindings.branding_history()
+        return self.bindings.branding.history()
 
     def set_branding(self, caller: Caller | None, branding: Branding, *, revision: int | None = None) -> None:
-        """Record a checked branding. ``revision`` is as for :meth:`Bindings.set_branding`."""
+        """Record a checked branding. ``revision`` is as for :meth:`.RecordedBranding.set`."""
         with self.recording(caller, "branding.set", require=require_administrator, outcome="set") as (bindings, known):
-            bindings.set_branding(branding, revision=revision, actor=known.actor)
+            bindings.branding.set(branding, revision=revision, actor=known.actor)

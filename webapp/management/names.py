@@ -95,7 +95,7 @@ class NameOperations(Recorder):
     def owners(self, caller: Caller | None, keys: Iterable[str]) -> dict[str, str]:
         """Return who first recorded each name, by the key of the name. Names without a recorded actor are left out."""
         require_account(caller)
-        return self.bindings.owners(keys)
+        return self.bindings.store.first_actors(keys)
 
     def history(self, caller: Caller | None, name: Name) -> list[Event]:
         """Return the changes of a name, oldest first; also of a deleted name."""

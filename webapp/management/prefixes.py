@@ -34,19 +34,19 @@ class PrefixOperations(Recorder):
     def prefixes(self, caller: Caller | None) -> list[PrefixRecord]:
         """Return all records in the order of their prefixes, each with its rule."""
         require_account(caller)
-        return self.bindings.prefixes()
+        return self.bindings.prefixes.list()
 
     def prefix(self, caller: Caller | None, prefix: str) -> PrefixRecord:
         """Return the record of exactly this prefix with its rule. Raises :class:`Missing`: ``prefix-unknown``."""
         require_account(caller)
-        if (found := self.bindings.prefix(prefix)) is None:
+        if (found := self.bindings.prefixes.get(prefix)) is None:
             raise _missing(prefixes.check_prefix(prefix))
         return found
 
     def prefix_history(self, caller: Caller | None, prefix: str) -> list[PrefixEvent]:
         """Return the changes of a record, oldest first; also of a removed record."""
         require_account(caller)
-        if not (events := self.bindings.prefix_history(prefix)):
+        if not (events := self.bindings.prefixes.history(prefix)):
             raise _missing(prefixes.check_prefix(prefix))
         return events
 

@@ -43,7 +43,9 @@ class OwnNames:
         except IdentifierError:
             return False
         bindings = self._bindings
-        found = resolve(asked, bindings.fetch, bindings.binding_by_rule, Settings(), prefixes=bindings.prefix_records)
+        found = resolve(
+            asked, bindings.fetch, bindings.source.binding_by_rule, Settings(), prefixes=bindings.source.prefix_records
+        )
         return found.problem is None or found.problem.code != "not-bound"
 
     def asking(self, elsewhere: Fetch) -> Fetch:

@@ -240,7 +240,7 @@ def test_an_undo_of_an_import_keeps_rules_and_counters(bindings: Bindings) -> No
         bindings, "identifier,target,kind", "ark:12345/r,https://e.example/${value},rule", "ark:12345/x,/1,"
     )
     undo_operation(bindings, number)
-    assert [rule.prefix for rule in bindings.rules()] == ["ark:12345/r"]
+    assert [rule.prefix for rule in bindings.rules.list()] == ["ark:12345/r"]
 
 
 def test_a_dry_run_writes_nothing(filled: Bindings) -> None:

@@ -166,7 +166,7 @@ def test_a_refused_restoration_restores_nothing(tree: Bindings, monkeypatch: pyt
 def test_no_rule_or_passthrough_answers_below_a_withdrawn_tree(bindings: Bindings) -> None:
     bindings.bind(name("c"), "https://e.example/c/", passthrough=True)
     bindings.bind(name("c/1"), "https://e.example/1", passthrough=True)
-    bindings.set_rule("ark:12345/c", "https://e.example/${value}")
+    bindings.rules.set("ark:12345/c", "https://e.example/${value}")
     withdraw_below(bindings, name("c"))
     for below in ("c", "c/1", "c/1/2", "c/other"):
-        assert resolve(name(below), bindings.fetch, bindings.binding_by_rule, Settings()).status == 410
+        assert resolve(name(below), bindings.fetch, bindings.source.binding_by_rule, Settings()).status == 410

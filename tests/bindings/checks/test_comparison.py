@@ -27,7 +27,7 @@ def pair(request: pytest.FixtureRequest, tmp_path: Path, bindings: Bindings, ope
     """A store, and a copy of it in each kind of database, with some names."""
     for number in range(8):
         bindings.bind(f"ark:12345/x{number}", "/x", resource="R1")
-    bindings.set_rule("ark:12345/r5", "https://example.org/${value}")
+    bindings.rules.set("ark:12345/r5", "https://example.org/${value}")
     mint(bindings, "12345/k5", length=3, sequential=True)
     postgresql = request.param == "postgresql"
     copy = open_store(request.getfixturevalue("cluster").new_schema() if postgresql else tmp_path / "copy.sqlite")
@@ -45,8 +45,8 @@ CHANGES = [
     pytest.param(lambda b: b.bind("ark:12345/x9", "/y"), ("ark:12345/x9", "lost"), id="bound"),
     pytest.param(lambda b: b.bind("ark:12345/a", "/y"), ("ark:12345/a", "lost"), id="bound before the others"),
     pytest.param(lambda b: b.delete("ark:12345/k5000"), ("ark:12345/k5000", "older"), id="deleted"),
-    pytest.param(lambda b: b.set_rule("ark:12345/r5", "/${value}"), ("ark:12345/r5", "older"), id="rule"),
-    pytest.param(lambda b: b.remove_rule("ark:12345/r5"), ("ark:12345/r5", "older"), id="removed rule"),
+    pytest.param(lambda b: b.rules.set("ark:12345/r5", "/${value}"), ("ark:12345/r5", "older"), id="rule"),
+    pytest.param(lambda b: b.rules.remove("ark:12345/r5"), ("ark:12345/r5", "older"), id="removed rule"),
 ]
 
 
@@ -73,8 +73,8 @@ def test_changes_in_both_stores_are_recognized(pair: tuple[Bindings, Bindings]) 
     old.relocate(NAME, "/a")
     new.relocate(NAME, "/b")
     new.relocate(NAME, "/c")
-    old.set_rule("ark:12345/r6", "/a/${value}")
-    new.set_rule("ark:12345/r6", "/b/${value}")
+    old.rules.set("ark:12345/r6", "/a/${value}")
+    new.rules.set("ark:12345/r6", "/b/${value}")
     assert found(old, new) == found(new, old) == [("ark:12345/r6", "diverged"), (NAME, "diverged")]
 
 

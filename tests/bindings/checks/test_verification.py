@@ -60,9 +60,9 @@ def full(bindings: Bindings) -> Bindings:
     bindings.delete("ark:12345/k5000")
     bindings.reserve("ark:12345/k5000", resource="R5")
     bindings.delete("ark:12345/k5001")
-    bindings.set_rule("ark:12345/r5", "https://example.org/${value}")
-    bindings.set_rule("ark:12345/r6", "https://example.org/${value}")
-    bindings.remove_rule("ark:12345/r6")
+    bindings.rules.set("ark:12345/r5", "https://example.org/${value}")
+    bindings.rules.set("ark:12345/r6", "https://example.org/${value}")
+    bindings.rules.remove("ark:12345/r6")
     execute(
         bindings,
         "INSERT INTO operations (action, started, names) VALUES ('import', '2026-10-04T12\\:00\\:00.000000Z', 1)",

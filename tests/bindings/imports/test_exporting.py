@@ -200,23 +200,23 @@ def fill(bindings: Bindings) -> set[str]:
     bindings.bind(numbered[1], "/1", metadata={"what": "Été"})
     bindings.bind(drawn[0], "/2")
     bindings.withdraw(drawn[0], reason="Lost")
-    bindings.set_rule("ark:12345/", "https://example.org/${content}")
-    bindings.set_rule("ark:12345/x7", "/things?id=${value}", redirect=307)
+    bindings.rules.set("ark:12345/", "https://example.org/${content}")
+    bindings.rules.set("ark:12345/x7", "/things?id=${value}", redirect=307)
     return {*numbered, *checked, *drawn}
 
 
 def require_the_same(copy: Bindings, bindings: Bindings, minted: set[str]) -> None:
     assert all_of(copy) == all_of(bindings)
-    assert [rule.as_dict() | {"changed": ""} for rule in copy.rules()] == [
-        rule.as_dict() | {"changed": ""} for rule in bindings.rules()
+    assert [rule.as_dict() | {"changed": ""} for rule in copy.rules.list()] == [
+        rule.as_dict() | {"changed": ""} for rule in bindings.rules.list()
     ]
     name = names.read("ark:12345/x7abc")
-    asked = copy.binding_by_rule(name), bindings.binding_by_rule(name)
+    asked = copy.source.binding_by_rule(name), bindings.source.binding_by_rule(name)
     assert [(ruled.binding.target, ruled.binding.redirect) for ruled in asked if ruled] == [
         ("/things?id=x7abc", 307)
     ] * 2
-    for rule in copy.rules():
-        copy.remove_rule(rule.prefix)
+    for rule in copy.rules.list():
+        copy.rules.remove(rule.prefix)
     again = mint(copy, "12345/x5", length=2, digits=True, sequential=True, count=5)
     assert again == [f"ark:12345/x5{number:02}" for number in range(5, 10)]
     more = mint(copy, "12345/t1", length=2, digits=True, count=60)

@@ -43,9 +43,9 @@ def full(bindings: Bindings) -> Bindings:
     bindings.withdraw("ark:12345/x5", reason="gone", successor="https://example.org/new")
     mint(bindings, "12345/k5", length=3, sequential=True, count=3)
     bindings.delete("ark:12345/k5000")
-    bindings.set_rule("ark:12345/r5", "https://example.org/${value}")
-    bindings.set_rule("ark:12345/r6", "https://example.org/${value}")
-    bindings.remove_rule("ark:12345/r6")
+    bindings.rules.set("ark:12345/r5", "https://example.org/${value}")
+    bindings.rules.set("ark:12345/r6", "https://example.org/${value}")
+    bindings.rules.remove("ark:12345/r6")
     prefix = {"prefix": "ark:12345/", "who": "A library", "changed": TIME, "revision": 1}
     rows = (
         (schema.operations, {"action": "import", "started": TIME, "names": 0, "parameters": '{"file":"a.csv"}'}),

@@ -57,7 +57,7 @@ def test_other_names_have_no_corrections(key):
 @pytest.fixture
 def ask(bindings):
     """ask(identifier, media type) returns the answer of a resolver with one checked name."""
-    bindings.set_prefix("ark:13030/xf9", pattern="29^4+check")
+    bindings.prefixes.set("ark:13030/xf9", pattern="29^4+check")
     bindings.bind(RIGHT, "/right")
     client = Client(ResolverMiddleware(None, bindings))  # type: ignore[arg-type]
 
@@ -152,7 +152,7 @@ def test_a_404_hints_at_a_typing_error_where_names_have_check_characters(
 
 
 def test_a_404_hints_at_a_typing_error_where_a_prefix_record_has_a_check_character(bindings: Bindings) -> None:
-    bindings.set_prefix("ark:13030/xf9", pattern="29^4+check")
+    bindings.prefixes.set("ark:13030/xf9", pattern="29^4+check")
     client = Client(ResolverMiddleware(site, bindings))
     assert "mistyped" in client.get("/ark:13030/xf93tg2q").text
     assert "mistyped" not in client.get("/ark:13030/xf93gt2q").text

@@ -126,7 +126,7 @@ def test_a_file_store_applies_the_policy(tmp_path):
         open_file(file, policy=P, served=False)
     assert (refused.value.code, refused.value.line) == ("name-reserved", 3)
     with open_bindings(file, policy=P) as bindings:
-        assert "name-reserved" in str(bindings.refusal)
+        assert "name-reserved" in str(bindings.source.refusal)
 
 
 def test_mint_uses_the_shoulders_of_the_policy(database):

@@ -38,8 +38,8 @@ def test_a_file_is_a_store(bindings: Bindings, file: Path) -> None:
     assert found.changed.timestamp() == pytest.approx(file.stat().st_mtime, abs=1e-3)
     assert sorted(bindings.fetch([A, B, "ark:12345/c"])) == [A, B]
     assert bindings.lookup("ark:12345/c") is None
-    assert bindings.refusal is None
-    assert bindings.is_file
+    assert bindings.source.refusal is None
+    assert bindings.kind == "file"
     assert str(file) in repr(bindings)
 
 
@@ -69,7 +69,7 @@ def test_a_file_applies_rules_and_ignores_minted_names(tmp_path: Path, open_stor
     header = "identifier,target,kind,status\n"
     path.write_text(header + "".join(f"{row}\n" for row in (*rows, "ark:12345/t1,,,reserved", f"{A},/1,,")))
     bindings = open_store(path)
-    ruled = bindings.binding_by_rule(names.read("ark:12345/x57"))
+    ruled = bindings.source.binding_by_rule(names.read("ark:12345/x57"))
     assert ruled is not None
     assert ruled.binding.target == "https://a.example/x57"
     application = Client(ResolverMiddleware(NotFound(), bindings, prefix="https://example.org"))
@@ -82,7 +82,7 @@ def test_a_file_applies_rules_and_ignores_minted_names(tmp_path: Path, open_stor
     beside = path.with_suffix(".new")
     beside.write_text(f"{header}ark:12345/x5,https://b.example/${{value}},rule,\n{A},/1,,\n")
     beside.replace(path)
-    until(lambda: bindings.lookup(A) and bindings.rules()[0].template == "https://b.example/${value}")
+    until(lambda: bindings.lookup(A) and bindings.rules.list()[0].template == "https://b.example/${value}")
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_an_invalid_file_answers_nothing_until_it_is_corrected(
     assert "\n" not in caplog.records[0].getMessage()
     put(file, f"{A},/1,,,")
     until(lambda: answers(bindings))
-    assert (target(bindings, A), bindings.refusal) == ("/1", None)
+    assert (target(bindings, A), bindings.source.refusal) == ("/1", None)
 
 
 def answers(bindings: Bindings) -> bool:
@@ -182,7 +182,7 @@ def test_a_new_version_replaces_the_old_one(bindings: Bindings, file: Path) -> N
     found = bindings.lookup(A)
     assert found is not None
     assert (found.status, found.reason) == ("withdrawn", "Lost")
-    assert bindings.refusal is None
+    assert bindings.source.refusal is None
 
 
 @pytest.mark.parametrize(
@@ -205,18 +205,18 @@ def test_a_version_that_reassigns_or_drops_names_is_refused(
     lines: list[str], said: list[str], bindings: Bindings, file: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     put(file, *lines)
-    until(lambda: target(bindings, A) and bindings.refusal)
+    until(lambda: target(bindings, A) and bindings.source.refusal)
     for words in said:
-        assert words in str(bindings.refusal)
+        assert words in str(bindings.source.refusal)
     for _ in range(5):
         time.sleep(0.01)
         assert [target(bindings, A), target(bindings, B)] == ["/1", "/2"]
     errors = [record for record in caplog.records if record.levelno == logging.ERROR]
     assert len(errors) == 1
-    assert str(bindings.refusal) in errors[0].getMessage()
+    assert str(bindings.source.refusal) in errors[0].getMessage()
     put(file, f"{A},/5,R1,,", f"{B},/2,,,")
     until(lambda: target(bindings, A) == "/5")
-    assert bindings.refusal is None
+    assert bindings.source.refusal is None
 
 
 def test_a_version_publishes_a_reserved_name_only_with_the_status_live(bindings: Bindings, file: Path) -> None:
@@ -234,12 +234,12 @@ def test_a_deleted_file_is_answered_from_memory(
     bindings: Bindings, file: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     file.rename(file.with_suffix(".away"))
-    until(lambda: target(bindings, A) and bindings.refusal)
+    until(lambda: target(bindings, A) and bindings.source.refusal)
     assert [target(bindings, A) for _ in range(10)] == ["/1"] * 10
-    assert "cannot be read: No such file" in str(bindings.refusal)
+    assert "cannot be read: No such file" in str(bindings.source.refusal)
     assert len([record for record in caplog.records if record.levelno == logging.ERROR]) == 1
     file.with_suffix(".away").rename(file)
-    until(lambda: target(bindings, A) and bindings.refusal is None)
+    until(lambda: target(bindings, A) and bindings.source.refusal is None)
 
 
 def test_a_file_is_checked_at_most_once_per_second_and_on_demand(
@@ -377,8 +377,8 @@ def test_a_closed_file_store_raises(bindings: Bindings) -> None:
 def test_a_pipe_is_refused_without_waiting(bindings: Bindings, file: Path) -> None:
     file.unlink()
     os.mkfifo(file)
-    until(lambda: target(bindings, A) and bindings.refusal)
-    assert "not a regular file" in str(bindings.refusal)
+    until(lambda: target(bindings, A) and bindings.source.refusal)
+    assert "not a regular file" in str(bindings.source.refusal)
     put(file, f"{A},/9,R1,,", f"{B},/2,,,")
     until(lambda: target(bindings, A) == "/9")
 

@@ -58,7 +58,7 @@ def test_a_binding_is_made_from_its_line_at_the_first_use(tmp_path: Path) -> Non
 def test_an_equal_second_line_is_accepted(file: Path, open_store: Callable[..., Bindings]) -> None:
     put(file, f"{A},/1,R1,,", f"{B},/2,,,", f"{A},/1,R1,,", "ark:/12345/-a,/1,,,")
     bindings = open_store(file)
-    assert (bindings.refusal, target(bindings, A)) == (None, "/1")
+    assert (bindings.source.refusal, target(bindings, A)) == (None, "/1")
     assert bindings.history(B)[0].source == "bindings.csv, line 3"
 
 
@@ -117,12 +117,12 @@ def test_a_new_version_must_follow_the_rules_of_an_import(
         bindings = open_store(file)
     else:
         accepted = open_file(file, served=False).lookup(A) if code is None else None
-        until(lambda: bindings.lookup(A) == accepted or bindings.refusal)
+        until(lambda: bindings.lookup(A) == accepted or bindings.source.refusal)
     if code is None:
-        assert bindings.refusal is None
+        assert bindings.source.refusal is None
         assert file.with_name("bindings.csv.served").read_text() == after
     else:
-        assert f"({code})" in str(bindings.refusal)
+        assert f"({code})" in str(bindings.source.refusal)
         assert bindings.lookup(A) == served
         assert file.with_name("bindings.csv.served").read_text() == before
 

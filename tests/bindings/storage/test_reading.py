@@ -21,8 +21,8 @@ with open_bindings(sys.argv[1]) as b:
     found = [
         b.lookup("ark:/12345/x6-np1").target, len(b.fetch(["ark:12345/x6np1", "ark:12345/x"])), str(b.count()),
         len(b.history("ark:12345/x6np1")), len(b.list_names(select(text="map")).names), b.count_names(by="state"),
-        [rule.prefix for rule in b.rules()], len(b.rule_history("ark:12345/x5")), len(b.prefixes()),
-        len(b.prefix_history("ark:12345/")), len(b.list_operations()),
+        [rule.prefix for rule in b.rules.list()], len(b.rules.history("ark:12345/x5")), len(b.prefixes.list()),
+        len(b.prefixes.history("ark:12345/")), len(b.list_operations()),
     ]
     with b.store.snapshot() as snapshot:
         found.append(len(list(snapshot.bindings())))
@@ -33,8 +33,8 @@ print(json.dumps([found, [name for name in sys.modules if name.partition(".")[0]
 def test_reading_loads_no_sqlalchemy(database: str, open_store: Callable[..., Bindings], tmp_path: Path) -> None:
     bindings = open_store(database)
     bindings.bind(NAME, "https://example.org/map", metadata={"what": "A map"})
-    bindings.set_rule("ark:12345/x5", "https://example.org/${value}")
-    bindings.set_prefix("ark:12345/", who="Example")
+    bindings.rules.set("ark:12345/x5", "https://example.org/${value}")
+    bindings.prefixes.set("ark:12345/", who="Example")
     done = subprocess.run(
         [sys.executable, "-P", "-W", "error", "-c", PROGRAM, database],
         capture_output=True,

@@ -41,13 +41,13 @@ def test_rules_counters_and_minted_names_are_imported(bindings: Bindings) -> Non
         ("set", 4),
         ("reserved", 5),
     ]
-    (rule,) = bindings.rules()
+    (rule,) = bindings.rules.list()
     assert (rule.prefix, rule.template, rule.redirect) == ("ark:12345/x5", "https://example.org/${value}", 307)
     reserved = bindings.lookup("ark:12345/x50003")
     assert reserved is not None
     assert (reserved.status, reserved.spelling) == ("reserved", "ark:/12345/x5-0003")
     assert run(bindings, *lines).unchanged == 5
-    bindings.remove_rule("ark:12345/x5")
+    bindings.rules.remove("ark:12345/x5")
     assert mint(bindings, "12345/x5", length=4, digits=True, sequential=True) == ["ark:12345/x50017"]
     again = run(bindings, lines[0], lines[2])
     assert again.unchanged == 1
@@ -73,13 +73,13 @@ def test_rules_counters_and_minted_names_are_imported(bindings: Bindings) -> Non
     ],
 )
 def test_each_kind_of_row_has_its_own_rules(bindings: Bindings, row: str, code: str) -> None:
-    bindings.set_rule("ark:12345/x5", "/things/${value}")
+    bindings.rules.set("ark:12345/x5", "/things/${value}")
     bindings.bind("ark:12345/old", "/1")
     bindings.reserve("ark:12345/kept")
     summary = run(bindings, "identifier,target,kind,status,redirect", row, "ark:12345/new,/1,,,")
     assert codes(summary) == [(2, code)]
     assert bindings.lookup("ark:12345/new") is None
-    assert [rule.template for rule in bindings.rules()] == ["/things/${value}"]
+    assert [rule.template for rule in bindings.rules.list()] == ["/things/${value}"]
 
 
 def test_the_owner_of_a_uuid_is_never_replaced(bindings: Bindings) -> None:

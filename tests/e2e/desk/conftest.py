@@ -66,9 +66,9 @@ def fill(bindings: Bindings) -> None:
     bindings.reserve("ark:12345/q7draft", actor="jane")
     bindings.withdraw("ark:12345/x5n03", reason="Merged", actor="ada")
     relocate_prefix(bindings, "https://old.example/show?id=1", "https://new.example/1", actor="ada")
-    bindings.set_prefix("12345/x5", what="\u0645\u062e\u0637\u0648\u0637\u0629", statement="We keep names.")
+    bindings.prefixes.set("12345/x5", what="\u0645\u062e\u0637\u0648\u0637\u0629", statement="We keep names.")
     for institution in (TITLES[0], "x" * 200):
-        bindings.set_branding(Branding(institution=institution, logo=data_url(LOGO), contact="y" * 400), actor="ada")
+        bindings.branding.set(Branding(institution=institution, logo=data_url(LOGO), contact="y" * 400), actor="ada")
     now = bindings.now()
     for number, state in enumerate((*STATES, *STATES)):
         name = f"ark:12345/x5n{20 + number}" if number else LONG

@@ -34,8 +34,8 @@ def fill(bindings: Bindings) -> None:
     accounts = Accounts(bindings)
     for name, role in (("ada", "administrator"), ("jane", "curator"), ("tom", "curator")):
         accounts.add(name, role, ["ark:12345/x5"] if name == "jane" else [])
-    bindings.set_prefix("12345/x5", what="Maps", who="The Map Library", statement="We keep these names.", actor="ada")
-    bindings.set_prefix("12345/x7", what="Photographs", who="The Map Library", actor="ada")
+    bindings.prefixes.set("12345/x5", what="Maps", who="The Map Library", statement="We keep these names.", actor="ada")
+    bindings.prefixes.set("12345/x7", what="Photographs", who="The Map Library", actor="ada")
     for number in range(1, 41):
         place = PLACES[number % len(PLACES)]
         elements = {"what": f"Plan of {place}, sheet {number}", "who": "A. Cartographer", "when": "1890"}

@@ -176,6 +176,6 @@ def test_the_author_is_the_institution_or_else_the_host(ticking, client, feed_of
 
 
 def test_the_recorded_institution_replaces_that_of_the_settings(ticking, feed_of):
-    ticking.set_branding(Branding(institution="The recorded library"))
+    ticking.branding.set(Branding(institution="The recorded library"))
     client = feed_of(ticking, atom=PATH, institution="A library")
     assert text(read(client), "a:author/a:name") == "The recorded library"

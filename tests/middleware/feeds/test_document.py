@@ -35,7 +35,7 @@ def client(tmp_path_factory):
         bindings.bind("ark:12345/x5np2", "https://example.org/2", metadata={"what": "Old map", "when": "1905"})
         bindings.withdraw("ark:12345/x5np2", reason="duplicate", successor="ark:12345/x5np1")
         bindings.reserve("ark:12345/x5np3")
-        bindings.set_prefix("ark:12345/x5", what="Maps")
+        bindings.prefixes.set("ark:12345/x5", what="Maps")
         yield Client(ResolverMiddleware(site, bindings, **settings))
 
 

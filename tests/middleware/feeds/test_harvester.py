@@ -53,7 +53,7 @@ def test_a_harvest_loses_and_repeats_no_name_while_names_change(ticking, server,
     for names in (NAMES[:150], NAMES[150:]):
         table = "".join(("identifier,target,what\n", *(f"{name},/x,{name[-3:]}\n" for name in names)))
         assert import_table(ticking, BytesIO(table.encode())).written
-    ticking.set_prefix("ark:12345/x5", what="Maps")
+    ticking.prefixes.set("ark:12345/x5", what="Maps")
     found: list[tuple[str, datetime, bool]] = []
     for count, (header, metadata, _) in enumerate(harvester.listRecords(metadataPrefix="oai_dc")):
         found.append((header.identifier(), header.datestamp(), bool(header.isDeleted())))
@@ -81,7 +81,7 @@ def test_a_harvest_loses_and_repeats_no_name_while_names_change(ticking, server,
 def test_the_harvester_understands_the_other_verbs(ticking, server):
     harvester = client(server, get=True)
     ticking.bind(NAMES[0], "/x", metadata={"who": "Ada"})
-    ticking.set_prefix("ark:12345/x5", what="Maps")
+    ticking.prefixes.set("ark:12345/x5", what="Maps")
     identity = harvester.identify()
     assert identity.granularity() == "YYYY-MM-DDThh:mm:ssZ"
     assert identity.deletedRecord() == "persistent"

@@ -89,7 +89,7 @@ def fill(bindings: Bindings) -> None:
     bindings.bind("ark:12345/c", "/1")
     bindings.withdraw("ark:12345/c", reason="lost")
     bindings.bind("urn:isbn:9780451450524", kind="described")
-    bindings.set_prefix("ark:12345/x5", what="Maps")
+    bindings.prefixes.set("ark:12345/x5", what="Maps")
 
 
 NAMES = ["ark:12345/x5a", "ark:67890/b", "ark:12345/c", "urn:isbn:9780451450524"]
@@ -179,7 +179,7 @@ def test_a_whole_set_is_listed_by_name(ticking, as_file, feed_of, monkeypatch):
     names = [f"ark:12345/x5{letter}" for letter in "dacbe"]
     for name in (*names, "ark:12345/z"):
         ticking.bind(name, "/x")
-    ticking.set_prefix("ark:12345/x5", what="Maps")
+    ticking.prefixes.set("ark:12345/x5", what="Maps")
     for bindings in (ticking, as_file(ticking)):
         repository = Repository(feed_of(bindings, oai=PATH))
         parts = list(repository.parts("ListRecords", set_="12345:x5"))
@@ -203,7 +203,7 @@ def test_a_repository_without_prefix_records_has_no_sets(ticking, repository):
 
 def test_resolver_lists_only_names_that_it_answers_for(ticking, feed_of):
     fill(ticking)
-    ticking.set_prefix("ark:67890/", what="Others")
+    ticking.prefixes.set("ark:67890/", what="Others")
     repository = Repository(feed_of(ticking, oai=PATH, naans=["67890"], schemes=["ark"]))
     assert repository.names() == ["ark:67890/b"]
     assert repository.found("ListSets", "o:set/o:setSpec") == ["67890"]
@@ -224,7 +224,7 @@ def test_identify_describes_the_repository(ticking, repository, feed_of):
 
 
 def test_the_recorded_contact_replaces_that_of_the_settings(ticking, feed_of):
-    ticking.set_branding(Branding(contact="https://example.org/contact"))
+    ticking.branding.set(Branding(contact="https://example.org/contact"))
     repository = Repository(feed_of(ticking, oai=PATH, contact="maps@example.org"))
     assert repository.found("Identify", "o:adminEmail") == ["webmaster@r.example"]
 
@@ -308,7 +308,7 @@ def test_errors_are_those_of_the_specification(ticking, repository, code):
 def test_values_are_escaped_and_invalid_characters_replaced(ticking, repository):
     hostile = "<b>&amp;\"' ]]> &#0; \u05d0\U0001f600 <?x?> <!-- end"
     ticking.bind("ark:12345/x", "/1", metadata={"what": hostile, "dc.rights": f"{hostile}\nline"})
-    ticking.set_prefix("ark:12345/", what=hostile)
+    ticking.prefixes.set("ark:12345/", what=hostile)
     tree = repository.tree({"verb": "ListRecords", **OF_OAI_DC})
     assert tree.findtext(".//dc:title", None, SPACES) == hostile
     assert tree.findtext(".//dc:rights", None, SPACES) == f"{hostile}\nline"

@@ -75,7 +75,7 @@ class Completely(BindingSource):
 
     def __init__(self, bindings: Bindings) -> None:
         self.fetch = bindings.fetch
-        self.binding_by_rule = bindings.binding_by_rule
+        self.binding_by_rule = bindings.source.binding_by_rule
 
     @property
     def is_local(self) -> bool:
@@ -91,7 +91,7 @@ def bindings(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
         for name, values, _ in ROWS:
             (bindings.reserve if name.endswith("reserved") else bindings.bind)(name, **values)
         bindings.withdraw("ark:12345/withdrawn", reason="lost")
-        bindings.set_rule("ark:12345/r5", "https://example.org/things/${value}")
+        bindings.rules.set("ark:12345/r5", "https://example.org/things/${value}")
         with file.open("wb") as out:
             export_table(bindings, out, format="csv")
     if request.param == "file":
@@ -228,7 +228,7 @@ def test_most_requests_read_no_complete_binding(
     def refuse(keys: Iterable[str]) -> dict[str, Binding]:
         raise AssertionError(keys)
 
-    monkeypatch.setattr(bindings, "fetch", refuse)
+    monkeypatch.setattr(bindings.source, "fetch", refuse)
     for name in (
         "ark:12345/related",
         "ark:12345/described",

@@ -189,7 +189,7 @@ def count_reads(bindings: Bindings, monkeypatch: pytest.MonkeyPatch) -> list[obj
         return counted
 
     for name in ("fetch", "stored_redirect"):
-        monkeypatch.setattr(bindings, name, counting(getattr(bindings, name)))
+        monkeypatch.setattr(bindings.source, name, counting(getattr(bindings.source, name)))
     return reads
 
 
@@ -348,7 +348,7 @@ def test_asgi_needs_no_thread_for_a_kept_redirect(store: Bindings, monkeypatch: 
     async def site(*_: Any) -> None: ...
 
     monkeypatch.setattr(redirect_cache, "SERVER_SECONDS", 3600.0)
-    store.is_local = False
+    store.source.is_local = False
     app = ResolverASGIMiddleware(site, store)
 
     async def twice() -> list[str | None]:
@@ -367,7 +367,7 @@ def test_asgi_calls_on_resolve_for_a_kept_redirect_in_a_thread(
     async def site(*_: Any) -> None: ...
 
     monkeypatch.setattr(redirect_cache, "SERVER_SECONDS", 3600.0)
-    store.is_local = False
+    store.source.is_local = False
     threads: list[int] = []
     app = ResolverASGIMiddleware(site, store, on_resolve=lambda _: threads.append(threading.get_ident()))
 

@@ -128,7 +128,7 @@ def test_a_name_of_a_container_or_rule_has_no_place(bindings: Bindings, new_log:
     """This also reads the first entry from each kind of database."""
     log = new_log(bindings)
     log.bindings.bind("ark:12345/box", "https://example.org/box", passthrough=True)
-    log.bindings.set_rule("ark:12345/r", "https://example.org/${value}")
+    log.bindings.rules.set("ark:12345/r", "https://example.org/${value}")
     log.publish()
     client = client_of(log.bindings, log.folder)
     assert shown(client, "ark:12345/box")["entry"] == 0

@@ -56,8 +56,8 @@ def names(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bindings]:
     """Names of all kinds, below a shoulder with a record, in a NAAN with a rule, and others."""
     with open_bindings(tmp_path_factory.mktemp("metrics") / "b.sqlite", create=True) as opened:
         import_table(opened, io.BytesIO(TABLE))
-        opened.set_prefix("ark:12345/x", what="Maps")
-        opened.set_rule("ark:54321/", "https://example.org/${content}")
+        opened.prefixes.set("ark:12345/x", what="Maps")
+        opened.rules.set("ark:54321/", "https://example.org/${content}")
         yield opened
 
 

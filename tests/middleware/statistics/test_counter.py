@@ -51,7 +51,7 @@ def site(environ, start_response):
 def names(tmp_path_factory):
     with open_bindings(tmp_path_factory.mktemp("statistics") / "names.sqlite", create=True) as bindings:
         import_table(bindings, io.BytesIO(TABLE))
-        bindings.set_rule("ark:54321/", "https://example.org/${content}")
+        bindings.rules.set("ark:54321/", "https://example.org/${content}")
         bindings.reserve("ark:12345/r", "https://example.org/r")
         bindings.withdraw("ark:12345/w")
         yield bindings

@@ -88,7 +88,7 @@ def test_a_killed_server_loses_no_acknowledged_change_and_mints_no_name_twice(
     bindings = open_store(database)
     accounts = Accounts(bindings)
     accounts.add("jane", "curator", [SHOULDER])
-    bindings.set_prefix(SHOULDER, pattern="10^4")
+    bindings.prefixes.set(SHOULDER, pattern="10^4")
     clients = [Client(number, accounts.create_token("jane", f"client {number}")[1]) for number in range(CLIENTS)]
     with ThreadPoolExecutor(CLIENTS) as pool:
         for _ in range(rounds):

@@ -40,7 +40,7 @@ def site():
         accounts_of(app).add("root", "administrator")
         _, secret = accounts_of(app).create_token("root", "test")
         bindings.bind("ark:12345/x6np1", "https://example.org/maps/17")
-        bindings.set_prefix("ark:12345/x5", what="Maps")
+        bindings.prefixes.set("ark:12345/x5", what="Maps")
         yield app, {"Authorization": f"Bearer {secret}"}
 
 

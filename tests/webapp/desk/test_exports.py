@@ -29,8 +29,8 @@ def filled(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Desk:
         actor = "jane" if number % 2 else "ada"
         desk.bindings.bind(name, target, metadata={"what": TITLE.replace("\n", " ")}, actor=actor)
     relocate_prefix(desk.bindings, "https://old.example/", "https://new.example/", actor="ada")
-    desk.bindings.set_prefix("ark:12345/x5", what="+Maps", pattern="10^3", actor="ada")
-    desk.bindings.set_rule("ark:12345/r", "https://example.org/${value}")
+    desk.bindings.prefixes.set("ark:12345/x5", what="+Maps", pattern="10^3", actor="ada")
+    desk.bindings.rules.set("ark:12345/r", "https://example.org/${value}")
     for module in ("changes.listing", "changes.audit", "links"):
         monkeypatch.setattr(f"ararat.webapp.desk.{module}._BLOCK", 2)
     return desk
@@ -113,8 +113,8 @@ def test_everything_makes_a_copy(filled: Desk, ada: Browser, tmp_path: Any, form
     assert response.headers["Content-Disposition"] == f'attachment; filename="everything.{form}"'
     with open_bindings(tmp_path / "copy.sqlite", create=True) as copy:
         assert not import_table(copy, io.BytesIO(response.data), format=form).refused
-        assert [each.texts for each in copy.prefixes()] == [each.texts for each in filled.bindings.prefixes()]
-        assert [each.template for each in copy.rules()] == ["https://example.org/${value}"]
+        assert [each.texts for each in copy.prefixes.list()] == [each.texts for each in filled.bindings.prefixes.list()]
+        assert [each.template for each in copy.rules.list()] == ["https://example.org/${value}"]
         assert not set(mint(copy, "12345/x6", length=3, sequential=True, count=2)) & set(minted)
 
 

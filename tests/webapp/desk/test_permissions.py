@@ -183,9 +183,9 @@ def fill(desk: Desk) -> None:
     bindings.reserve(RESERVED)
     bindings.bind(WITHDRAWN, "/w")
     bindings.withdraw(WITHDRAWN)
-    bindings.set_prefix(GRANTED, what="Maps")
-    bindings.set_prefix("ark:12345/x8", what="Prints")
-    bindings.set_branding(Branding(institution="A library"))
+    bindings.prefixes.set(GRANTED, what="Maps")
+    bindings.prefixes.set("ark:12345/x8", what="Prints")
+    bindings.branding.set(Branding(institution="A library"))
     ada, jane = accounts.get("ada"), accounts.get("jane")
     assert ada
     assert jane
@@ -259,8 +259,8 @@ def snapshot(desk: Desk) -> tuple[Any, ...]:
         for account in desk.accounts.list()
         for token in desk.accounts.tokens(account.name)
     ]
-    branding = desk.bindings.branding_history()
-    return names, desk.bindings.prefixes(), desk.bindings.rules(), branding, desk.accounts.list(), revoked
+    branding = desk.bindings.branding.history()
+    return names, desk.bindings.prefixes.list(), desk.bindings.rules.list(), branding, desk.accounts.list(), revoked
 
 
 def test_each_rule_is_in_the_table(desk: Desk) -> None:
@@ -277,7 +277,7 @@ def test_each_rule_is_in_the_table(desk: Desk) -> None:
 def test_each_request_is_permitted_to_its_callers_only(filled: Filled, case: Case) -> None:
     desk = filled.desk
     if "{etag}" in case.form.values():
-        record = desk.bindings.prefix(case.form["prefix"])
+        record = desk.bindings.prefixes.get(case.form["prefix"])
         assert record
         case = replace(case, form={**case.form, "etag": prefix_etag(record)})
     before = snapshot(desk)

@@ -134,7 +134,7 @@ def test_a_minted_name_replaces_the_placeholder_in_its_target(curator: Person) -
 
 
 def test_a_shoulder_uses_the_pattern_of_its_prefix_record(curator: Person, service: Service) -> None:
-    service.bindings.set_prefix(curator.key, pattern="10^3")
+    service.bindings.prefixes.set(curator.key, pattern="10^3")
     name = curator.client.mint(curator.shoulder).identifier
     assert re.fullmatch(re.escape(curator.shoulder) + "[0-9]{3}", name)
 

@@ -68,7 +68,7 @@ def together(act: Callable[[int], object]) -> Sequence[object]:
 def test_processes_never_mint_one_name_twice_and_lose_no_change(
     management: Management, database: str, curator: Caller
 ) -> None:
-    management.bindings.set_prefix(GRANTED, pattern="10^3")
+    management.bindings.prefixes.set(GRANTED, pattern="10^3")
     shared = management.save(curator, f"{GRANTED}shared", Fields(target=TARGET)).after
     processes = [ForkedCode(PROCESS, database, f"{number}") for number in range(CLIENTS)]
     for process in processes:
@@ -92,7 +92,7 @@ def test_processes_never_mint_one_name_twice_and_lose_no_change(
 
 @pytest.mark.timeout(120)
 def test_threads_never_mint_one_name_twice(management: Management, curator: Caller) -> None:
-    management.bindings.set_prefix(GRANTED, pattern="10^3+check")
+    management.bindings.prefixes.set(GRANTED, pattern="10^3+check")
 
     def mint(number: int) -> list[str]:
         return [management.mint(curator, GRANTED, Fields(target="/x")).after.identifier for _ in range(10)]

@@ -251,7 +251,7 @@ def test_a_granted_prefix_is_a_shoulder(management: Management, curator: Caller)
         assert (caught.value.code, caught.value.identifier) == ("shoulder-unknown", unknown)
     with pytest.raises(Missing):
         management.mint(administrator, "ark:12345/y7")
-    management.bindings.set_prefix("12345/x51", pattern="10^3+check")
+    management.bindings.prefixes.set("12345/x51", pattern="10^3+check")
     minted = management.mint(curator, "ark:/12345/x5-1", Fields(status="reserved")).after
     assert (minted.status, len(minted.identifier)) == ("reserved", len("ark:12345/x51") + 4)
 

@@ -81,7 +81,7 @@ class Filled(NamedTuple):
 def fill(management: Management) -> None:
     """Record names in each state, an operation that can be undone, and a prefix record."""
     bindings = management.bindings
-    bindings.set_prefix(GRANTED, who="Library")
+    bindings.prefixes.set(GRANTED, who="Library")
     bindings.bind(NAME, "https://older.example/1")
     bindings.reserve(RESERVED)
     bindings.bind(WITHDRAWN, HERE)
@@ -122,7 +122,7 @@ def snapshot(management: Management) -> object:
     bindings = management.bindings
     with bindings.store.snapshot() as view:
         names = list(view.bindings())
-    return names, bindings.prefixes(), bindings.rules(), management.bindings.store.operations(None, 100)
+    return names, bindings.prefixes.list(), bindings.rules.list(), management.bindings.store.operations(None, 100)
 
 
 @pytest.mark.parametrize("operation", [*OF_ALL, *OF_READERS, *OF_CURATORS, *OF_ADMINISTRATORS])
@@ -203,7 +203,7 @@ def test_only_an_administrator_imports_rules_records_and_counters(
     for caller in (curator, token_for(management, administrator, GRANTED)):
         summary = management.import_names(caller, io.BytesIO(table))
         assert (summary.written, [each.code for each in summary.refused]) == (False, ["row-only-names"])
-    assert (management.bindings.prefixes(), management.bindings.rules()) == ([], [])
+    assert (management.bindings.prefixes.list(), management.bindings.rules.list()) == ([], [])
     summary = management.import_names(administrator, io.BytesIO(table))
     assert summary.written
     assert summary.rules + summary.prefixes + summary.settings == 1
@@ -283,7 +283,7 @@ def test_a_change_of_a_former_administrator_that_waited_is_refused(management: M
     ):
         with pytest.raises(Forbidden):
             change()
-    assert (management.bindings.prefixes(), management.bindings.branding_history()) == ([], [])
+    assert (management.bindings.prefixes.list(), management.bindings.branding.history()) == ([], [])
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,7 @@ def test_a_record_and_its_rule_change_in_one_transaction(management: Management,
 
 def test_a_record_is_changed_only_with_its_entity_tag(management: Management, administrator: Caller) -> None:
     first = prefix_etag(management.set_prefix(administrator, PREFIX, {"who": "Library"}))
-    management.bindings.set_rule(PREFIX, RULE)
+    management.bindings.rules.set(PREFIX, RULE)
     # The rule is part of the record, so that its change is a change of the record.
     second = prefix_etag(management.prefix(administrator, PREFIX))
     assert first != second
@@ -53,7 +53,7 @@ def test_a_record_is_changed_only_with_its_entity_tag(management: Management, ad
             management.remove_prefix(administrator, PREFIX, etag=wrong)
     third = prefix_etag(management.set_prefix(administrator, PREFIX, {"who": "Archive"}, etag=second))
     management.remove_prefix(administrator, PREFIX, etag=third)
-    assert (management.prefixes(administrator), management.bindings.rules()) == ([], [])
+    assert (management.prefixes(administrator), management.bindings.rules.list()) == ([], [])
     with pytest.raises(Missing) as caught:
         management.prefix(administrator, PREFIX)
     assert caught.value.code == "prefix-unknown"

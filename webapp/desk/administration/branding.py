@@ -118,7 +118,7 @@ def preview() -> AnyResponse:
 @blueprint.post("/branding/restore", endpoint="restore_branding")
 def restore() -> AnyResponse:
     """Save the values of an earlier version again."""
-    wanted, versions = _number("version"), management().bindings.branding_history()
+    wanted, versions = _number("version"), management().bindings.branding.history()
     found = next((each for each in versions if each.revision == wanted), None)
     if found is None:
         require_administrator(caller())

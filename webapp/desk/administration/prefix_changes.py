@@ -27,8 +27,8 @@ def edit() -> str:
     """Show the form for the record in the parameter ``prefix``, or for a new record."""
     require_administrator(caller())
     prefix = request.args.get("prefix", "").strip()
-    found = management().bindings.prefix(prefix) if prefix else None
-    rule = next((each for each in management().bindings.rules() if found is None and each.prefix == prefix), None)
+    found = management().bindings.prefixes.get(prefix) if prefix else None
+    rule = next((each for each in management().bindings.rules.list() if found is None and each.prefix == prefix), None)
     values = values_of(found) | {"prefix": found.prefix if found else prefix}
     if rule is not None:
         values |= {"rule": rule.template, "redirect": str(rule.redirect)}
@@ -89,7 +89,7 @@ def _problems(values: dict[str, str]) -> dict[str, FieldProblem]:
 def _conflict(yours: dict[str, str]) -> Response:
     """Show the recorded version and that of the form."""
     key = prefixes.check_prefix(yours["prefix"])
-    found: PrefixRecord | None = management().bindings.prefix(key)
+    found: PrefixRecord | None = management().bindings.prefixes.get(key)
     recorded = values_of(found)
     page = render_template(
         "desk/prefix_conflict.html",

@@ -45,7 +45,7 @@ def export_prefixes(form: str) -> Response:
 def record() -> str:
     """Show the record in the parameter ``prefix`` with inherited texts and its history; also a removed record."""
     operations, key = management(), prefixes.check_prefix(request.args.get("prefix", "").strip())
-    events, rule_events = operations.bindings.prefix_history(key), operations.bindings.rule_history(key)
+    events, rule_events = operations.bindings.prefixes.history(key), operations.bindings.rules.history(key)
     if not events and not rule_events:
         raise Missing("prefix-unknown", f"{key} has no record", identifier=key)
     records = PrefixRecords(operations.prefixes(caller()))
@@ -55,7 +55,7 @@ def record() -> str:
         "desk/prefix.html",
         prefix=key,
         record=found,
-        rule=next((rule for rule in operations.bindings.rules() if rule.prefix == key), None),
+        rule=next((rule for rule in operations.bindings.rules.list() if rule.prefix == key), None),
         labels=LABELS,
         inherited={field: each for field, each in inherited.items() if each},
         changes=changes_of(events, rule_events),
@@ -69,7 +69,7 @@ def _records_and_other_rules() -> tuple[list[PrefixRecord], list[Rule]]:
     operations = management()
     records = operations.prefixes(caller())
     known = {record.prefix for record in records}
-    return records, [rule for rule in operations.bindings.rules() if rule.prefix not in known]
+    return records, [rule for rule in operations.bindings.rules.list() if rule.prefix not in known]
 
 
 def _flat(row: dict[str, Any]) -> exports.Row:

@@ -152,7 +152,7 @@ def _scope(filters: NameFilters) -> tuple[Scope | None, list[Tab]]:
 
 def _known_prefixes() -> list[str]:
     """Return the prefixes with a record or a grant, for the field of the prefix."""
-    return sorted({*(record.prefix for record in management().bindings.prefixes()), *caller().account.prefixes})
+    return sorted({*(record.prefix for record in management().bindings.prefixes.list()), *caller().account.prefixes})
 
 
 def _naans() -> Iterator[str]:

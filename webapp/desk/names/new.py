@@ -127,7 +127,7 @@ def _minted() -> list[Binding]:
 
 def shoulders(operations: Management, asking: Caller) -> list[tuple[str, str]]:
     """Return the shoulders that an account can mint below, each with a label."""
-    records = {record.prefix: record.what for record in operations.bindings.prefixes()}
+    records = {record.prefix: record.what for record in operations.bindings.prefixes.list()}
     granted = [prefix for prefix in asking.account.prefixes if prefix.startswith("ark:")]
     known = sorted({*granted, *(prefix for prefix in records if asking.may_change(prefix))})
     return [(each, f"{each} ({records[each]})" if records.get(each) else each) for each in known]

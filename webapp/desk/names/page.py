@@ -110,7 +110,7 @@ def page_of(operations: Management, asking: Caller, binding: Binding, hierarchy:
         response=response_of(binding),
         elements=elements,
         meanings={element: meaning for element, meaning in codes.items() if meaning is not None},
-        statement=operations.bindings.inherited_statement(binding),
+        statement=operations.bindings.prefixes.inherited_statement(binding),
         link=_link(operations, binding),
         requests=requests_of_name(binding.identifier),
         changes=changes[:MAX_SHOWN],

@@ -24,20 +24,20 @@ def bindings(database, open_store):
 
 
 def test_each_version_stays_in_the_history(bindings):
-    assert bindings.set_branding(LIBRARY, actor="ada") == "set"
-    assert bindings.set_branding(LIBRARY) == "unchanged"
-    assert bindings.set_branding(NO_BRANDING, actor="ben") == "set"
-    assert bindings.set_branding(LIBRARY) == "set"
-    found = [(each.revision, each.branding, each.actor) for each in bindings.branding_history()]
+    assert bindings.branding.set(LIBRARY, actor="ada") == "set"
+    assert bindings.branding.set(LIBRARY) == "unchanged"
+    assert bindings.branding.set(NO_BRANDING, actor="ben") == "set"
+    assert bindings.branding.set(LIBRARY) == "set"
+    found = [(each.revision, each.branding, each.actor) for each in bindings.branding.history()]
     assert found == [(3, LIBRARY, None), (2, NO_BRANDING, "ben"), (1, LIBRARY, "ada")]
 
 
 def test_a_change_of_another_revision_is_refused(bindings):
-    bindings.set_branding(LIBRARY, revision=0)
+    bindings.branding.set(LIBRARY, revision=0)
     for revision in (0, 2):
         with pytest.raises(Stale):
-            bindings.set_branding(NO_BRANDING, revision=revision)
-    assert len(bindings.branding_history()) == 1
+            bindings.branding.set(NO_BRANDING, revision=revision)
+    assert len(bindings.branding.history()) == 1
 
 
 def test_a_running_resolver_shows_the_recorded_values_over_its_settings(bindings, monkeypatch):
@@ -45,12 +45,12 @@ def test_a_running_resolver_shows_the_recorded_values_over_its_settings(bindings
     settings = {"institution": "An Archive", "statement": "We keep names.", "languages": ["en"]}
     site = Client(ResolverMiddleware(None, bindings, **settings))  # type: ignore[arg-type]
     assert "An Archive" in site.get("/ark:12345/x").text
-    bindings.set_branding(LIBRARY)
+    bindings.branding.set(LIBRARY)
     page = site.get("/ark:12345/x").text
     for part in ("The Library", 'href="mailto:arks@example.org"', "#990000", "We keep names."):
         assert part in page
     assert "An Archive" not in page
-    bindings.set_branding(NO_BRANDING)
+    bindings.branding.set(NO_BRANDING)
     assert "An Archive" in site.get("/ark:12345/x").text
 
 
@@ -60,7 +60,7 @@ def test_another_branding_gives_another_entity_tag(bindings, monkeypatch):
     site = Client(ResolverMiddleware(None, bindings))  # type: ignore[arg-type]
     tag = site.get("/ark:12345/x?info").headers["ETag"]
     assert site.get("/ark:12345/x?info", headers={"If-None-Match": tag}).status_code == 304
-    bindings.set_branding(LIBRARY)
+    bindings.branding.set(LIBRARY)
     assert site.get("/ark:12345/x?info", headers={"If-None-Match": tag}).status_code == 200
 
 
@@ -92,9 +92,9 @@ def test_a_file_has_no_branding(tmp_path):
     table = tmp_path / "names.csv"
     table.write_text("identifier,target\nark:12345/x,/x\n")
     with open_bindings(table) as bindings:
-        assert (bindings.branding(), bindings.branding_history()) == (NO_BRANDING, [])
+        assert (bindings.branding.current(), bindings.branding.history()) == (NO_BRANDING, [])
         with pytest.raises(ReadOnlyBindings):
-            bindings.set_branding(LIBRARY)
+            bindings.branding.set(LIBRARY)
 
 
 def test_values_are_checked():

@@ -52,30 +52,30 @@ def refused(action, *arguments, **options):
 
 
 def test_a_record_keeps_what_is_not_given_and_deletes_empty_texts(bindings):
-    assert bindings.set_prefix("12345/x-5", who="Library", what="Maps", actor="ada") == "set"
-    assert bindings.set_prefix(SHOULDER, what="Maps") == "unchanged"
-    assert bindings.set_prefix(SHOULDER, what=" Old maps ", who="", actor="bob") == "changed"
-    found = bindings.prefix("ark:/12345/x5")
+    assert bindings.prefixes.set("12345/x-5", who="Library", what="Maps", actor="ada") == "set"
+    assert bindings.prefixes.set(SHOULDER, what="Maps") == "unchanged"
+    assert bindings.prefixes.set(SHOULDER, what=" Old maps ", who="", actor="bob") == "changed"
+    found = bindings.prefixes.get("ark:/12345/x5")
     assert (found.texts, found.actor, found.revision) == ({"what": "Old maps"}, "bob", 2)
-    assert bindings.remove_prefix(SHOULDER, actor="eve") == "removed"
-    assert (bindings.prefix(SHOULDER), bindings.prefixes()) == (None, [])
-    assert bindings.set_prefix(SHOULDER, who="Archive") == "set"
-    history = [(each.action, each.record.texts, each.record.actor) for each in bindings.prefix_history(SHOULDER)]
+    assert bindings.prefixes.remove(SHOULDER, actor="eve") == "removed"
+    assert (bindings.prefixes.get(SHOULDER), bindings.prefixes.list()) == (None, [])
+    assert bindings.prefixes.set(SHOULDER, who="Archive") == "set"
+    history = [(each.action, each.record.texts, each.record.actor) for each in bindings.prefixes.history(SHOULDER)]
     assert history == [
         ("set", {"who": "Library", "what": "Maps"}, "ada"),
         ("set", {"what": "Old maps"}, "bob"),
         ("removed", {}, "eve"),
         ("set", {"who": "Archive"}, None),
     ]
-    assert [each.record.revision for each in bindings.prefix_history(SHOULDER)] == [1, 2, 3, 4]
+    assert [each.record.revision for each in bindings.prefixes.history(SHOULDER)] == [1, 2, 3, 4]
 
 
 def test_a_record_shows_the_rule_of_the_same_prefix(bindings):
-    bindings.set_prefix(SHOULDER, what="Maps")
-    bindings.set_rule(NAAN, "/all/${value}")
-    assert bindings.prefix(SHOULDER).as_dict()["rule"] is None
-    bindings.set_rule(SHOULDER, "/maps/${suffix}")
-    assert bindings.prefix(SHOULDER).as_dict()["rule"] == {"template": "/maps/${suffix}", "redirect": 302}
+    bindings.prefixes.set(SHOULDER, what="Maps")
+    bindings.rules.set(NAAN, "/all/${value}")
+    assert bindings.prefixes.get(SHOULDER).as_dict()["rule"] is None
+    bindings.rules.set(SHOULDER, "/maps/${suffix}")
+    assert bindings.prefixes.get(SHOULDER).as_dict()["rule"] == {"template": "/maps/${suffix}", "redirect": 302}
 
 
 @pytest.mark.parametrize(
@@ -96,29 +96,29 @@ def test_a_record_shows_the_rule_of_the_same_prefix(bindings):
     ],
 )
 def test_a_record_that_is_not_valid_is_refused(prefix, texts, code, bindings):
-    assert refused(bindings.set_prefix, prefix, **texts).code == code
-    assert (bindings.prefixes(), refused(bindings.remove_prefix, "12345").code) == ([], "prefix-unknown")
+    assert refused(bindings.prefixes.set, prefix, **texts).code == code
+    assert (bindings.prefixes.list(), refused(bindings.prefixes.remove, "12345").code) == ([], "prefix-unknown")
 
 
 def test_the_history_of_records_is_never_changed_and_ordered(database, open_store):
     start = datetime(2026, 1, 1, tzinfo=UTC)
     times = iter([start, start - timedelta(hours=1), start - timedelta(hours=1)])
     bindings = open_store(database, clock=lambda: next(times))
-    bindings.set_prefix(NAAN, who="A")
-    bindings.set_prefix(NAAN, who="B")
-    bindings.remove_prefix(NAAN)
-    moments = [event.record.changed for event in bindings.prefix_history(NAAN)]
+    bindings.prefixes.set(NAAN, who="A")
+    bindings.prefixes.set(NAAN, who="B")
+    bindings.prefixes.remove(NAAN)
+    moments = [event.record.changed for event in bindings.prefixes.history(NAAN)]
     assert moments == sorted(set(moments))
     with pytest.raises(BindingsUnavailable, match="history is never"), bindings.store.transaction() as transaction:
         transaction.connection.exec_driver_sql("DELETE FROM prefix_events")
 
 
 def test_verify_finds_nothing_after_changes_of_records(bindings):
-    bindings.set_prefix(NAAN, who="A")
-    bindings.remove_prefix(NAAN)
-    bindings.set_prefix(NAAN, who="B")
-    bindings.set_prefix(SHOULDER, who="C")
-    bindings.remove_prefix(SHOULDER)
+    bindings.prefixes.set(NAAN, who="A")
+    bindings.prefixes.remove(NAAN)
+    bindings.prefixes.set(NAAN, who="B")
+    bindings.prefixes.set(SHOULDER, who="C")
+    bindings.prefixes.remove(SHOULDER)
     assert list(verify(bindings)) == []
 
 
@@ -134,10 +134,10 @@ def test_a_collision_with_another_writer_is_retried(bindings, monkeypatch, times
 
     monkeypatch.setattr(Transaction, "get_prefix", collide)
     if times == 1:
-        assert bindings.set_prefix(NAAN, who="A") == "set"
+        assert bindings.prefixes.set(NAAN, who="A") == "set"
     else:
         with pytest.raises(BindingsUnavailable, match="5 times"):
-            bindings.set_prefix(NAAN, who="A")
+            bindings.prefixes.set(NAAN, who="A")
 
 
 def test_the_longest_prefix_with_a_text_is_inherited():
@@ -172,7 +172,7 @@ def test_first_character_outside_the_set(name, characters, wrong):
 
 def test_new_names_with_other_characters_are_refused(bindings):
     bindings.bind("ark:12345/x5old", "/old")
-    bindings.set_prefix(SHOULDER, characters="0-9")
+    bindings.prefixes.set(SHOULDER, characters="0-9")
     for action, arguments in (
         (bindings.bind, ("ark:12345/x51%D0%B0", "/1")),
         (bindings.reserve, ("ark:12345/x51%D0%B0",)),
@@ -193,15 +193,15 @@ def test_new_names_with_other_characters_are_refused(bindings):
 
 def test_a_reserved_name_with_another_character_is_not_published(bindings):
     bindings.reserve("ark:12345/x5old")
-    bindings.set_prefix(SHOULDER, characters="digits")
+    bindings.prefixes.set(SHOULDER, characters="digits")
     assert refused(bindings.bind, "ark:12345/x5old", "/1").code == "name-characters"
     assert bindings.delete("ark:12345/x5old") == "deleted"
 
 
 def test_the_longest_prefix_with_characters_decides(bindings):
-    bindings.set_prefix(NAAN, characters="digits")
-    bindings.set_prefix(SHOULDER, characters="a-z")
-    bindings.set_prefix("12345/x5a", what="no characters")
+    bindings.prefixes.set(NAAN, characters="digits")
+    bindings.prefixes.set(SHOULDER, characters="a-z")
+    bindings.prefixes.set("12345/x5a", what="no characters")
     assert bindings.bind("ark:12345/x5abc", "/1") == "bound"
     assert refused(bindings.bind, "ark:12345/x51", "/1").code == "name-characters"
     assert refused(bindings.bind, "ark:12345/a", "/1").code == "name-characters"
@@ -209,7 +209,7 @@ def test_the_longest_prefix_with_characters_decides(bindings):
 
 def test_import_refuses_a_new_name_with_another_character(bindings):
     bindings.bind("ark:12345/x5old", "/old", resource="1")
-    bindings.set_prefix(SHOULDER, characters="digits")
+    bindings.prefixes.set(SHOULDER, characters="digits")
     table = (
         b"identifier,target,resource,status\nark:12345/x5old,/new,1,\nark:12345/x5b,/b,,\nark:12345/x5c,,,reserved\n"
     )
@@ -219,11 +219,11 @@ def test_import_refuses_a_new_name_with_another_character(bindings):
 
 
 def test_mint_makes_only_permitted_names(bindings):
-    bindings.set_prefix(SHOULDER, characters="digits")
+    bindings.prefixes.set(SHOULDER, characters="digits")
     assert refused(mint, bindings, "12345/x5").code == "name-characters"
     assert all(name[12:].isdigit() for name in mint(bindings, "12345/x5", digits=True, count=5))
-    bindings.set_prefix("12345/t", characters="a")
-    bindings.set_prefix(NAAN, characters="betanumeric")
+    bindings.prefixes.set("12345/t", characters="a")
+    bindings.prefixes.set(NAAN, characters="betanumeric")
     assert not any(name.startswith("ark:12345/t") for name in mint(bindings, "12345", length=2, count=812))
 
 
@@ -231,8 +231,8 @@ def test_mint_makes_only_permitted_names(bindings):
 
 
 def test_mint_uses_the_pattern_of_the_record(bindings):
-    bindings.set_prefix(NAAN, pattern="29^5")
-    bindings.set_prefix(SHOULDER, pattern="10^6+check")
+    bindings.prefixes.set(NAAN, pattern="29^5")
+    bindings.prefixes.set(SHOULDER, pattern="10^6+check")
     assert [len(name) for name in mint(bindings, "12345/t1")] == [17]
     (name,) = mint(bindings, "12345/x5")
     assert (len(name), name[12:].isdigit()) == (19, True)
@@ -245,8 +245,8 @@ def test_mint_uses_the_pattern_of_the_record(bindings):
 
 def fill(bindings):
     bindings.bind("ark:12345/x5old", "/old")
-    bindings.set_prefix(NAAN, who="Library", what="=1+1", contact="arks@example.org", statement=STATEMENT)
-    bindings.set_prefix(SHOULDER, what="Maps, \u0645\u0643\u062a\u0628\u0629", pattern="10^6+check", characters="0-9")
+    bindings.prefixes.set(NAAN, who="Library", what="=1+1", contact="arks@example.org", statement=STATEMENT)
+    bindings.prefixes.set(SHOULDER, what="Maps, \u0645\u0643\u062a\u0628\u0629", pattern="10^6+check", characters="0-9")
 
 
 @pytest.mark.parametrize("form", ["csv", "tsv", "jsonl"])
@@ -258,12 +258,12 @@ def test_records_are_exported_and_imported(form, bindings, open_store, tmp_path)
     # The name is older than its character set.
     summary = import_table(bindings, io.BytesIO(out.getvalue()), format=form)
     assert (summary.refused, summary.prefixes, summary.added) == ([], 2, 1)
-    assert [each.texts for each in bindings.prefixes()] == [each.texts for each in other.prefixes()]
+    assert [each.texts for each in bindings.prefixes.list()] == [each.texts for each in other.prefixes.list()]
     assert import_table(bindings, io.BytesIO(out.getvalue()), format=form).unchanged == 3
     again = io.BytesIO()
     export_table(bindings, again, format=form)
     assert again.getvalue() == out.getvalue()
-    bindings.set_prefix(NAAN, who="Archive")
+    bindings.prefixes.set(NAAN, who="Archive")
     (line,) = import_table(bindings, io.BytesIO(out.getvalue()), format=form).refused
     assert (line.code, line.message) == (
         "prefix-otherwise",
@@ -292,21 +292,21 @@ def test_a_file_has_records(tmp_path, open_store):
     with path.open("wb") as stream:
         export_table(other, stream)
     bindings = open_store(path)
-    assert [each.texts for each in bindings.prefixes()] == [each.texts for each in other.prefixes()]
-    assert bindings.prefix_history(NAAN) == []
+    assert [each.texts for each in bindings.prefixes.list()] == [each.texts for each in other.prefixes.list()]
+    assert bindings.prefixes.history(NAAN) == []
     assert document(answer(bindings, "/ark:12345/x5"))["persistence_source"] == NAAN
     with pytest.raises(ReadOnlyBindings):
-        bindings.set_prefix(NAAN, who="A")
+        bindings.prefixes.set(NAAN, who="A")
     assert [found.identifier for found in check(bindings) if found.code == "name-characters"] == ["ark:12345/x5old"]
 
 
 def test_a_copy_has_the_records_with_their_history(bindings, open_store, tmp_path):
     other = open_store(tmp_path / "other.sqlite")
     fill(other)
-    other.set_prefix(NAAN, who="Archive", actor="ada")
+    other.prefixes.set(NAAN, who="Archive", actor="ada")
     copy_store(other, bindings)
-    assert bindings.prefixes() == other.prefixes()
-    assert bindings.prefix_history(NAAN) == other.prefix_history(NAAN)
+    assert bindings.prefixes.list() == other.prefixes.list()
+    assert bindings.prefixes.history(NAAN) == other.prefixes.history(NAAN)
     assert list(verify(bindings)) == []
 
 
@@ -314,9 +314,9 @@ def test_a_copy_of_a_file_has_its_records(bindings, open_store, tmp_path):
     path = tmp_path / "names.csv"
     path.write_text("identifier,kind,who,prefix.characters\nark:12345/x5,prefix,Library,0-9\n", "utf-8")
     copy_store(open_store(path), bindings)
-    assert [each.texts for each in bindings.prefixes()] == [{"who": "Library", "characters": "0-9"}]
-    assert [each.action for each in bindings.prefix_history(SHOULDER)] == ["set"]
-    assert bindings.set_prefix(SHOULDER, what="Maps") == "changed"
+    assert [each.texts for each in bindings.prefixes.list()] == [{"who": "Library", "characters": "0-9"}]
+    assert [each.action for each in bindings.prefixes.history(SHOULDER)] == ["set"]
+    assert bindings.prefixes.set(SHOULDER, what="Maps") == "changed"
     assert list(verify(bindings)) == []
 
 
@@ -324,7 +324,7 @@ def test_a_file_with_two_records_of_a_prefix_is_refused(tmp_path, open_store):
     path = tmp_path / "names.csv"
     path.write_text("identifier,kind,who\nark:12345/x5,prefix,A\nark:/12345/x-5,prefix,B\n", "utf-8")
     bindings = open_store(path)
-    assert "lines 2 and 3 both have a record for ark:12345/x5" in bindings.refusal
+    assert "lines 2 and 3 both have a record for ark:12345/x5" in bindings.source.refusal
 
 
 # Public answers -------------------------------------------------------------------------------------------------------
@@ -334,7 +334,7 @@ def test_a_file_with_two_records_of_a_prefix_is_refused(tmp_path, open_store):
     "path", ["/ark:12345/", "/ark:/12345/", "/ARK:12-345/", "/ark:12345/?info", "/ark:12345/?", "/ark:12345/??"]
 )
 def test_a_naan_alone_answers_with_its_record(path, bindings):
-    bindings.set_prefix(NAAN, who="Library", statement=STATEMENT)
+    bindings.prefixes.set(NAAN, who="Library", statement=STATEMENT)
     found = answer(bindings, path)
     assert found.status_code == 200
     assert document(found)["prefix"] == NAAN
@@ -344,9 +344,9 @@ def test_a_naan_alone_answers_with_its_record(path, bindings):
 
 @pytest.mark.parametrize("path", ["/ark:12345/x5", "/ark:/12345/x-5", "/ark:12345/x5/", "/ark:12345/x5?info"])
 def test_a_shoulder_alone_answers_with_its_record(path, bindings):
-    bindings.set_rule(SHOULDER, "/maps/${suffix}")
-    bindings.set_prefix(NAAN, statement=STATEMENT)
-    bindings.set_prefix(SHOULDER, what="Maps", actor="secret")
+    bindings.rules.set(SHOULDER, "/maps/${suffix}")
+    bindings.prefixes.set(NAAN, statement=STATEMENT)
+    bindings.prefixes.set(SHOULDER, what="Maps", actor="secret")
     found = answer(bindings, path)
     assert found.status_code == 200
     assert (document(found)["what"], document(found)["persistence_source"], document(found)["rule"]) == (
@@ -370,19 +370,19 @@ def test_a_shoulder_alone_answers_with_its_record(path, bindings):
     ],
 )
 def test_a_prefix_without_a_record_is_not_found(path, status, bindings):
-    bindings.set_prefix("12346", who="Library")
+    bindings.prefixes.set("12346", who="Library")
     assert answer(bindings, path).status_code == status
 
 
 # I-04: "A string with no Name part like ark:12345 is not an ARK."
 @pytest.mark.parametrize("path", ["/ark:12345", "/ark:12345?info", "/ark:12345/?cite", "/ark:12345//", "/ark:99999/"])
 def test_other_texts_are_no_prefix(path, bindings):
-    bindings.set_prefix(NAAN, who="Library")
+    bindings.prefixes.set(NAAN, who="Library")
     assert answer(bindings, path).status_code in (400, 404)
 
 
 def test_a_bound_name_wins_over_a_record(bindings):
-    bindings.set_prefix(SHOULDER, what="Maps")
+    bindings.prefixes.set(SHOULDER, what="Maps")
     bindings.reserve(SHOULDER)
     assert document(answer(bindings, "/ark:12345/x5"))["what"] == "Maps"
     bindings.bind(SHOULDER, "https://example.org/x5")
@@ -395,15 +395,15 @@ def test_a_bound_name_wins_over_a_record(bindings):
 def test_a_record_below_a_withdrawn_name_is_not_shown(bindings):
     bindings.bind("ark:12345/a", "/a")
     bindings.withdraw("ark:12345/a")
-    bindings.set_prefix("12345/a/b", what="Maps")
+    bindings.prefixes.set("12345/a/b", what="Maps")
     assert answer(bindings, "/ark:12345/a/b").status_code == 410
 
 
 @pytest.mark.parametrize("form", ["text/html", "application/json", "text/plain"])
 @pytest.mark.parametrize("path", ["/ark:12345/x5a?info", "/ark:12345/x5b?info", "/ark:12345/x5c?info"])
 def test_a_description_has_the_inherited_statement_with_its_source(path, form, bindings):
-    bindings.set_prefix(NAAN, statement=STATEMENT)
-    bindings.set_rule(SHOULDER, "/things/${suffix}")
+    bindings.prefixes.set(NAAN, statement=STATEMENT)
+    bindings.rules.set(SHOULDER, "/things/${suffix}")
     bindings.bind("ark:12345/x5a", "/a", metadata={"what": "A"})
     bindings.bind("ark:12345/x5c", "/c")
     bindings.withdraw("ark:12345/x5c")
@@ -421,7 +421,7 @@ def test_a_description_has_the_inherited_statement_with_its_source(path, form, b
 
 
 def test_the_own_statement_of_a_name_wins(bindings):
-    bindings.set_prefix(NAAN, statement=STATEMENT)
+    bindings.prefixes.set(NAAN, statement=STATEMENT)
     bindings.bind("ark:12345/x5a", "/a", metadata={"persistence": "One year."})
     found = document(answer(bindings, "/ark:12345/x5a?info"))
     assert found["metadata"]["persistence"] == "One year."
@@ -431,7 +431,7 @@ def test_the_own_statement_of_a_name_wins(bindings):
 @pytest.mark.parametrize("text", HOSTILE, ids=["html", "override", "right to left", "long", "escape"])
 @pytest.mark.parametrize("form", ["text/html", "application/json", "text/plain"])
 def test_hostile_texts_are_shown_safely(text, form, bindings):
-    bindings.set_prefix(SHOULDER, who=text, what=text, contact=text, statement=text, characters=text[:20] + "x")
+    bindings.prefixes.set(SHOULDER, who=text, what=text, contact=text, statement=text, characters=text[:20] + "x")
     bindings.bind("ark:12345/x5x", "/x")
     for path in ("/ark:12345/x5", "/ark:12345/x5x?info"):
         shown = answer(bindings, path, form).text
@@ -451,7 +451,7 @@ def test_hostile_texts_are_shown_safely(text, form, bindings):
     ],
 )
 def test_a_contact_is_a_link_only_if_it_is_an_address(contact, link, bindings):
-    bindings.set_prefix(NAAN, contact=contact)
+    bindings.prefixes.set(NAAN, contact=contact)
     page = answer(bindings, "/ark:12345/", "text/html").text
     if link:
         assert link in page
@@ -462,7 +462,7 @@ def test_a_contact_is_a_link_only_if_it_is_an_address(contact, link, bindings):
 
 
 def test_an_unchanged_record_is_not_sent_again(bindings):
-    bindings.set_prefix(NAAN, who="Library")
+    bindings.prefixes.set(NAAN, who="Library")
     tag = answer(bindings, "/ark:12345/").headers["ETag"]
     fields = {"Accept": "application/json", "If-None-Match": tag}
     assert client(bindings).get("/ark:12345/", headers=fields).status_code == 304
@@ -470,7 +470,7 @@ def test_an_unchanged_record_is_not_sent_again(bindings):
 
 
 def test_services_describe_a_prefix(bindings):
-    bindings.set_prefix(SHOULDER, who="Library")
+    bindings.prefixes.set(SHOULDER, who="Library")
     site = ResolverMiddleware(lambda environ, start_response: [], bindings, prefix="https://r.example", services="/uri")
     for service in ("N2L", "N2C"):
         found = Client(site).get(f"/uri/{service}?ark:12345/x5")
@@ -481,7 +481,7 @@ def test_services_describe_a_prefix(bindings):
 # A redirect must not become slower: no statement for records.
 def test_redirects_read_no_records(bindings, monkeypatch):
     bindings.bind("ark:12345/x5a", "/a")
-    bindings.set_prefix(NAAN, statement=STATEMENT)
+    bindings.prefixes.set(NAAN, statement=STATEMENT)
     site = client(bindings)
     assert site.get("/ark:12345/x5a?info").status_code == 200
     asked = []
@@ -494,5 +494,5 @@ def test_redirects_read_no_records(bindings, monkeypatch):
 
 
 def test_the_record_is_json(bindings):
-    bindings.set_prefix(NAAN, who="Library")
-    assert json.loads(json.dumps(bindings.prefix(NAAN).as_dict()))["who"] == "Library"
+    bindings.prefixes.set(NAAN, who="Library")
+    assert json.loads(json.dumps(bindings.prefixes.get(NAAN).as_dict()))["who"] == "Library"

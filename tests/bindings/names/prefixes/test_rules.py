@@ -68,7 +68,7 @@ def test_a_variable_has_the_spelling_and_the_escaping_of_its_place(template, giv
 
 @pytest.mark.parametrize("given", ["ark:12345/v1-2", "ark:/12345/v1-2", "ARK:12345/v1%2D2/"])
 def test_a_request_reaches_the_page_of_its_spelling(bindings, given):
-    bindings.set_rule("ark:12345/v", "https://example.org/o/${suffix:given}")
+    bindings.rules.set("ark:12345/v", "https://example.org/o/${suffix:given}")
     answer = Client(ResolverMiddleware(None, bindings)).get(f"/{given}")  # type: ignore[arg-type]
     assert answer.location == f"https://example.org/o/{given.rpartition('v')[2].removesuffix('/')}"
 
@@ -302,29 +302,29 @@ NAME = ark.parse("ark:12345/x")
 
 
 def test_a_rule_can_be_set_changed_and_removed_with_history(bindings):
-    assert bindings.set_rule("ark:/12345/x-5", "https://example.org/${value}", actor="ada") == "set"
-    assert bindings.set_rule("ark:12345/x5", "https://example.org/${value}") == "unchanged"
-    assert bindings.set_rule("ark:12345/x5", "/things/${value}", redirect=307) == "changed"
-    assert bindings.set_rule("ark:12345/", "/all/${value}") == "set"
-    assert [(rule.prefix, rule.template, rule.redirect) for rule in bindings.rules()] == [
+    assert bindings.rules.set("ark:/12345/x-5", "https://example.org/${value}", actor="ada") == "set"
+    assert bindings.rules.set("ark:12345/x5", "https://example.org/${value}") == "unchanged"
+    assert bindings.rules.set("ark:12345/x5", "/things/${value}", redirect=307) == "changed"
+    assert bindings.rules.set("ark:12345/", "/all/${value}") == "set"
+    assert [(rule.prefix, rule.template, rule.redirect) for rule in bindings.rules.list()] == [
         ("ark:12345/", "/all/${value}", 302),
         ("ark:12345/x5", "/things/${value}", 307),
     ]
-    assert bindings.remove_rule("ark:12345/x5", actor="bob") == "removed"
-    assert [(event.action, event.template, event.actor) for event in bindings.rule_history("ark:12345/x5")] == [
+    assert bindings.rules.remove("ark:12345/x5", actor="bob") == "removed"
+    assert [(event.action, event.template, event.actor) for event in bindings.rules.history("ark:12345/x5")] == [
         ("set", "https://example.org/${value}", "ada"),
         ("set", "/things/${value}", None),
         ("removed", None, "bob"),
     ]
     with pytest.raises(BindingError) as refused:
-        bindings.remove_rule("ark:12345/x5")
+        bindings.rules.remove("ark:12345/x5")
     assert refused.value.code == "rule-unknown"
-    assert [rule.prefix for rule in bindings.rules()] == ["ark:12345/"]
+    assert [rule.prefix for rule in bindings.rules.list()] == ["ark:12345/"]
 
 
 @pytest.mark.parametrize("times", [1, 100])
 def test_a_collision_with_another_writer_is_retried(bindings, monkeypatch, times):
-    bindings.set_rule("ark:12345/", "/all/${value}")
+    bindings.rules.set("ark:12345/", "/all/${value}")
     get_rule, left = Transaction.get_rule, [times]
 
     def collide(transaction, prefix):
@@ -335,8 +335,8 @@ def test_a_collision_with_another_writer_is_retried(bindings, monkeypatch, times
 
     monkeypatch.setattr(Transaction, "get_rule", collide)
     for change, done in (
-        (lambda: bindings.set_rule("ark:12345/", "/new/${value}"), "changed"),
-        (lambda: bindings.remove_rule("ark:12345/"), "removed"),
+        (lambda: bindings.rules.set("ark:12345/", "/new/${value}"), "changed"),
+        (lambda: bindings.rules.remove("ark:12345/"), "removed"),
     ):
         left[0] = times
         if times == 1:
@@ -349,30 +349,30 @@ def test_a_collision_with_another_writer_is_retried(bindings, monkeypatch, times
 def test_the_history_of_a_rule_is_ordered_even_if_the_clock_is_set_back(database, open_store):
     times = iter([NOW, NOW - timedelta(hours=1), NOW - timedelta(hours=1)])
     bindings = open_store(database, clock=lambda: next(times))
-    bindings.set_rule("ark:12345/", "/all/${value}")
-    bindings.set_rule("ark:12345/", "/new/${value}")
-    bindings.remove_rule("ark:12345/")
-    moments = [event.when for event in bindings.rule_history("ark:12345/")]
+    bindings.rules.set("ark:12345/", "/all/${value}")
+    bindings.rules.set("ark:12345/", "/new/${value}")
+    bindings.rules.remove("ark:12345/")
+    moments = [event.when for event in bindings.rules.history("ark:12345/")]
     assert moments == sorted(set(moments))
 
 
 def test_the_history_of_rules_is_never_changed(bindings):
-    bindings.set_rule("ark:12345/", "/all/${value}")
+    bindings.rules.set("ark:12345/", "/all/${value}")
     for statement in ("DELETE FROM rule_events", "UPDATE rule_events SET actor = 'eve'"):
         with pytest.raises(BindingsUnavailable, match="history is never"), bindings.store.transaction() as transaction:
             transaction.connection.exec_driver_sql(statement)
-    assert [event.actor for event in bindings.rule_history("ark:12345/")] == [None]
+    assert [event.actor for event in bindings.rules.history("ark:12345/")] == [None]
 
 
 def test_a_permanent_redirect_is_refused(bindings):
     with pytest.raises(BindingError) as refused:
-        bindings.set_rule("ark:12345/", "/all/${value}", redirect=301)
+        bindings.rules.set("ark:12345/", "/all/${value}", redirect=301)
     assert refused.value.code == "permanent-redirect-forbidden"
 
 
 def test_unbound_names_are_redirected_and_described_by_rules(bindings, database, open_store):
     bindings.bind("ark:12345/x5bound", "https://example.org/bound")
-    bindings.set_rule("ark:12345/x5", "https://example.org/t/${suffix}")
+    bindings.rules.set("ark:12345/x5", "https://example.org/t/${suffix}")
     client = Client(ResolverMiddleware(lambda environ, start_response: [], bindings))
     assert client.get("/ark:/12345/x-5a/b").location == "https://example.org/t/a/b"
     assert client.get("/ark:12345/x5bound").location == "https://example.org/bound"
@@ -383,6 +383,6 @@ def test_unbound_names_are_redirected_and_described_by_rules(bindings, database,
     assert "rule: ark:12345/x5\n" in client.get("/ark:12345/x5a??", headers={"Accept": "text/plain"}).text
     assert "A rule for identifiers that begin with" in client.get("/ark:12345/x5a?info").text
     assert '"rule"' not in client.get("/ark:12345/x5bound?info", headers={"Accept": "application/json"}).text
-    bindings.set_rule("ark:67531/", "/all/${content}")
+    bindings.rules.set("ark:67531/", "/all/${content}")
     client = Client(ResolverMiddleware(lambda environ, start_response: [], open_store(database)))
     assert "A rule for identifiers that begin with" in client.get("/ark:67531/q?info").text

@@ -224,7 +224,7 @@ REVOKE SELECT ON accounts, grants, identities, tokens, sessions, sign_ins, audit
 @WHOLE_DATABASE
 def test_a_role_with_select_can_read_only(url: str, bindings: Bindings, open_store) -> None:
     bindings.bind(NAME, "/x")
-    bindings.set_rule("ark:12345/t5", "/${value}")
+    bindings.rules.set("ark:12345/t5", "/${value}")
     database = url.rpartition("/")[2]
     documented = (Path(__file__).parents[4] / "docs" / "deployment.md").read_text("utf-8")
     for line in SELECT_ONLY.strip().splitlines():
@@ -234,7 +234,7 @@ def test_a_role_with_select_can_read_only(url: str, bindings: Bindings, open_sto
     reader = open_store(url.replace("ararat@", f"reader_{database}@"), create=False)
     assert reader.lookup(NAME) is not None
     assert reader.history(NAME)
-    assert [rule.prefix for rule in reader.rules()] == ["ark:12345/t5"]
+    assert [rule.prefix for rule in reader.rules.list()] == ["ark:12345/t5"]
     with pytest.raises(ReadOnlyBindings, match="is read-only"):
         reader.relocate(NAME, "/y")
     with pytest.raises(ReadOnlyBindings):
@@ -260,14 +260,14 @@ def test_changes_are_detected_on_one_server_only(bindings: Bindings, url: str) -
     database = cast(PostgreSQL, cast(DatabaseStore, bindings.store)._database)
     bindings.bind(NAME, "/x")
     bindings.lookup(NAME)
-    first, again = bindings.data_version(), bindings.data_version()
+    first, again = bindings.source.data_version(), bindings.source.data_version()
     assert first == again is not None
     with open_bindings(url) as other:
         other.relocate(NAME, "/y")
-    assert bindings.data_version() != first
+    assert bindings.source.data_version() != first
     # Another connection reached another server, which can have an older state.
     database._note_server("another server")
-    assert bindings.data_version() is None
+    assert bindings.source.data_version() is None
 
 
 def test_a_snapshot_cannot_write(bindings: Bindings) -> None:
@@ -334,7 +334,7 @@ def test_plans_that_were_made_for_few_names_do_not_read_the_whole_table(bindings
         bindings.relocate(f"ark:12345/p{number}", "/y")
         for count in (1, 2, 20):
             bindings.fetch([f"ark:12345/{name}" for name in range(count)])
-        bindings.stored_redirect(f"ark:12345/p{number}")
+        bindings.source.stored_redirect(f"ark:12345/p{number}")
     prepared = "SELECT name, statement, cardinality(parameter_types) FROM pg_prepared_statements"
     changing = cast(DatabaseStore, bindings.store)
     with changing.transaction() as transaction:

@@ -328,7 +328,7 @@ def test_a_restored_backup_has_its_own_names_and_prefixes(
 ) -> None:
     """With the same version of the rules before and after."""
     with open_store(file) as before:
-        before.set_prefix("ark:12345/x5", characters="0123456789")
+        before.prefixes.set("ark:12345/x5", characters="0123456789")
     shutil.copy(file, tmp_path / "backup.sqlite")
     with closing(sqlite3.connect(file)) as connection, connection:
         connection.execute("UPDATE prefixes SET characters = NULL")

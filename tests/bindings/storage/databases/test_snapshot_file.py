@@ -111,7 +111,7 @@ def test_a_snapshot_is_never_written(file: Path) -> None:
         for change in (
             lambda: bindings.bind("ark:12345/new", "https://example.org/"),
             lambda: bindings.withdraw("ark:12345/n7"),
-            lambda: bindings.set_rule("ark:12345/x5", "https://example.org/${suffix}"),
+            lambda: bindings.rules.set("ark:12345/x5", "https://example.org/${suffix}"),
         ):
             with pytest.raises(ReadOnlyBindings, match="never changed"):
                 change()

@@ -31,7 +31,7 @@ def test_an_empty_database_is_deleted_with_its_log(file: Path) -> None:
     "change",
     [
         pytest.param(lambda bindings: bindings.reserve("ark:12345/a"), id="a reserved name"),
-        pytest.param(lambda bindings: bindings.set_prefix("12345", who="A library"), id="a record"),
+        pytest.param(lambda bindings: bindings.prefixes.set("12345", who="A library"), id="a record"),
         pytest.param(lambda bindings: mint(bindings, "12345/x5"), id="a minted name"),
     ],
 )

@@ -39,7 +39,7 @@ def test_a_bind_reads_records_only_after_a_change_and_inserts_with_one_statement
     bindings.bind(f"{SHOULDER}b", "/x")
     assert [text.split()[0] for text in statements] == ["BEGIN", "SELECT", "SELECT", "WITH"]
     assert not any("FROM prefixes" in text for text in statements)
-    bindings.set_prefix(SHOULDER, who="Library")
+    bindings.prefixes.set(SHOULDER, who="Library")
     statements.clear()
     bindings.bind(f"{SHOULDER}c", "/x")
     assert sum("FROM prefixes" in text for text in statements) == 1
@@ -51,11 +51,11 @@ def test_a_bind_finds_a_record_that_another_program_has_changed(
 ) -> None:
     elsewhere = open_store(database)
     bindings.bind(f"{SHOULDER}b1", "/x")
-    elsewhere.set_prefix(SHOULDER, characters="0123456789")
+    elsewhere.prefixes.set(SHOULDER, characters="0123456789")
     with pytest.raises(BindingError) as refused:
         bindings.bind(f"{SHOULDER}b2", "/x")
     assert refused.value.code == "name-characters"
-    elsewhere.remove_prefix(SHOULDER)
+    elsewhere.prefixes.remove(SHOULDER)
     assert bindings.bind(f"{SHOULDER}b2", "/x") == "bound"
 
 

@@ -147,7 +147,7 @@ def test_a_moved_name_needs_relocate(curator, bindings):
 def test_only_an_administrator_imports_rules_and_prefix_records(curator, administrator, bindings):
     table = b"identifier,kind,target\nark:12345/x5,rule,https://example.org/${value}\n"
     assert finished(curator, send(curator, table))["result"]["refusals"] == 1
-    assert bindings.rules() == []
+    assert bindings.rules.list() == []
     assert finished(administrator, send(administrator, table))["result"]["counts"] == {"rules": 1}
 
 

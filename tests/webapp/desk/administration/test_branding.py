@@ -46,7 +46,7 @@ def image(content: bytes = PNG) -> tuple[io.BytesIO, str]:
 
 
 def recorded(desk: Desk) -> Branding:
-    return desk.bindings.branding_history()[0].branding
+    return desk.bindings.branding.history()[0].branding
 
 
 def test_a_branding_is_saved_and_shown_again(desk: Desk, ada: Browser):
@@ -115,11 +115,11 @@ def test_a_wrong_field_is_explained(desk: Desk, ada: Browser):
             assert refused.status_code == 422, field
             assert f'id="{"logo" if field == "image" else field}-error"' in refused.text
             assert "<svg onload" not in refused.text
-    assert desk.bindings.branding_history() == []
+    assert desk.bindings.branding.history() == []
 
 
 def test_concurrent_edits_show_both_versions(desk: Desk, ada: Browser):
-    desk.bindings.set_branding(Branding(institution="An Archive"), actor="ben")
+    desk.bindings.branding.set(Branding(institution="An Archive"), actor="ben")
     conflict = save(ada)
     assert conflict.status_code == 409
     page = text_of(conflict.text)
@@ -133,7 +133,7 @@ def test_concurrent_edits_show_both_versions(desk: Desk, ada: Browser):
 def test_a_form_without_a_revision_is_a_conflict(desk: Desk, ada: Browser):
     for revision in ("", "x", "-1", "\u0661", "9" * 30):
         assert save(ada, revision=revision).status_code == 409
-    assert desk.bindings.branding_history() == []
+    assert desk.bindings.branding.history() == []
 
 
 def test_an_earlier_version_is_restored(desk: Desk, ada: Browser):
@@ -146,7 +146,7 @@ def test_an_earlier_version_is_restored(desk: Desk, ada: Browser):
     assert ada.post("/desk/branding/restore", {**form, "revision": "1"}).status_code == 409
     assert ada.post("/desk/branding/restore", form).location == "/desk/branding"
     assert recorded(desk).institution == "The Map Library"
-    assert len(desk.bindings.branding_history()) == 3
+    assert len(desk.bindings.branding.history()) == 3
     assert ada.post("/desk/branding/restore", {"version": "9", "revision": "3"}).status_code == 404
 
 
@@ -158,7 +158,7 @@ def test_the_preview_is_a_public_page_and_saves_nothing(desk: Desk, ada: Browser
     assert "#7a1f3d" in answer.text
     assert "img-src data:" in answer.headers["Content-Security-Policy"]
     assert "script-src" not in answer.headers["Content-Security-Policy"]
-    assert desk.bindings.branding_history() == []
+    assert desk.bindings.branding.history() == []
     for language in ("tlh", "", "../en"):
         assert '<html lang="en"' in ada.post("/desk/branding/preview", {**FORM, "language": language}).text
 
@@ -180,5 +180,5 @@ def test_only_administrators_see_the_page(desk: Desk, account: str):
     assert save(browser).status_code == 403
     assert save(browser, colour="red").status_code == 403
     assert "/desk/branding" not in browser.get("/desk/prefixes").text
-    assert desk.bindings.branding_history() == []
+    assert desk.bindings.branding.history() == []
     assert "branding.set" in desk.signed_in("ada").get("/desk/audit").text

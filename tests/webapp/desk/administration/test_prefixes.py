@@ -53,7 +53,7 @@ def test_without_records_the_page_explains_them(ada: Browser, rita: Browser) -> 
 
 def test_a_record_is_added_with_its_rule(desk: Desk, ada: Browser, rita: Browser) -> None:
     assert save(ada).location == f"/desk/prefixes/record?prefix={PREFIX}"
-    record = desk.bindings.prefix(PREFIX)
+    record = desk.bindings.prefixes.get(PREFIX)
     assert record is not None
     assert (record.what, record.who, record.actor) == ("Maps", "The Map Library", "ada")
     assert (record.statement, record.pattern) == ("The names are persistent.", "10^6+check")
@@ -85,13 +85,13 @@ def test_a_wrong_field_is_explained(desk: Desk, ada: Browser, field: str, value:
     assert refused.status_code == 422
     assert f'id="{field}-error"' in refused.text
     assert "The Map Library" in refused.text or field == "who"
-    assert desk.bindings.prefixes() == []
+    assert desk.bindings.prefixes.list() == []
 
 
 def test_an_empty_field_deletes_its_text(desk: Desk, ada: Browser) -> None:
     save(ada)
     assert edited(ada, statement="", rule="").status_code == 303
-    record = desk.bindings.prefix(PREFIX)
+    record = desk.bindings.prefixes.get(PREFIX)
     assert record is not None
     assert (record.statement, record.rule, record.what) == (None, None, "Maps")
     history = text_of(ada.get(f"/desk/prefixes/record?prefix={PREFIX}").text)
@@ -112,15 +112,15 @@ def test_concurrent_edits_show_both_versions(desk: Desk, ada: Browser) -> None:
     form = dict(re.findall(r'name="(\w+)" value="([^"]*)"', conflict.text))
     again = ada.post("/desk/prefixes/edit", {**{name: html.unescape(text) for name, text in form.items()}})
     assert again.status_code == 303
-    record = desk.bindings.prefix(PREFIX)
+    record = desk.bindings.prefixes.get(PREFIX)
     assert record is not None
     assert (record.what, record.rule) == ("Globes", None)
 
 
 def test_a_new_record_does_not_replace_another(desk: Desk, ada: Browser) -> None:
-    desk.bindings.set_prefix(PREFIX, what="Atlases")
+    desk.bindings.prefixes.set(PREFIX, what="Atlases")
     assert save(ada).status_code == 409
-    record = desk.bindings.prefix(PREFIX)
+    record = desk.bindings.prefixes.get(PREFIX)
     assert record is not None
     assert record.what == "Atlases"
 
@@ -128,7 +128,7 @@ def test_a_new_record_does_not_replace_another(desk: Desk, ada: Browser) -> None
 def test_a_record_that_was_removed_meanwhile_can_be_saved_again(desk: Desk, ada: Browser) -> None:
     save(ada)
     old = etag_of(ada.get(f"/desk/prefixes/edit?prefix={PREFIX}").text)
-    desk.bindings.remove_prefix(PREFIX)
+    desk.bindings.prefixes.remove(PREFIX)
     conflict = save(ada, etag=old)
     assert conflict.status_code == 409
     assert "The record was removed in the meantime" in text_of(conflict.text)
@@ -141,20 +141,20 @@ def test_a_record_is_removed_and_its_history_stays(desk: Desk, ada: Browser) -> 
     form = {"prefix": PREFIX, "etag": etag_of(page)}
     assert ada.post("/desk/prefixes/remove", {**form, "etag": '"0-0"'}).status_code == 409
     assert ada.post("/desk/prefixes/remove", form).location == "/desk/prefixes"
-    assert (desk.bindings.prefixes(), desk.bindings.rules()) == ([], [])
+    assert (desk.bindings.prefixes.list(), desk.bindings.rules.list()) == ([], [])
     assert "Record removed" in text_of(ada.get(f"/desk/prefixes/record?prefix={PREFIX}").text)
     assert ada.post("/desk/prefixes/remove", form).status_code in (404, 409)
 
 
 def test_inherited_texts_name_their_source(desk: Desk, rita: Browser) -> None:
-    desk.bindings.set_prefix("12345", statement="We keep names.", pattern=None)
-    desk.bindings.set_prefix(PREFIX, what="Maps")
+    desk.bindings.prefixes.set("12345", statement="We keep names.", pattern=None)
+    desk.bindings.prefixes.set(PREFIX, what="Maps")
     page = text_of(rita.get(f"/desk/prefixes/record?prefix={PREFIX}").text)
     assert "We keep names. (inherited from ark:12345/)" in page
 
 
 def test_a_rule_without_a_record_is_listed_and_can_be_edited(desk: Desk, ada: Browser) -> None:
-    desk.bindings.set_rule(PREFIX, RULE)
+    desk.bindings.rules.set(PREFIX, RULE)
     assert "Rules without a record" in ada.get("/desk/prefixes").text
     assert RULE in text_of(ada.get(f"/desk/prefixes/record?prefix={PREFIX}").text)
     form = ada.get(f"/desk/prefixes/edit?prefix={PREFIX}").text
@@ -173,7 +173,7 @@ def test_only_administrators_change_records(desk: Desk, ada: Browser, account: s
     assert save(browser).status_code == 403
     assert save(browser, pattern="nonsense").status_code == 403
     assert browser.post("/desk/prefixes/remove", {"prefix": PREFIX}).status_code == 403
-    assert len(desk.bindings.prefixes()) == 1
+    assert len(desk.bindings.prefixes.list()) == 1
 
 
 @pytest.mark.parametrize("prefix", ["", "nonsense", "ark:12345/none", "\u202e", "ark:99999/", "x" * 5000])

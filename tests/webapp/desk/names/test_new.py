@@ -175,7 +175,7 @@ def test_the_page_works_without_shoulders(desk: Desk) -> None:
 
 
 def test_the_check_of_an_address_offers_the_shoulders(desk: Desk, jane: Browser) -> None:
-    desk.bindings.set_prefix("ark:12345/x5", what="Maps")
+    desk.bindings.prefixes.set("ark:12345/x5", what="Maps")
     address = "https://maps.example/item?id=7"
     assert 'name="below"' in jane.fragment(f"/desk/new/check?text={address}").text
     assert 'name="below"' not in jane.fragment("/desk/new/check?text=ark:12345/x5a").text

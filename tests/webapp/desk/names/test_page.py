@@ -33,7 +33,7 @@ def text_of(html: str) -> str:
 
 
 def test_the_page_shows_response_metadata_and_history(bound: Desk, jane: Browser) -> None:
-    bound.bindings.set_prefix("12345/x5", statement="These names last.")
+    bound.bindings.prefixes.set("12345/x5", statement="These names last.")
     bound.bindings.bind(f"{NAME}/1", "/1")
     bound.bindings.bind(f"{NAME}.pdf", "/2")
     page = text_of(jane.get(f"/desk/name?name={NAME}").text)

@@ -15,7 +15,7 @@ from .conftest import counts, fields, finished, wait_for
 
 
 def test_names_below_a_rule_are_added(desk: Desk, jane: Browser, preview: Any, import_all: Any) -> None:
-    desk.bindings.set_rule("ark:12345/x5", "https://rule.example/${suffix}")
+    desk.bindings.rules.set("ark:12345/x5", "https://rule.example/${suffix}")
     path, page = preview(jane, "ARK,URL\nark:12345/x5a,https://example.org/a\n")
     assert counts(page)["Added"] == 1
     import_all(jane, path)
@@ -94,7 +94,7 @@ def test_rules_are_imported_by_administrators_only(
     path, page = preview(ada, table)
     assert counts(page)["Added"] == 1
     assert "1 row imported." in import_all(ada, path)
-    assert [rule.prefix for rule in desk.bindings.rules()] == ["ark:12345/x5"]
+    assert [rule.prefix for rule in desk.bindings.rules.list()] == ["ark:12345/x5"]
 
 
 def test_an_import_writes_nothing_if_the_grant_is_revoked_after_the_preview(

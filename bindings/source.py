@@ -1,0 +1,101 @@
+"""What a resolver reads of bindings: :attr:`.Bindings.source`."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from typing import TYPE_CHECKING
+
+from ..identifiers import Ark, Urn
+from .names.corrections import corrections, is_mistyped
+
+if TYPE_CHECKING:
+    from .names.binding import Binding, StoredRedirect
+    from .names.branding.model import Branding
+    from .names.prefixes.prefixes import PrefixRecords
+    from .names.prefixes.rules import RuleMatch
+    from .rule_cache import RuleCache
+    from .storage.reopening import Opening
+    from .stores import Store
+
+
+class StoredSource:
+    """The names, rules and records of a store for a resolver, and the state of the store.
+
+    - ``is_local``: whether lookups only read memory or a local file, so that they never wait for a network.
+    - ``own_changes``: the number of changes that were made through this object. A close is a change.
+    """
+
+    def __init__(self, opening: Opening[Store], rule_cache: RuleCache, *, is_local: bool) -> None:
+        self.is_local = is_local
+        self.own_changes = 0
+        self._opening = opening
+        self._rule_cache = rule_cache
+
+    def fetch(self, keys: Iterable[str]) -> dict[str, Binding]:
+        """Return the bindings of several names, as :meth:`.Bindings.fetch`."""
+        return self._opening.store.fetch(keys)
+
+    def stored_redirect(self, key: str) -> StoredRedirect | None:
+        """Return the redirect of a live name without alternates that the site does not serve, else None.
+
+        ``key`` has at most 255 printable ASCII characters.
+        """
+        return self._opening.store.stored_redirect(key)
+
+    def binding_by_rule(self, identifier: Ark | Urn) -> RuleMatch | None:
+        """Return the binding that a rule creates for an ARK, and the prefix of the rule. Return None if no rule
+        applies.
+
+        The rule with the longest matching prefix applies. The binding of the name itself is not looked up.
+        """
+        return self._rule_cache.binding_for(identifier)
+
+    def prefix_records(self) -> PrefixRecords:
+        """Return the records of NAANs and shoulders, as :meth:`.Prefixes.remembered`."""
+        return self._rule_cache.records()
+
+    def branding(self) -> Branding:
+        """Return the recorded branding from the memory of this process, as :meth:`.RecordedBranding.current`."""
+        return self._rule_cache.branding()
+
+    def is_mistyped(self, identifier: Ark | Urn) -> bool:
+        """Return whether the check character of an ARK is wrong, compared with the names that were minted here."""
+        return isinstance(identifier, Ark) and is_mistyped(identifier.basic, self._rule_cache.patterns())
+
+    def correction(self, identifier: Ark | Urn) -> str | None:
+        """Return the only live name that is a probable correction of an unbound ARK (:mod:`corrections`), or None."""
+        if isinstance(identifier, Urn):
+            return None
+        names = corrections(identifier.basic, self._rule_cache.patterns())
+        live = [name for name, binding in self.fetch(names).items() if binding.is_live] if names else []
+        return live[0] if len(live) == 1 else None
+
+    def data_version(self) -> Hashable | None:
+        """Return a value that differs after each change of a binding, also by other processes.
+
+        It is None for a database on several servers, or behind a pooler, because they can have different states.
+        """
+        return self._opening.store.data_version()
+
+    @property
+    def failure(self) -> str | None:
+        """Why the store could not be opened, in printable ASCII. It is None if it is open, or was never opened."""
+        return self._opening.failure
+
+    @property
+    def refusal(self) -> str | None:
+        """Why the current version of a table file is not served, in printable ASCII.
+
+        It is None if it is served, or for a database.
+        """
+        store = self._opening.opened
+        return store.refusal if store else None
+
+    @property
+    def unrecorded(self) -> str | None:
+        """Why the copy of the served table file cannot be saved. It is None if it is saved, or for a database.
+
+        Without a copy, a restarted process cannot check the file against the version that was served before.
+        """
+        store = self._opening.opened
+        return store.unrecorded if store else None
