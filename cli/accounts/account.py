@@ -62,7 +62,7 @@ def add_command(name: str, role: str, prefixes: tuple[str, ...], password_stdin:
 def list_command(as_json: bool, database: str) -> int:
     """List all accounts with their roles, prefixes and linked identities, also disabled ones."""
     with open_accounts(database) as accounts:
-        found = [(account, accounts.identities(account)) for account in accounts.list()]
+        found = [(account, accounts.identities.list(account)) for account in accounts.list()]
     sheet = Sheet.of(sys.stdout)
     for account, identities in found:
         if as_json:
@@ -204,7 +204,7 @@ def link_command(name: str, issuer: str, subject: str, remove: bool, database: s
     linked to another account, 69 no database.
     """
     with open_accounts(database) as accounts:
-        account = (accounts.unlink if remove else accounts.link)(issuer, subject, name)
+        account = (accounts.identities.unlink if remove else accounts.identities.link)(issuer, subject, name)
     _report("unlinked" if remove else "linked", account)
     return DONE
 

@@ -50,7 +50,7 @@ def token_command(
     """
     with open_accounts(database) as accounts:
         ends = accounts.bindings.now() + expires if isinstance(expires, timedelta) else expires
-        token, secret = accounts.create_token(name, label, ends, prefixes or None)
+        token, secret = accounts.tokens.create(name, label, ends, prefixes or None)
     if as_json:
         streams.dump({"token": secret} | token.as_dict())
         return DONE
@@ -74,7 +74,7 @@ def tokens_command(name: str, as_json: bool, database: str) -> int:
     Exit code: 0 done, 1 no such account, 69 no database.
     """
     with open_accounts(database) as accounts:
-        found = accounts.tokens(name)
+        found = accounts.tokens.list(name)
         now = accounts.bindings.now()
     sheet = Sheet.of(sys.stdout)
     for token in found:
@@ -102,7 +102,7 @@ def revoke_token_command(number: int, database: str) -> int:
     Exit code: 0 done, 1 no such token, 69 no database.
     """
     with open_accounts(database) as accounts:
-        accounts.revoke_token(number)
+        accounts.tokens.revoke(number)
     write([f"revoked token {number}"])
     return DONE
 

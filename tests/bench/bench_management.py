@@ -46,7 +46,7 @@ def secret(url):
     with open_bindings(url, create=True) as bindings:
         accounts = Accounts(bindings)
         accounts.add("jane", "curator", ["ark:12345/x5"])
-        return accounts.create_token("jane", "benchmark")[1]
+        return accounts.tokens.create("jane", "benchmark")[1]
 
 
 class Clients:

@@ -183,7 +183,7 @@ def test_a_failover_under_load_loses_no_acknowledged_change(
 ) -> None:
     patroni.wait_until_complete()
     with open_bindings(patroni.direct_url) as bindings:
-        secrets = [Accounts(bindings).create_token("jane", f"client {number}")[1] for number in range(4)]
+        secrets = [Accounts(bindings).tokens.create("jane", f"client {number}")[1] for number in range(4)]
     letter = fail.__name__.replace("_", "")
     readers = {name: [Reader(site.port) for _ in range(2)] for name, site in sites.items()}
     writers = {

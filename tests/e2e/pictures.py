@@ -196,7 +196,7 @@ def take_for_desk(browser: Browser) -> Iterator[Path]:
                 served("--no-trace-elsewhere", "--database", f"{folder}/desk.sqlite") as origin,
                 browser.new_context(base_url=origin, viewport={"width": 1080, "height": 660}) as context,
             ):
-                context.add_cookies([{"name": "ararat", "value": accounts.start_session(account), "url": origin}])
+                context.add_cookies([{"name": "ararat", "value": accounts.sessions.start(account), "url": origin}])
                 page = context.new_page()
                 page.goto("/desk")
                 task.steps(tasks.Hand(page, lambda page, path=path: path.write_bytes(as_webp(page))))

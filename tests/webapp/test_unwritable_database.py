@@ -72,8 +72,8 @@ def _reader(
     bindings.prefixes.set("ark:12345/x5", what="Maps")
     accounts = Accounts(bindings)
     ada = accounts.add("ada", "administrator")
-    _, secret = accounts.create_token("ada", "test")
-    session = accounts.start_session(ada)
+    _, secret = accounts.tokens.create("ada", "test")
+    session = accounts.sessions.start(ada)
     grant(url)
     app = create_app(
         open_store(read_url or url, create=False), prefix="http://localhost", ezid="/ezid", trace_elsewhere=False

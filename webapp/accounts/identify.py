@@ -77,7 +77,7 @@ def require_caller() -> Caller:
 
 def of_token(known: Accounts, secret: str, address: str | None) -> Caller:
     """Return the caller with a token. Raises :class:`HTTPRefusal` with 401."""
-    found = known.of_token(secret) if len(secret) <= _MAX_TOKEN else None
+    found = known.tokens.caller(secret) if len(secret) <= _MAX_TOKEN else None
     if found is None:
         raise unauthorized("token-invalid", "The token is not valid. It can be wrong, expired or revoked.")
     return Caller(account=found.account, token=found.token, address=address)
@@ -126,7 +126,7 @@ def _identify(known: Accounts) -> Caller | None:
     if not cookies.has_session():
         return None
     session = cookies.session_id()
-    found = known.of_session(session, idle=site().session_idle) if session else None
+    found = known.sessions.caller(session, idle=site().session_idle) if session else None
     if found is None:
         cookies.forget_session()
         raise unauthorized("session-ended", "The session has ended. Sign in again.")

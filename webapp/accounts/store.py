@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, delete, insert, select, update
 
@@ -14,16 +15,22 @@ from . import audit, passwords
 from .model import Account, AccountError, Caller, read_name, read_prefix, read_role
 from .records import rows
 from .records.attempts import failed_attempts, forget_attempts, name_hash
-from .records.database import end_sessions, find
+from .records.database import AccountDatabase, end_sessions, find
 from .records.identities import Identities
 from .records.sessions import Sessions
+from .records.tokens import Tokens
+
+if TYPE_CHECKING:
+    from ...middleware import Bindings
 
 
-class Accounts(Sessions, Identities):
+class Accounts(AccountDatabase):
     """The accounts in the database of ``bindings``. All threads and forked processes can use one object.
 
     Methods raise :class:`AccountError` for wrong arguments, and :class:`BindingsUnavailable` if the database cannot be
     reached. A change of a file or a standby raises :class:`ReadOnlyBindings`.
+
+    The parts ``tokens``, ``sessions`` and ``identities`` have the operations on these.
 
     - ``name``: the name of an account; ASCII letters become lower case.
     - ``by``: the administrator that makes the change, for the audit; None for the command line.
@@ -36,14 +43,20 @@ class Accounts(Sessions, Identities):
     False
     >>> accounts.add("jane", "curator", ["12345/x5"]).prefixes
     ('ark:12345/x5',)
-    >>> token, secret = accounts.create_token("jane", "repository")
-    >>> accounts.of_token(secret).actor
+    >>> token, secret = accounts.tokens.create("jane", "repository")
+    >>> accounts.tokens.caller(secret).actor
     'jane'
-    >>> accounts.revoke_token(token.number)
-    >>> print(accounts.of_token(secret))
+    >>> accounts.tokens.revoke(token.number)
+    >>> print(accounts.tokens.caller(secret))
     None
     >>> accounts.bindings.close(); folder.cleanup()
     """
+
+    def __init__(self, bindings: Bindings) -> None:
+        super().__init__(bindings)
+        self.tokens = Tokens(self)
+        self.sessions = Sessions(self, self.tokens)
+        self.identities = Identities(self)
 
     def add(
         self,
@@ -78,6 +91,16 @@ class Accounts(Sessions, Identities):
         """Return all accounts in the order of their names, also disabled ones."""
         return [found.account for found in rows.found(self.read(rows.ACCOUNTS))]
 
+    def current(self, name: str, token: int | None) -> Caller | None:
+        """Return the caller with an account, and with the number of its token or None, as they are now.
+
+        Return None if one of them is not valid any more.
+        """
+        if token is not None:
+            return self.tokens.caller_of_number(token)
+        account = self.get(name)
+        return None if account is None or account.disabled else Caller(account=account)
+
     def grant(self, name: str, prefix: str, *, by: Caller | None = None) -> Account:
         """Let an account change the names that begin with a NAAN, a shoulder or the beginning of URNs."""
         granted = read_prefix(prefix)
@@ -87,7 +110,7 @@ class Accounts(Sessions, Identities):
                 connection.execute(insert(tables.grants), {"account": account.number, "prefix": granted})
             return granted
 
-        return self._change(name, "account.grant", by, change)
+        return self.change_account(name, "account.grant", by, change)
 
     def revoke(self, name: str, prefix: str, *, by: Caller | None = None) -> Account:
         """Remove a grant. Raises AccountError with the code ``grant-unknown``."""
@@ -99,7 +122,7 @@ class Accounts(Sessions, Identities):
                 raise AccountError("grant-unknown", f"{account.name} has no grant for {validation.shown(granted)}")
             return granted
 
-        return self._change(name, "account.revoke", by, change)
+        return self.change_account(name, "account.revoke", by, change)
 
     def set_role(self, name: str, role: str, *, force: bool = False, by: Caller | None = None) -> Account:
         """Change the role of an account.
@@ -114,7 +137,7 @@ class Accounts(Sessions, Identities):
             _update(connection, account, role=new)
             return new
 
-        return self._change(name, "account.role", by, change)
+        return self.change_account(name, "account.role", by, change)
 
     def disable(self, name: str, *, force: bool = False, by: Caller | None = None) -> Account:
         """Disable an account with its tokens, and end its sessions.
@@ -131,7 +154,7 @@ class Accounts(Sessions, Identities):
             end_sessions(connection, account, now)
             return "disabled"
 
-        return self._change(name, "account.disable", by, change)
+        return self.change_account(name, "account.disable", by, change)
 
     def enable(self, name: str, *, by: Caller | None = None) -> Account:
         """Enable a disabled account. Its tokens are valid again; its sessions stay ended."""
@@ -140,7 +163,7 @@ class Accounts(Sessions, Identities):
             _update(connection, account, disabled=None)
             return "enabled"
 
-        return self._change(name, "account.enable", by, change)
+        return self.change_account(name, "account.enable", by, change)
 
     def set_password(self, name: str, password: str | None, *, by: Caller | None = None) -> Account:
         """Set or remove the password of an account, end its sessions, and forget failed attempts to sign in.
@@ -155,7 +178,7 @@ class Accounts(Sessions, Identities):
             self._forget_attempts(connection, account)
             return "removed" if hashed is None else "set"
 
-        return self._change(name, "account.password", by, change)
+        return self.change_account(name, "account.password", by, change)
 
     def unlock(self, name: str, *, by: Caller | None = None) -> Account:
         """Forget the failed attempts to sign in to an account from all addresses."""
@@ -164,7 +187,7 @@ class Accounts(Sessions, Identities):
             self._forget_attempts(connection, account)
             return "unlocked"
 
-        return self._change(name, "account.unlock", by, change)
+        return self.change_account(name, "account.unlock", by, change)
 
     def failed_attempts(self, account: Account) -> int:
         """Return the number of failed attempts to sign in to an account that are not forgotten yet."""

@@ -34,7 +34,7 @@ def caller() -> Caller | None:
     session = _session()
     if session is None:
         return None
-    found = ezid().management.accounts.of_session(session)
+    found = ezid().management.accounts.sessions.caller(session)
     if found is None:
         raise unauthorized("the session has ended; send the name and the password again")
     return Caller(account=found.account, token=found.token, address=request.remote_addr)
@@ -60,7 +60,7 @@ def login(asked: EzidRequest) -> EzidAnswer:
     found = _of_authorization()
     accounts = ezid().management.accounts
     try:
-        session = accounts.start_session(found.account, token=found.token, address=request.remote_addr)
+        session = accounts.sessions.start(found.account, token=found.token, address=request.remote_addr)
     except SignInOutdated:
         raise unauthorized("the account was changed during the sign-in; send the name and the password again") from None
     return EzidAnswer(text="session cookie returned", fields={"Set-Cookie": _cookie(session)})
@@ -71,7 +71,7 @@ def logout(asked: EzidRequest) -> EzidAnswer:
     if cross_site.from_another_site():
         raise Failed("forbidden", "a page of another site sent the request")
     if session := _session():
-        ezid().management.accounts.end_session(session)
+        ezid().management.accounts.sessions.end(session)
     return EzidAnswer(text="authentication credentials flushed", fields={"Set-Cookie": _cookie("", max_age=0)})
 
 

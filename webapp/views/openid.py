@@ -85,7 +85,7 @@ def finish() -> AnyResponse:
     except NotConfirmed as error:
         raise _not_confirmed(display.escape(str(error)[:1000])) from None
     identity = provider.issuer, subject
-    account = identify.accounts().of_identity(*identity)
+    account = identify.accounts().identities.account(*identity)
     if account is None:
         return _unknown(provider, subject)
     return sign_in.begin(account, destination, identity)

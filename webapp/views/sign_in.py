@@ -61,7 +61,7 @@ def leave() -> AnyResponse:
     """End the session."""
     csrf.require_own_form()
     if session := cookies.session_id():
-        identify.accounts().end_session(session)
+        identify.accounts().sessions.end(session)
     return cookies.delete_session(_see_other(url("sign_in.page")))
 
 
@@ -72,9 +72,11 @@ def begin(account: Account, destination: str | None, identity: tuple[str, str] |
     """
     known = identify.accounts()
     if old := cookies.session_id():
-        known.end_session(old)
+        known.sessions.end(old)
     try:
-        session = known.start_session(account, identity=identity, address=request.remote_addr, idle=site().session_idle)
+        session = known.sessions.start(
+            account, identity=identity, address=request.remote_addr, idle=site().session_idle
+        )
     except SignInOutdated:
         raise HTTPRefusal(
             403, "sign-in-outdated", "The account was changed during the sign-in. Sign in again."

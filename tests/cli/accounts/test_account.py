@@ -190,7 +190,7 @@ def test_an_identity_is_linked_and_unlinked(run, accounts):
     run("add", "jane", "--role", "reader")
     identity = ("--issuer", "https://idp.example", "--subject", "17")
     assert run("link", "jane", *identity).stdout == "linked jane  reader\n"
-    assert accounts.of_identity("https://idp.example", "17").name == "jane"
+    assert accounts.identities.account("https://idp.example", "17").name == "jane"
     assert run("link", "jane", *identity, "--remove").stdout == "unlinked jane  reader\n"
     assert run("link", "jane", *identity, "--remove").exit_code == 1
 
@@ -249,7 +249,7 @@ def test_a_token_is_printed_once(run, accounts):
     made = run("token", "jane", "--label", "repository", "--expires", "90d", "--prefix", "12345/x5")
     assert re.fullmatch("ararat_[A-Za-z0-9_-]{43}\n", made.stdout)
     assert "token 1 expires" in unwrapped(made.stderr)
-    caller = accounts.of_token(made.stdout.strip())
+    caller = accounts.tokens.caller(made.stdout.strip())
     assert (caller.actor, caller.token.prefixes) == ("jane", ("ark:12345/x5",))
     assert timedelta(days=89) < caller.token.expires - datetime.now(UTC) <= timedelta(days=90)
     listed = run("tokens", "jane").stdout
@@ -257,7 +257,7 @@ def test_a_token_is_printed_once(run, accounts):
     assert "last used" in listed
     assert made.stdout.strip() not in listed + run("tokens", "jane", "--json").stdout + run("list", "--json").stdout
     assert run("revoke-token", "1").stdout == "revoked token 1\n"
-    assert accounts.of_token(made.stdout.strip()) is None
+    assert accounts.tokens.caller(made.stdout.strip()) is None
     assert "revoked 20" in run("tokens", "jane").stdout
 
 

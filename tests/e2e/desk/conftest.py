@@ -127,7 +127,7 @@ def served(running: Running, browser: Browser, page_watch: Any) -> Iterator[Serv
         context = browser.new_context(base_url=origin, **options)
         contexts.append(context)
         page_watch.watch(context)
-        context.add_cookies([{"name": "ararat", "value": accounts.start_session(account), "url": origin}])
+        context.add_cookies([{"name": "ararat", "value": accounts.sessions.start(account), "url": origin}])
         return context.new_page()
 
     contexts: list[Any] = []

@@ -253,7 +253,7 @@ TASKS: dict[str, Task] = {
     "changes": Task("jane", who, lambda b: True),
     "undo": Task("ada", undo, lambda b: _target(b, "ark:12345/x5m002") == "https://images.example/2"),
     "grant": Task("ada", grant, lambda b: Accounts(b).get("tom").prefixes == ("ark:12345/x7",)),  # type: ignore[union-attr]
-    "token": Task("jane", token, lambda b: len(Accounts(b).tokens("jane")) == 1),
+    "token": Task("jane", token, lambda b: len(Accounts(b).tokens.list("jane")) == 1),
     "export": Task("ada", export, lambda b: True),
 }
 """The tasks by the names of their pictures, in the order of docs/desk.md."""

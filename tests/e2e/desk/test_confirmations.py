@@ -34,7 +34,7 @@ def test_a_change_that_cannot_be_undone_is_confirmed(
 ) -> None:
     accounts = Accounts(served.bindings)
     accounts.set_password("jane", "correct horse battery staple")
-    accounts.create_token("jane", "Repository")
+    accounts.tokens.create("jane", "Repository")
     page = served.open_page("ada", java_script_enabled=False)
     if address:
         page.goto(address)

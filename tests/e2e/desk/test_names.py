@@ -150,7 +150,7 @@ def test_a_form_is_kept_when_the_session_ends(served: Server, page_watch: Any) -
     accounts = Accounts(served.bindings)
     account = accounts.get("jane")
     assert account
-    session = {"name": "ararat", "value": accounts.start_session(account), "url": served.origin}
+    session = {"name": "ararat", "value": accounts.sessions.start(account), "url": served.origin}
     page.context.add_cookies([session])  # type: ignore[list-item]
     page.get_by_role("button", name="Continue").click()
     expect(page.get_by_text("Plan of Meghri")).to_be_visible()

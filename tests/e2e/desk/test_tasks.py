@@ -51,7 +51,7 @@ def test_a_task_takes_less_than_a_minute(
         assert account
         with browser.new_context(base_url=server.origin) as context:
             page_watch.watch(context)
-            context.add_cookies([{"name": "ararat", "value": accounts.start_session(account), "url": server.origin}])
+            context.add_cookies([{"name": "ararat", "value": accounts.sessions.start(account), "url": server.origin}])
             page = context.new_page()
             page.goto("/desk")
             hand, started = Hand(page), time.perf_counter()

@@ -93,25 +93,25 @@ def test_without_accounts_there_is_no_caller(client):
 
 
 def test_a_token_identifies_the_caller(client, accounts, jane):
-    token, secret = accounts.create_token("jane", "repository")
+    token, secret = accounts.tokens.create("jane", "repository")
     for headers in (bearer(secret), basic("", secret), basic("jane", secret), basic("Jane", secret)):
         assert who(client, headers=headers) == "jane"
         assert who(client, "POST", headers=headers) == "jane"
     assert who(client, headers=JSON | basic("joan", secret)) == (401, "token-invalid")
-    accounts.revoke_token(token.number)
+    accounts.tokens.revoke(token.number)
     for headers in (bearer(secret), basic("", secret), basic("jane", secret)):
         assert who(client, headers=JSON | headers) == (401, "token-invalid")
 
 
 def test_an_expired_token_is_refused(client, accounts, jane, clock):
-    _, secret = accounts.create_token("jane", "repository", clock.now + timedelta(days=1))
+    _, secret = accounts.tokens.create("jane", "repository", clock.now + timedelta(days=1))
     assert who(client, headers=bearer(secret)) == "jane"
     clock.move(days=1)
     assert who(client, headers=JSON | bearer(secret)) == (401, "token-invalid")
 
 
 def test_a_token_in_the_url_or_body_is_not_read(client, accounts, jane):
-    _, secret = accounts.create_token("jane", "repository")
+    _, secret = accounts.tokens.create("jane", "repository")
     for query in ({"access_token": secret}, {"token": secret}):
         assert who(client, query_string=query) is None
         assert who(client, "POST", data=query) is None
@@ -242,7 +242,7 @@ def test_an_invented_session_is_refused(client, jane, value):
 
 
 def test_answers_for_a_caller_are_not_kept(client, accounts, jane):
-    _, secret = accounts.create_token("jane", "repository")
+    _, secret = accounts.tokens.create("jane", "repository")
     assert client.get("/who", headers=bearer(secret), base_url=SITE).headers["Cache-Control"] == "no-store"
     assert client.get("/", headers=bearer(secret), base_url=SITE).headers["Cache-Control"] == "no-cache"
 
@@ -290,7 +290,7 @@ def test_the_user_of_the_web_server_changes_something_only_with_the_token_of_a_f
 
 def test_a_token_is_stronger_than_the_user_of_the_web_server(make_client, accounts, jane):
     accounts.add("robot", "curator")
-    _, secret = accounts.create_token("robot", "repository")
+    _, secret = accounts.tokens.create("robot", "repository")
     client = make_client(remote_user="REMOTE_USER")
     environ = {"REMOTE_USER": "jane"}
     assert who(client, headers=bearer(secret), environ_overrides=environ) == "robot"

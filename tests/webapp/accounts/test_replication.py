@@ -27,16 +27,16 @@ def test_a_standby_that_is_behind_does_not_revive_a_revoked_token(replicated, op
     options = "options=-c%20search_path%3Daccounts"
     accounts = Accounts(open_store(f"{url}?{options}"))
     accounts.add("jane", "curator")
-    token, secret = accounts.create_token("jane", "repository")
+    token, secret = accounts.tokens.create("jane", "repository")
     wait_for_table(standby.port)
     both = f"127.0.0.1:{standby.port},127.0.0.1:{primary.port}"
     # A reader connects to the first server that answers, which is the standby.
     other = Accounts(open_store(f"postgresql://ararat@{both}/postgres?{options}", create=False))
-    assert other.of_token(secret)
+    assert other.tokens.caller(secret)
     with psycopg.connect(f"postgresql://ararat@127.0.0.1:{standby.port}/postgres", autocommit=True) as connection:
         connection.execute("SELECT pg_wal_replay_pause()")
-    accounts.revoke_token(token.number)
-    assert other.of_token(secret) is None
+    accounts.tokens.revoke(token.number)
+    assert other.tokens.caller(secret) is None
     primary.halt()
     with pytest.raises(BindingsUnavailable):
-        other.of_token(secret)
+        other.tokens.caller(secret)

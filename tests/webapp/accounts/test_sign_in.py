@@ -433,7 +433,7 @@ def test_two_sign_ins_at_once_renew_a_hash_once(accounts, jane, monkeypatch, is_
 
     monkeypatch.setattr(passwords, "hash_password", renew)
     sessions.append(sign_in(accounts, "jane", PASSWORD, HOME))
-    assert all(map(accounts.start_session, sessions))
+    assert all(map(accounts.sessions.start, sessions))
 
 
 def test_a_hash_that_another_program_wrote_is_a_wrong_password(accounts, jane):

@@ -100,9 +100,9 @@ def test_changes_of_an_unknown_account_are_refused(accounts):
         lambda: accounts.enable("jane"),
         lambda: accounts.set_role("jane", "reader"),
         lambda: accounts.set_password("jane", PASSWORD),
-        lambda: accounts.create_token("jane", "label"),
-        lambda: accounts.tokens("jane"),
-        lambda: accounts.link("https://idp.example", "1", "jane"),
+        lambda: accounts.tokens.create("jane", "label"),
+        lambda: accounts.tokens.list("jane"),
+        lambda: accounts.identities.link("https://idp.example", "1", "jane"),
     ):
         with pytest.raises(AccountError, match="account-unknown"):
             change()
@@ -113,119 +113,119 @@ def test_changes_of_an_unknown_account_are_refused(accounts):
 
 def test_a_token_identifies_its_account_until_it_is_revoked(accounts):
     jane = accounts.add("jane", "curator", ["12345/x5"])
-    token, secret = accounts.create_token("jane", " repository ", prefixes=["12345/x5"])
-    assert accounts.of_token(secret) == Caller(account=jane, token=token)
+    token, secret = accounts.tokens.create("jane", " repository ", prefixes=["12345/x5"])
+    assert accounts.tokens.caller(secret) == Caller(account=jane, token=token)
     assert (token.label, token.prefixes, token.expires) == ("repository", ("ark:12345/x5",), None)
-    accounts.revoke_token(token.number)
-    accounts.revoke_token(token.number)
-    assert accounts.of_token(secret) is None
-    assert accounts.tokens("jane")[0].revoked is not None
+    accounts.tokens.revoke(token.number)
+    accounts.tokens.revoke(token.number)
+    assert accounts.tokens.caller(secret) is None
+    assert accounts.tokens.list("jane")[0].revoked is not None
     with pytest.raises(AccountError, match="token-unknown"):
-        accounts.revoke_token(token.number + 1)
+        accounts.tokens.revoke(token.number + 1)
 
 
 def test_grants_of_a_token_follow_those_of_its_account(accounts):
     accounts.add("jane", "curator", ["12345/x5"])
-    _, secret = accounts.create_token("jane", "repository")
-    assert accounts.of_token(secret).may_change("ark:12345/x5a")
+    _, secret = accounts.tokens.create("jane", "repository")
+    assert accounts.tokens.caller(secret).may_change("ark:12345/x5a")
     accounts.revoke("jane", "12345/x5")
-    assert not accounts.of_token(secret).may_change("ark:12345/x5a")
+    assert not accounts.tokens.caller(secret).may_change("ark:12345/x5a")
 
 
 def test_an_expired_token_is_refused(accounts, clock):
     accounts.add("jane", "curator")
-    _, secret = accounts.create_token("jane", "repository", clock.now + timedelta(days=90))
+    _, secret = accounts.tokens.create("jane", "repository", clock.now + timedelta(days=90))
     clock.move(days=90, microseconds=-1)
-    assert accounts.of_token(secret)
+    assert accounts.tokens.caller(secret)
     clock.move(microseconds=1)
-    assert accounts.of_token(secret) is None
+    assert accounts.tokens.caller(secret) is None
     with pytest.raises(AccountError, match="token-expires"):
-        accounts.create_token("jane", "repository", clock.now)
+        accounts.tokens.create("jane", "repository", clock.now)
 
 
 def test_a_clock_that_is_set_back_does_not_revive_a_token_or_session(accounts, clock):
     jane = accounts.add("jane", "curator")
-    _, secret = accounts.create_token("jane", "repository", clock.now + timedelta(days=1))
-    session = accounts.start_session(jane)
+    _, secret = accounts.tokens.create("jane", "repository", clock.now + timedelta(days=1))
+    session = accounts.sessions.start(jane)
     clock.move(minutes=-4)
-    assert accounts.of_token(secret)
-    assert accounts.of_session(session)
+    assert accounts.tokens.caller(secret)
+    assert accounts.sessions.caller(session)
     clock.move(days=-365)
-    assert accounts.of_token(secret) is None
-    assert accounts.of_session(session) is None
+    assert accounts.tokens.caller(secret) is None
+    assert accounts.sessions.caller(session) is None
 
 
 def test_a_session_of_a_token_has_its_prefixes_and_ends_with_it(accounts, clock):
     jane = accounts.add("jane", "curator", ["12345/x5"])
-    token, _ = accounts.create_token("jane", "one", clock.now + timedelta(hours=1), ["12345/x5a"])
-    session = accounts.start_session(jane, token=token)
-    found = accounts.of_session(session)
+    token, _ = accounts.tokens.create("jane", "one", clock.now + timedelta(hours=1), ["12345/x5a"])
+    session = accounts.sessions.start(jane, token=token)
+    found = accounts.sessions.caller(session)
     assert (found.actor, found.token.number, found.may_change("ark:12345/x5b")) == ("jane", token.number, False)
     # The number is part of the secret.
     secret, _, number = session.partition(".")
-    assert [accounts.of_session(other) for other in (secret, f"{secret}.", f"{session}0", number)] == [None] * 4
-    assert accounts.of_token_number(token.number) == found
-    assert accounts.of_token_number(token.number + 1) is None
+    assert [accounts.sessions.caller(other) for other in (secret, f"{secret}.", f"{session}0", number)] == [None] * 4
+    assert accounts.tokens.caller_of_number(token.number) == found
+    assert accounts.tokens.caller_of_number(token.number + 1) is None
     clock.move(hours=1)
-    assert accounts.of_session(session) is None
-    assert accounts.of_token_number(token.number) is None
-    other, _ = accounts.create_token("jane", "two")
-    session = accounts.start_session(jane, token=other)
-    accounts.revoke_token(other.number)
-    assert accounts.of_session(session) is None
+    assert accounts.sessions.caller(session) is None
+    assert accounts.tokens.caller_of_number(token.number) is None
+    other, _ = accounts.tokens.create("jane", "two")
+    session = accounts.sessions.start(jane, token=other)
+    accounts.tokens.revoke(other.number)
+    assert accounts.sessions.caller(session) is None
 
 
 def test_a_disabled_account_has_no_valid_token_or_session(accounts):
     jane = accounts.add("jane", "curator", password=PASSWORD)
-    _, secret = accounts.create_token("jane", "repository")
-    session = accounts.start_session(jane)
+    _, secret = accounts.tokens.create("jane", "repository")
+    session = accounts.sessions.start(jane)
     assert accounts.disable("jane").disabled
-    assert accounts.of_token(secret) is None
-    assert accounts.of_session(session) is None
+    assert accounts.tokens.caller(secret) is None
+    assert accounts.sessions.caller(session) is None
     assert accounts.password_of("jane") == (None, None)
     assert accounts.enable("jane").disabled is None
-    assert accounts.of_token(secret)
-    assert accounts.of_session(session) is None
+    assert accounts.tokens.caller(secret)
+    assert accounts.sessions.caller(session) is None
 
 
 @pytest.mark.parametrize("secret", ["", "ararat_", "\0", "\ud800", "ararat_" + "x" * 100, "%"])
 def test_other_texts_are_not_tokens(accounts, secret):
     accounts.add("jane", "curator")
-    accounts.create_token("jane", "repository")
-    assert accounts.of_token(secret) is None
-    assert accounts.of_session(secret) is None
+    accounts.tokens.create("jane", "repository")
+    assert accounts.tokens.caller(secret) is None
+    assert accounts.sessions.caller(secret) is None
 
 
 def test_the_use_of_a_token_is_recorded_once_a_minute(accounts, clock, monkeypatch):
     accounts.add("jane", "curator")
-    token, secret = accounts.create_token("jane", "repository")
+    token, secret = accounts.tokens.create("jane", "repository")
     assert token.last_used is None
     seconds = [1000.0]
     monkeypatch.setattr("ararat.webapp.accounts.records.tokens.time.monotonic", lambda: seconds[0])
-    accounts.of_token(secret)
+    accounts.tokens.caller(secret)
     first = clock.now
     clock.move(seconds=30)
     seconds[0] += 30
-    accounts.of_token(secret)
-    assert accounts.tokens("jane")[0].last_used == first
+    accounts.tokens.caller(secret)
+    assert accounts.tokens.list("jane")[0].last_used == first
     clock.move(seconds=31)
     seconds[0] += 31
-    accounts.of_token(secret)
-    assert accounts.tokens("jane")[0].last_used == clock.now
+    accounts.tokens.caller(secret)
+    assert accounts.tokens.list("jane")[0].last_used == clock.now
 
 
 @pytest.mark.parametrize("label", ["", "  ", "x" * 101, "a\nb", "a\x1b[2J", "\u202e"])
 def test_a_label_is_one_line_of_text(accounts, label):
     accounts.add("jane", "curator")
     with pytest.raises(AccountError, match="token-label"):
-        accounts.create_token("jane", label)
+        accounts.tokens.create("jane", label)
 
 
 def test_the_database_has_only_hashes_of_secrets(accounts):
     jane = accounts.add("jane", "curator", password=PASSWORD)
-    _, secret = accounts.create_token("jane", "repository")
-    session = accounts.start_session(jane)
-    accounts.of_token(secret)
+    _, secret = accounts.tokens.create("jane", "repository")
+    session = accounts.sessions.start(jane)
+    accounts.tokens.caller(secret)
     for table in account_tables.TABLES:
         rows = accounts.write(lambda each, table=table: each.execute(select(table)).all())
         assert not any(text in str(row) for row in rows for text in (secret, session, PASSWORD))
@@ -236,39 +236,39 @@ def test_the_database_has_only_hashes_of_secrets(accounts):
 
 def test_a_session_ends_at_sign_out_and_after_twelve_hours(accounts, clock):
     jane = accounts.add("jane", "curator")
-    session, other = accounts.start_session(jane), accounts.start_session(jane)
-    assert accounts.of_session(session) == Caller(account=jane)
-    accounts.end_session(session)
-    accounts.end_session(session)
-    assert accounts.of_session(session) is None
+    session, other = accounts.sessions.start(jane), accounts.sessions.start(jane)
+    assert accounts.sessions.caller(session) == Caller(account=jane)
+    accounts.sessions.end(session)
+    accounts.sessions.end(session)
+    assert accounts.sessions.caller(session) is None
     clock.move(hours=12, microseconds=-1)
-    assert accounts.of_session(other)
+    assert accounts.sessions.caller(other)
     clock.move(microseconds=1)
-    assert accounts.of_session(other) is None
+    assert accounts.sessions.caller(other) is None
 
 
 def test_a_new_password_ends_the_sessions_of_this_account_only(accounts):
     jane, joan = accounts.add("jane", "curator"), accounts.add("joan", "curator")
-    session, other = accounts.start_session(jane), accounts.start_session(joan)
+    session, other = accounts.sessions.start(jane), accounts.sessions.start(joan)
     assert accounts.set_password("jane", PASSWORD).has_password
-    assert accounts.of_session(session) is None
-    assert accounts.of_session(other)
+    assert accounts.sessions.caller(session) is None
+    assert accounts.sessions.caller(other)
     assert not accounts.set_password("jane", None).has_password
 
 
 def test_all_sessions_of_an_account_are_ended(accounts, clock, audit_of):
     jane, joan = accounts.add("jane", "curator"), accounts.add("joan", "curator")
-    accounts.start_session(jane)
+    accounts.sessions.start(jane)
     clock.move(hours=11)
-    sessions, other = [accounts.start_session(jane), accounts.start_session(jane)], accounts.start_session(joan)
+    sessions, other = [accounts.sessions.start(jane), accounts.sessions.start(jane)], accounts.sessions.start(joan)
     clock.move(hours=1)
-    assert accounts.open_sessions(jane) == 2
-    accounts.end_session(sessions[0])
-    assert accounts.open_sessions(jane) == 1
-    accounts.end_sessions("Jane", by=Caller(account=joan))
-    assert accounts.of_session(sessions[1]) is None
-    assert (accounts.open_sessions(jane), accounts.open_sessions(joan)) == (0, 1)
-    assert accounts.of_session(other)
+    assert accounts.sessions.count(jane) == 2
+    accounts.sessions.end(sessions[0])
+    assert accounts.sessions.count(jane) == 1
+    accounts.sessions.end_all("Jane", by=Caller(account=joan))
+    assert accounts.sessions.caller(sessions[1]) is None
+    assert (accounts.sessions.count(jane), accounts.sessions.count(joan)) == (0, 1)
+    assert accounts.sessions.caller(other)
     row = audit_of(accounts)[-1]
     assert (row["account"], row["operation"], row["name"]) == (joan.number, "account.end-sessions", "jane")
 
@@ -277,50 +277,50 @@ def test_a_session_that_is_not_used_ends(accounts, clock, monkeypatch):
     monkeypatch.setattr("ararat.webapp.accounts.records.tokens.USE_SECONDS", 0)
     idle = timedelta(minutes=30)
     jane = accounts.add("jane", "curator")
-    used, unused, other = (accounts.start_session(jane, idle=each) for each in (idle, idle, None))
+    used, unused, other = (accounts.sessions.start(jane, idle=each) for each in (idle, idle, None))
     for _ in range(23):
         clock.move(minutes=29)
-        assert accounts.of_session(used, idle=idle)
-        assert accounts.of_session(other, idle=idle)
-    assert accounts.of_session(unused, idle=idle) is None
+        assert accounts.sessions.caller(used, idle=idle)
+        assert accounts.sessions.caller(other, idle=idle)
+    assert accounts.sessions.caller(unused, idle=idle) is None
     clock.move(minutes=53)
-    assert [accounts.of_session(each, idle=idle) for each in (used, other)] == [None, None]
+    assert [accounts.sessions.caller(each, idle=idle) for each in (used, other)] == [None, None]
 
 
 def test_a_session_ends_after_twelve_hours_also_if_it_is_used(accounts, clock, monkeypatch):
     monkeypatch.setattr("ararat.webapp.accounts.records.tokens.USE_SECONDS", 0)
-    session = accounts.start_session(accounts.add("jane", "curator"), idle=timedelta(hours=1))
+    session = accounts.sessions.start(accounts.add("jane", "curator"), idle=timedelta(hours=1))
     for minutes in [59] * 12 + [11]:
         clock.move(minutes=minutes)
-        assert accounts.of_session(session, idle=timedelta(hours=1))
+        assert accounts.sessions.caller(session, idle=timedelta(hours=1))
     clock.move(minutes=1)
-    assert accounts.of_session(session, idle=timedelta(hours=1)) is None
+    assert accounts.sessions.caller(session, idle=timedelta(hours=1)) is None
 
 
 def test_the_use_of_a_session_is_recorded_once_a_minute_and_never_fails_a_request(accounts, clock, monkeypatch):
-    session = accounts.start_session(accounts.add("jane", "curator"), idle=timedelta(hours=1))
+    session = accounts.sessions.start(accounts.add("jane", "curator"), idle=timedelta(hours=1))
     written: list[object] = []
     writes = accounts.write
     monkeypatch.setattr(accounts, "write", lambda change: (written.append(change), writes(change)))
     for seconds in (0, 50, 20, 20, 20):
         clock.move(seconds=seconds)
-        assert accounts.of_session(session, idle=timedelta(hours=1))
+        assert accounts.sessions.caller(session, idle=timedelta(hours=1))
     assert len(written) == 1
 
     def fail(change: object) -> None:
         raise BindingsUnavailable("locked")
 
-    accounts._uses.clear()
+    accounts.tokens._uses.clear()
     clock.move(minutes=10)
     monkeypatch.setattr(accounts, "write", fail)
-    assert accounts.of_session(session, idle=timedelta(hours=1))
+    assert accounts.sessions.caller(session, idle=timedelta(hours=1))
 
 
 def test_expired_sessions_are_deleted(accounts, clock):
     jane = accounts.add("jane", "curator")
-    accounts.start_session(jane)
+    accounts.sessions.start(jane)
     clock.move(hours=13)
-    accounts.start_session(jane)
+    accounts.sessions.start(jane)
     assert len(accounts.write(lambda each: each.execute(select(account_tables.sessions)).all())) == 1
 
 
@@ -329,9 +329,12 @@ def test_expired_sessions_are_deleted(accounts, clock):
     [
         pytest.param(lambda accounts: accounts.disable("jane"), id="disabled"),
         pytest.param(lambda accounts: accounts.set_password("jane", PASSWORD), id="password"),
-        pytest.param(lambda accounts: accounts.unlink(*IDENTITY, "jane"), id="unlinked"),
+        pytest.param(lambda accounts: accounts.identities.unlink(*IDENTITY, "jane"), id="unlinked"),
         pytest.param(
-            lambda accounts: (accounts.unlink(*IDENTITY, "jane"), accounts.link(*IDENTITY, "joan")),
+            lambda accounts: (
+                accounts.identities.unlink(*IDENTITY, "jane"),
+                accounts.identities.link(*IDENTITY, "joan"),
+            ),
             id="linked-to-another",
         ),
     ],
@@ -339,12 +342,12 @@ def test_expired_sessions_are_deleted(accounts, clock):
 def test_no_session_starts_if_the_account_is_changed_during_the_sign_in(accounts, change):
     accounts.add("jane", "curator")
     accounts.add("joan", "curator")
-    accounts.link(*IDENTITY, "jane")
-    jane = accounts.of_identity(*IDENTITY)
+    accounts.identities.link(*IDENTITY, "jane")
+    jane = accounts.identities.account(*IDENTITY)
     change(accounts)
     with pytest.raises(SignInOutdated):
-        accounts.start_session(jane, identity=IDENTITY)
-    assert accounts.open_sessions(jane) == 0
+        accounts.sessions.start(jane, identity=IDENTITY)
+    assert accounts.sessions.count(jane) == 0
 
 
 # Identities -----------------------------------------------------------------------------------------------------------
@@ -353,21 +356,21 @@ def test_no_session_starts_if_the_account_is_changed_during_the_sign_in(accounts
 def test_an_identity_is_linked_to_one_account(accounts):
     jane = accounts.add("jane", "curator")
     accounts.add("joan", "curator")
-    accounts.link("https://idp.example", "17", "jane")
-    accounts.link("https://idp.example", "17", "jane")
-    assert accounts.of_identity("https://idp.example", "17") == jane
-    assert accounts.of_identity("https://other.example", "17") is None
-    assert accounts.of_identity("https://idp.example", "\0") is None
-    assert accounts.of_identity("https://idp.example", " 17") is None
-    assert accounts.identities(jane) == [("https://idp.example", "17")]
+    accounts.identities.link("https://idp.example", "17", "jane")
+    accounts.identities.link("https://idp.example", "17", "jane")
+    assert accounts.identities.account("https://idp.example", "17") == jane
+    assert accounts.identities.account("https://other.example", "17") is None
+    assert accounts.identities.account("https://idp.example", "\0") is None
+    assert accounts.identities.account("https://idp.example", " 17") is None
+    assert accounts.identities.list(jane) == [("https://idp.example", "17")]
     with pytest.raises(AccountError, match="identity-taken"):
-        accounts.link("https://idp.example", "17", "joan")
+        accounts.identities.link("https://idp.example", "17", "joan")
     with pytest.raises(AccountError, match="identity-unknown"):
-        accounts.unlink("https://idp.example", "17", "joan")
+        accounts.identities.unlink("https://idp.example", "17", "joan")
     accounts.disable("jane")
-    assert accounts.of_identity("https://idp.example", "17") is None
-    accounts.unlink("https://idp.example", "17", "jane")
-    assert accounts.identities(jane) == []
+    assert accounts.identities.account("https://idp.example", "17") is None
+    accounts.identities.unlink("https://idp.example", "17", "jane")
+    assert accounts.identities.list(jane) == []
 
 
 # Administrators -------------------------------------------------------------------------------------------------------
@@ -413,8 +416,8 @@ def test_two_administrators_cannot_disable_each_other_at_once(accounts):
 def test_each_change_is_in_the_audit(accounts, audit_of):
     admin = Caller(account=accounts.add("admin", "administrator"), address="192.0.2.7")
     accounts.add("jane", "curator", ["12345/x5"], PASSWORD, by=admin)
-    token, _ = accounts.create_token("jane", "repository", by=admin)
-    accounts.revoke_token(token.number, by=admin)
+    token, _ = accounts.tokens.create("jane", "repository", by=admin)
+    accounts.tokens.revoke(token.number, by=admin)
     accounts.disable("jane", by=admin)
     found = [(row["account"], row["operation"], row["name"], row["outcome"]) for row in audit_of(accounts)]
     number = admin.account.number
@@ -442,7 +445,7 @@ def test_a_file_of_text_has_no_accounts(tmp_path):
     with open_file(tmp_path / "names.csv") as bindings:
         accounts = Accounts(bindings)
         assert (accounts.exist(), accounts.list(), accounts.get("jane")) == (False, [], None)
-        assert accounts.of_token("ararat_x") is None
+        assert accounts.tokens.caller("ararat_x") is None
         with pytest.raises(ReadOnlyBindings, match="has no accounts"):
             accounts.add("jane", "reader")
 
@@ -452,4 +455,4 @@ def test_a_missing_database_is_reported(accounts):
     with pytest.raises(BindingsUnavailable):
         accounts.exist()
     with pytest.raises(BindingsUnavailable):
-        accounts.of_token("ararat_x")
+        accounts.tokens.caller("ararat_x")

@@ -95,7 +95,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str |
     file.write_bytes(with_accounts())
     with open_bindings(file, clock=Clock()) as bindings:
         app = create_app(bindings, trace_elsewhere=False)
-        yield lambda account: Client(app, account and accounts_of(app).create_token(account, "test")[1])
+        yield lambda account: Client(app, account and accounts_of(app).tokens.create(account, "test")[1])
 
 
 @pytest.fixture
@@ -137,7 +137,7 @@ def client_of(app: Flask) -> Callable[..., Client]:
     """client_of(account, prefixes=None) returns a client with a new token of an account."""
 
     def make(account: str, prefixes: list[str] | None = None) -> Client:
-        return Client(app, accounts_of(app).create_token(account, "test", prefixes=prefixes)[1])
+        return Client(app, accounts_of(app).tokens.create(account, "test", prefixes=prefixes)[1])
 
     return make
 

@@ -50,8 +50,8 @@ def test_every_url_needs_a_caller(shared, method, path):
 def test_a_token_that_was_revoked_is_refused_immediately(app, client_of):
     curator = client_of("curator")
     curator.ok("GET", "/names")
-    (token,) = accounts_of(app).tokens("curator")
-    accounts_of(app).revoke_token(token.number)
+    (token,) = accounts_of(app).tokens.list("curator")
+    accounts_of(app).tokens.revoke(token.number)
     assert_problem(curator("GET", "/names"), 401, "token-invalid")
 
 
@@ -138,7 +138,7 @@ def browser_of(app):
     browser = app.test_client()
     account = accounts_of(app).get("administrator")
     assert account is not None
-    browser.set_cookie("ararat", accounts_of(app).start_session(account))
+    browser.set_cookie("ararat", accounts_of(app).sessions.start(account))
     return browser
 
 
@@ -190,5 +190,5 @@ def test_basic_credentials_of_a_browser_cannot_be_used_by_another_site(app, cura
 
 
 def test_an_ended_session_is_refused(browser, app):
-    accounts_of(app).end_session(browser.get_cookie("ararat").value)
+    accounts_of(app).sessions.end(browser.get_cookie("ararat").value)
     assert_problem(browser.get(f"{BASE}/names"), 401, "session-ended")

@@ -89,7 +89,7 @@ def test_a_killed_server_loses_no_acknowledged_change_and_mints_no_name_twice(
     accounts = Accounts(bindings)
     accounts.add("jane", "curator", [SHOULDER])
     bindings.prefixes.set(SHOULDER, pattern="10^4")
-    clients = [Client(number, accounts.create_token("jane", f"client {number}")[1]) for number in range(CLIENTS)]
+    clients = [Client(number, accounts.tokens.create("jane", f"client {number}")[1]) for number in range(CLIENTS)]
     with ThreadPoolExecutor(CLIENTS) as pool:
         for _ in range(rounds):
             server = wsgi_server(SITE.format(database=database), workers=2, threads=4)

@@ -38,7 +38,7 @@ def site():
         patch.setattr(passwords, "_HASHER", argon2.PasswordHasher.from_parameters(argon2.profiles.CHEAPEST))
         app = create_app(bindings, trace_elsewhere=False)
         accounts_of(app).add("root", "administrator")
-        _, secret = accounts_of(app).create_token("root", "test")
+        _, secret = accounts_of(app).tokens.create("root", "test")
         bindings.bind("ark:12345/x6np1", "https://example.org/maps/17")
         bindings.prefixes.set("ark:12345/x5", what="Maps")
         yield app, {"Authorization": f"Bearer {secret}"}

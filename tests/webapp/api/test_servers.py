@@ -46,7 +46,7 @@ def server(request, tmp_path_factory, serve_ararat, start_server) -> Any:
     with open_bindings(database, create=True) as bindings:
         accounts = Accounts(bindings)
         accounts.add("jane", "administrator")
-        _, secret = accounts.create_token("jane", "test")
+        _, secret = accounts.tokens.create("jane", "test")
     (folder / "managed_site.py").write_text(SITE.format(database=database), "utf-8")
     options: list[str] = {
         "gunicorn": ["-m", "gunicorn", "--bind=127.0.0.1:0", "--no-control-socket", "managed_site:application"],

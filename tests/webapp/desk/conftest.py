@@ -58,7 +58,7 @@ class Desk:
         account = self.accounts.get(name)
         assert account
         client = self.app.test_client()
-        client.set_cookie("ararat", self.accounts.start_session(account))
+        client.set_cookie("ararat", self.accounts.sessions.start(account))
         return Browser(client)
 
 

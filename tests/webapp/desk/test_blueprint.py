@@ -134,7 +134,7 @@ def test_nul_in_a_filter_matches_nothing_in_each_database(database, open_store, 
     bindings = open_store(database)
     accounts = Accounts(bindings)
     accounts.add("ada", "administrator")
-    _, secret = accounts.create_token("ada", "repository")
+    _, secret = accounts.tokens.create("ada", "repository")
     client = create_app(bindings).test_client()
     response = client.get(target, headers={"Authorization": f"Bearer {secret}"})
     assert response.status_code == 200
@@ -145,7 +145,7 @@ def test_nul_in_a_form_matches_nothing_in_each_database(database, open_store):
     bindings.bind("ark:12345/x5", "https://example.org/1")
     accounts = Accounts(bindings)
     accounts.add("ada", "administrator")
-    _, secret = accounts.create_token("ada", "repository")
+    _, secret = accounts.tokens.create("ada", "repository")
     client = create_app(bindings).test_client()
     form = {"name": "ark:12345/x5", "key": "\0"}
     response = client.post("/desk/links/relocate", data=form, headers={"Authorization": f"Bearer {secret}"})

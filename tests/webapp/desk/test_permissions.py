@@ -178,7 +178,7 @@ def fill(desk: Desk) -> None:
     bindings, accounts = desk.bindings, desk.accounts
     accounts.add("joan", "curator", ["ark:12345/y9"])
     for name in ("joan", "rita", "jane", "ada"):
-        accounts.create_token(name, "own")
+        accounts.tokens.create(name, "own")
     bindings.bind(LIVE, "https://old.example/1")
     bindings.reserve(RESERVED)
     bindings.bind(WITHDRAWN, "/w")
@@ -223,7 +223,7 @@ def opened(tmp_path_factory: pytest.TempPathFactory, keep_copy: Callable[..., Ca
     desk = open_desk(folder)
     fill(desk)
     browsers = {name: desk.signed_in(name) for name in PEOPLE}
-    _, secret = desk.accounts.create_token("ada", "some", None, [GRANTED])
+    _, secret = desk.accounts.tokens.create("ada", "some", None, [GRANTED])
     yield Filled(desk=desk, browsers=browsers, secret=secret, restore=keep_copy(folder / "bindings.sqlite"))
     desk.bindings.close()
 
@@ -245,7 +245,7 @@ def send(filled: Filled, case: Case, caller: str) -> TestResponse:
         values |= {name: "1" for name, text in values.items() if text == "{token}"}
         return client.open(case.path, method=case.method, data=values or None, headers=headers)
     browser = filled.browsers[caller]
-    number = str(desk.accounts.tokens(caller)[0].number)
+    number = str(desk.accounts.tokens.list(caller)[0].number)
     values |= {name: number for name, text in values.items() if text == "{token}"}
     return browser.get(case.path) if case.method == "GET" else browser.post(case.path, values)
 
@@ -257,7 +257,7 @@ def snapshot(desk: Desk) -> tuple[Any, ...]:
     revoked: list[tuple[str, datetime | None]] = [
         (account.name, token.revoked)
         for account in desk.accounts.list()
-        for token in desk.accounts.tokens(account.name)
+        for token in desk.accounts.tokens.list(account.name)
     ]
     branding = desk.bindings.branding.history()
     return names, desk.bindings.prefixes.list(), desk.bindings.rules.list(), branding, desk.accounts.list(), revoked

@@ -140,7 +140,7 @@ def new_person(service: Service) -> Callable[..., Person]:
         key = new_shoulder()
         name = f"user-{secrets.token_hex(6)}"
         service.accounts.add(name, role, (key,) if prefixes is None else prefixes, password)
-        secret = password or service.accounts.create_token(name, "test")[1]
+        secret = password or service.accounts.tokens.create(name, "test")[1]
         client = EzidClient(service.base, name, secret)
         return Person(name=name, client=client, secret=secret, shoulder=f"ark:/{key[4:]}", key=key)
 

@@ -24,7 +24,7 @@ def block(language: str) -> str:
 @pytest.mark.skipif(not shutil.which("curl"), reason="curl is not installed")
 def test_every_example_succeeds_with_the_documented_answer(service: Service, tmp_path: Path) -> None:
     service.accounts.add("repository", "curator", ["ark:12345/x5"])
-    (tmp_path / "token.txt").write_text(service.accounts.create_token("repository", "repository")[1], "utf-8")
+    (tmp_path / "token.txt").write_text(service.accounts.tokens.create("repository", "repository")[1], "utf-8")
     (tmp_path / ".curlrc").write_text("silent\nshow-error\nfail-with-body\n", "utf-8")
     examples = block("sh").replace("https://ids.example.org/ezid", service.base)
     done = subprocess.run(

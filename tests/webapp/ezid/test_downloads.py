@@ -159,7 +159,7 @@ def test_a_download_has_only_the_names_that_its_caller_can_change(
     other = new_person(prefixes=(f"{curator.key}aa", "urn:nbn:de:"))
     form = ("format", "csv"), ("column", "_id")
     assert gzip.decompress(fetched(*form, client=other.client)) == b"_id\r\n"
-    _, secret = service.accounts.create_token(curator.name, "limited", prefixes=[names["public"]])
+    _, secret = service.accounts.tokens.create(curator.name, "limited", prefixes=[names["public"]])
     limited = EzidClient(service.base, curator.name, secret)
     assert gzip.decompress(fetched(*form, client=limited)).split() == [b"_id", names["public"].encode()]
     # Overlapping grants list a name once.
@@ -171,7 +171,7 @@ def test_a_download_has_only_the_names_that_its_caller_can_change(
 
 
 def test_the_url_is_protected_against_guessing(service: Service, curator: Person, names: dict[str, str]) -> None:
-    token, secret = service.accounts.create_token(curator.name, "one")
+    token, secret = service.accounts.tokens.create(curator.name, "one")
     url = service.local(url_of(EzidClient(service.base, curator.name, secret).request_download(("format", "anvl"))))
     anonymous = EzidClient(service.base)
     assert anonymous.download(url)
@@ -190,7 +190,7 @@ def test_the_url_is_protected_against_guessing(service: Service, curator: Person
             anonymous.download(each)
         assert error.value.code == 404
         error.value.close()
-    service.accounts.revoke_token(token.number)
+    service.accounts.tokens.revoke(token.number)
     with pytest.raises(urllib.error.HTTPError) as error:
         anonymous.download(url)
     error.value.close()

@@ -138,7 +138,7 @@ def test_a_damaged_request_does_not_stop_the_server(service: Service, curator: P
 
 
 def test_a_chunked_body_is_read(service: Service, curator: Person) -> None:
-    _, secret = service.accounts.create_token(curator.name, "chunks")
+    _, secret = service.accounts.tokens.create(curator.name, "chunks")
     path = f"{service.base.removeprefix(service.server.origin)}/shoulder/{curator.shoulder}"
     head = f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {secret}\r\nConnection: close\r\n"
     reply = service.server.ask(f"{head}Transfer-Encoding: chunked\r\n\r\n4\r\na: b\r\n0\r\n\r\n".encode())

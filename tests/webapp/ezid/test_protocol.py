@@ -32,7 +32,7 @@ class Api:
 
     def add_account(self) -> None:
         self.accounts.add("jane", "curator", ["ark:12345/x5"])
-        _, secret = self.accounts.create_token("jane", "test")
+        _, secret = self.accounts.tokens.create("jane", "test")
         self.fields = {"Authorization": f"Bearer {secret}"}
 
     def send(self, method: str, path: str, body: bytes | None = None, **fields: str) -> Any:

@@ -88,13 +88,13 @@ def test_logout_without_a_session_succeeds(anonymous: EzidClient) -> None:
 
 @pytest.mark.parametrize("has_name", [True, False])
 def test_a_token_is_the_password_of_basic_credentials(service: Service, curator: Person, has_name: bool) -> None:
-    _, secret = service.accounts.create_token(curator.name, "repository")
+    _, secret = service.accounts.tokens.create(curator.name, "repository")
     client = EzidClient(service.base, curator.name if has_name else "", secret)
     assert client.mint(curator.shoulder).status == 201
 
 
 def test_the_session_of_a_token_has_its_prefixes_and_ends_with_it(service: Service, curator: Person) -> None:
-    token, secret = service.accounts.create_token(curator.name, "one", prefixes=[f"{curator.key}a1"])
+    token, secret = service.accounts.tokens.create(curator.name, "one", prefixes=[f"{curator.key}a1"])
     client = EzidClient(service.base, curator.name, secret)
     session = cookie_of(client.login())["value"]
     with_cookie = {"Cookie": f"sessionid={session}"}
@@ -108,7 +108,7 @@ def test_the_session_of_a_token_has_its_prefixes_and_ends_with_it(service: Servi
     assert create("a1b", with_cookie) == 201
     assert create("a1c", without_token) == 401
     assert create("a1c", {"Cookie": f"sessionid={session}9"}) == 401
-    service.accounts.revoke_token(token.number)
+    service.accounts.tokens.revoke(token.number)
     assert create("a1d", with_cookie) == 401
     assert client.mint(curator.shoulder).status == 401
 
@@ -121,7 +121,7 @@ def test_a_disabled_account_is_refused_immediately(service: Service, curator: Pe
 
 
 def test_a_page_of_another_site_changes_nothing(service: Service, curator: Person, anonymous: EzidClient) -> None:
-    _, secret = service.accounts.create_token(curator.name, "browser")
+    _, secret = service.accounts.tokens.create(curator.name, "browser")
     known = basic(curator.name, secret)
     for field in ({"Sec-Fetch-Site": "cross-site"}, {"Origin": "https://evil.example"}, {"Origin": "null"}):
         fields = {**known, **field}

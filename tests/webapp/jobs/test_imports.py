@@ -16,7 +16,7 @@ TABLE = b"identifier,target\nark:12345/x51,https://example.org/1\n"
 
 REVOCATIONS: dict[str, Callable[[Accounts], object]] = {
     "the account": lambda accounts: accounts.disable("jane"),
-    "the token": lambda accounts: accounts.revoke_token(accounts.tokens("jane")[0].number),
+    "the token": lambda accounts: accounts.tokens.revoke(accounts.tokens.list("jane")[0].number),
     "the prefix": lambda accounts: accounts.revoke("jane", "ark:12345/x5"),
     "the role": lambda accounts: accounts.set_role("jane", "reader"),
 }
@@ -38,7 +38,7 @@ def imports(accounts: Accounts) -> Imports:
 def started(imports: Imports, accounts: Accounts) -> Claim:
     """Add an import with a token, and claim it."""
     accounts.add("adam", "administrator")
-    token, _ = accounts.create_token("jane", "repository", None)
+    token, _ = accounts.tokens.create("jane", "repository", None)
     account = accounts.get("jane")
     assert account is not None
     caller = Caller(account=account, token=token)

@@ -25,7 +25,7 @@ def management(database: str, open_store: Callable[..., Bindings]) -> Management
 
 def token_for(management: Management, caller: Caller, *prefixes: str) -> Caller:
     """Return a caller with a token for some prefixes."""
-    token, _ = management.accounts.create_token(caller.actor, "repository", prefixes=prefixes)
+    token, _ = management.accounts.tokens.create(caller.actor, "repository", prefixes=prefixes)
     return Caller(account=caller.account, token=token, address="192.0.2.7")
 
 

@@ -236,21 +236,21 @@ def test_only_an_administrator_changes_the_owner(management: Management, curator
 
 
 def test_a_revoked_grant_is_effective_for_the_next_caller(management: Management, curator: Caller) -> None:
-    token, secret = management.accounts.create_token("jane", "repository")
-    caller = management.accounts.of_token(secret)
+    token, secret = management.accounts.tokens.create("jane", "repository")
+    caller = management.accounts.tokens.caller(secret)
     assert caller is not None
     management.save(caller, NAME, Fields(target=HERE))
     management.accounts.revoke("jane", GRANTED)
     with pytest.raises(Forbidden):
-        management.withdraw(management.accounts.of_token(secret), NAME)
-    management.accounts.revoke_token(token.number)
+        management.withdraw(management.accounts.tokens.caller(secret), NAME)
+    management.accounts.tokens.revoke(token.number)
     with pytest.raises(Forbidden, match="needs an account"):
-        management.withdraw(management.accounts.of_token(secret), NAME)
+        management.withdraw(management.accounts.tokens.caller(secret), NAME)
 
 
 REVOCATIONS: dict[str, Callable[[Accounts], object]] = {
     "the account": lambda accounts: accounts.disable("jane"),
-    "the token": lambda accounts: accounts.revoke_token(accounts.tokens("jane")[0].number),
+    "the token": lambda accounts: accounts.tokens.revoke(accounts.tokens.list("jane")[0].number),
     "the prefix": lambda accounts: accounts.revoke("jane", GRANTED),
     "the role": lambda accounts: accounts.set_role("jane", "reader"),
 }
@@ -262,7 +262,7 @@ def test_a_change_that_waited_while_its_permission_was_revoked_is_refused(
 ) -> None:
     """The caller of a request is read at its beginning. A change can wait for another writer for seconds after that."""
     management.save(curator, NAME, Fields(target=HERE))
-    caller = management.accounts.of_token(management.accounts.create_token("jane", "repository")[1])
+    caller = management.accounts.tokens.caller(management.accounts.tokens.create("jane", "repository")[1])
     management.accounts.add("root", "administrator")
     REVOCATIONS[revoked](management.accounts)
     before = snapshot(management)

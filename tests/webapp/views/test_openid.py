@@ -20,6 +20,7 @@ from ararat.middleware import open_bindings
 from ararat.webapp import create_app
 from ararat.webapp.accounts import openid
 from ararat.webapp.accounts.openid import NotConfirmed, OpenID, ProviderUnavailable
+from ararat.webapp.accounts.records.identities import Identities
 from ararat.webapp.accounts.store import Accounts
 from tests.ports import free_port
 from tests.webapp.accounts import openid_provider
@@ -98,11 +99,11 @@ def test_a_linked_identity_starts_a_session(client, accounts, issuer):
     refused = finish(client, at_provider(start(client)))
     assert refused.status_code == 403
     assert issuer in refused.text
-    accounts.link(issuer, subject_of(refused), "jane")
+    accounts.identities.link(issuer, subject_of(refused), "jane")
     response = finish(client, at_provider(start(client, next="/compare?a=1")))
     assert (response.status_code, response.headers["Location"]) == (303, "/compare?a=1")
     assert "signed in as <strong>jane</strong>" in client.get("/sign-in", base_url=SITE).text
-    assert accounts.of_session(client.get_cookie("__Host-ararat", domain="ids.example.org").value).actor == "jane"
+    assert accounts.sessions.caller(client.get_cookie("__Host-ararat", domain="ids.example.org").value).actor == "jane"
 
 
 def test_the_link_is_on_the_sign_in_page(client, read_page):
@@ -130,13 +131,13 @@ def test_the_host_of_a_request_is_not_in_the_address_to_return_to(client):
 
 @pytest.mark.parametrize("destination", ["https://evil.test/", "//evil.test", "/\\evil.test"])
 def test_another_site_does_not_follow(client, accounts, issuer, destination):
-    accounts.link(issuer, "1", "jane")
+    accounts.identities.link(issuer, "1", "jane")
     address = at_provider(start(client, next=destination))
     assert finish(client, address).headers["Location"] == "/desk"
 
 
 def test_an_answer_for_another_browser_is_refused(client, accounts, issuer):
-    accounts.link(issuer, "1", "jane")
+    accounts.identities.link(issuer, "1", "jane")
     address = at_provider(start(client))
     other = client.application.test_client()
     assert finish(other, address).status_code == 403
@@ -148,7 +149,7 @@ def test_an_answer_for_another_browser_is_refused(client, accounts, issuer):
 
 
 def test_a_code_is_used_once(client, accounts, issuer):
-    accounts.link(issuer, "1", "jane")
+    accounts.identities.link(issuer, "1", "jane")
     address = at_provider(start(client))
     cookie = client.get_cookie("__Host-ararat-form", domain="ids.example.org").value
     assert finish(client, address).status_code == 303
@@ -165,14 +166,14 @@ def test_an_answer_without_a_valid_code_is_refused(client, query):
 
 
 def test_an_answer_of_another_issuer_is_refused(client, accounts, issuer):
-    accounts.link(issuer, "1", "jane")
+    accounts.identities.link(issuer, "1", "jane")
     address = at_provider(start(client))
     assert finish(client, f"{address}&iss=https%3A%2F%2Fevil.test").status_code == 403
     assert finish(client, f"{address}&iss={issuer}").status_code == 303
 
 
 def test_a_disabled_account_is_refused(client, accounts, issuer):
-    accounts.link(issuer, "1", "jane")
+    accounts.identities.link(issuer, "1", "jane")
     accounts.disable("jane")
     response = finish(client, at_provider(start(client)))
     assert response.status_code == 403
@@ -180,20 +181,20 @@ def test_a_disabled_account_is_refused(client, accounts, issuer):
 
 
 def test_an_identity_that_is_unlinked_during_the_sign_in_is_refused(client, accounts, issuer, monkeypatch):
-    accounts.link(issuer, "1", "jane")
-    known = Accounts.of_identity
+    accounts.identities.link(issuer, "1", "jane")
+    known = Identities.account
 
     def of_identity(self, *identity):
         account = known(self, *identity)
-        accounts.unlink(*identity, "jane")
+        accounts.identities.unlink(*identity, "jane")
         return account
 
     address = at_provider(start(client))
-    monkeypatch.setattr(Accounts, "of_identity", of_identity)
+    monkeypatch.setattr(Identities, "account", of_identity)
     response = finish(client, address)
     assert response.status_code == 403
     assert "changed during the sign-in" in response.text
-    assert accounts.open_sessions(accounts.get("jane")) == 0
+    assert accounts.sessions.count(accounts.get("jane")) == 0
 
 
 def test_a_wrong_secret_of_the_client_is_refused(accounts, issuer):

@@ -152,7 +152,7 @@ def test_a_change_of_the_account_while_its_password_is_checked_prevents_the_sess
     monkeypatch.setattr(passwords, "verify", slow)
     answer = sign_in(client)
     assert (answer.status_code, answer.headers.getlist("Set-Cookie")) == (403, [])
-    assert accounts.open_sessions(jane) == 0
+    assert accounts.sessions.count(jane) == 0
 
 
 def test_the_limit_has_the_same_page_for_all_names(client, jane):
@@ -195,26 +195,26 @@ def test_a_session_gets_a_new_id_and_the_old_one_ends(client, accounts, jane):
     assert sign_in_again.status_code == 303
     new = client.get_cookie("__Host-ararat", domain="ids.example.org").value
     assert old != new
-    assert accounts.of_session(old) is None
-    assert accounts.of_session(new)
+    assert accounts.sessions.caller(old) is None
+    assert accounts.sessions.caller(new)
 
 
 def test_a_given_session_id_is_not_used(client, accounts, jane):
     client.set_cookie("__Host-ararat", "x" * 43, domain="ids.example.org", secure=True)
     sign_in(client)
     assert client.get_cookie("__Host-ararat", domain="ids.example.org").value != "x" * 43
-    assert accounts.of_session("x" * 43) is None
+    assert accounts.sessions.caller("x" * 43) is None
 
 
 def test_a_session_is_useless_after_sign_out(client, accounts, jane):
     sign_in(client)
     session = client.get_cookie("__Host-ararat", domain="ids.example.org").value
     assert post(client, "/sign-out").status_code == 403
-    assert accounts.of_session(session)
+    assert accounts.sessions.caller(session)
     response = post(client, "/sign-out", data=form_of(client, "/sign-out"))
     assert (response.status_code, response.headers["Location"]) == (303, "/sign-in")
     assert "Max-Age=0" in cookies_of(response)["__Host-ararat"]
-    assert accounts.of_session(session) is None
+    assert accounts.sessions.caller(session) is None
     replayed = create_client(client).get("/sign-in", base_url=SITE, headers={"Cookie": f"__Host-ararat={session}"})
     assert "jane" not in replayed.text
 
@@ -240,7 +240,7 @@ def test_a_session_that_is_not_used_for_an_hour_ends(client, accounts, jane, mon
 def test_get_does_not_sign_out(client, accounts, jane):
     sign_in(client)
     client.get("/sign-out", base_url=SITE)
-    assert accounts.of_session(client.get_cookie("__Host-ararat", domain="ids.example.org").value)
+    assert accounts.sessions.caller(client.get_cookie("__Host-ararat", domain="ids.example.org").value)
 
 
 @pytest.mark.parametrize(

@@ -84,7 +84,7 @@ class AccountDatabase:
             raise ReadOnlyBindings(f"{self.bindings.where} is a file of text, which has no accounts; use a database")
         return store
 
-    def _change(
+    def change_account(
         self, name: str, operation: str, by: Caller | None, change: Callable[[Connection, Account], str]
     ) -> Account:
         """Change an account, and write the outcome that ``change`` returns to the audit. Return the account after it.
@@ -100,7 +100,7 @@ class AccountDatabase:
 
         return self.write(write)
 
-    def _is_valid(self, created: datetime, expires: datetime | None) -> bool:
+    def is_valid(self, created: datetime, expires: datetime | None) -> bool:
         """Return whether a token or session with these times is valid now.
 
         It is not valid before its creation: then the clock was set back, and its expiry cannot be checked.

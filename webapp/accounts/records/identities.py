@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sqlalchemy import ColumnElement, Connection, delete, insert, select
 
 from ....bindings.storage.tables import account_tables as tables
@@ -13,8 +15,11 @@ MAX_IDENTITY = 1000
 """The maximum length of an issuer and of a subject in characters."""
 
 
-class Identities(AccountDatabase):
+class Identities:
     """The identities of accounts: pairs of the URL of the provider (issuer) and its text for a person (subject)."""
+
+    def __init__(self, database: AccountDatabase) -> None:
+        self._database = database
 
     def link(self, issuer: str, subject: str, name: str, *, by: Caller | None = None) -> Account:
         """Let an identity sign in to an account.
@@ -35,7 +40,7 @@ class Identities(AccountDatabase):
                 raise AccountError("identity-taken", "the identity is linked to another account")
             return subject
 
-        return self._change(name, "account.link", by, change)
+        return self._database.change_account(name, "account.link", by, change)
 
     def unlink(self, issuer: str, subject: str, name: str, *, by: Caller | None = None) -> Account:
         """Remove the link of an identity, and end the sessions of the account.
@@ -48,16 +53,16 @@ class Identities(AccountDatabase):
             of_account = *_is(issuer, subject), tables.identities.c.account == account.number
             if not connection.execute(delete(tables.identities).where(*of_account)).rowcount:
                 raise AccountError("identity-unknown", f"the identity is not linked to {account.name}")
-            end_sessions(connection, account, self.bindings.now())
+            end_sessions(connection, account, self._database.bindings.now())
             return subject
 
-        return self._change(name, "account.unlink", by, change)
+        return self._database.change_account(name, "account.unlink", by, change)
 
-    def identities(self, account: Account) -> list[tuple[str, str]]:
+    def list(self, account: Account) -> Sequence[tuple[str, str]]:
         """Return the identities of an account: pairs of issuer and subject, in order."""
-        return sorted((row[0], row[1]) for row in self.read(rows.IDENTITIES, account=account.number))
+        return sorted((row[0], row[1]) for row in self._database.read(rows.IDENTITIES, account=account.number))
 
-    def of_identity(self, issuer: str, subject: str) -> Account | None:
+    def account(self, issuer: str, subject: str) -> Account | None:
         """Return the account of exactly this identity, or None if there is no account or it is disabled."""
         try:
             # A subject with white space around it is another subject.
@@ -65,7 +70,7 @@ class Identities(AccountDatabase):
                 return None
         except AccountError:
             return None
-        found = rows.found(self.read(rows.OF_IDENTITY, issuer=issuer, subject=subject))
+        found = rows.found(self._database.read(rows.OF_IDENTITY, issuer=issuer, subject=subject))
         return found[0].account if found and not found[0].account.disabled else None
 
 

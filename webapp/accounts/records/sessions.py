@@ -12,7 +12,7 @@ from ....bindings.storage.tables import account_tables as tables
 from .. import audit
 from ..model import Account, Caller, SignInOutdated, Token
 from . import rows
-from .database import end_sessions, locked, secret_hash
+from .database import AccountDatabase, end_sessions, locked, secret_hash
 from .tokens import Tokens
 
 SESSION_HOURS = 12
@@ -22,14 +22,18 @@ _POSTPONED = timedelta(minutes=1)
 """The minimum time by which the end of a used session is postponed, so that few requests write."""
 
 
-class Sessions(Tokens):
+class Sessions:
     """The sessions of accounts.
 
     The id of a session that a token started ends with the number of the token. The session has the prefixes of the
     token and ends with it. The hash of the id includes the number, so no client can change or remove it.
     """
 
-    def start_session(
+    def __init__(self, database: AccountDatabase, tokens: Tokens) -> None:
+        self._database = database
+        self._tokens = tokens
+
+    def start(
         self,
         account: Account,
         *,
@@ -49,7 +53,7 @@ class Sessions(Tokens):
         session = secrets.token_urlsafe(32) + (f".{token.number}" if token else "")
 
         def write(connection: Connection) -> None:
-            now = self.bindings.now()
+            now = self._database.bindings.now()
             # A sign-in takes time. A change in this time ends only the sessions that it finds.
             known = locked(connection, account.name)
             if known.disabled or known.hash != account.hash or not _is_linked(connection, account, identity):
@@ -61,51 +65,53 @@ class Sessions(Tokens):
             caller = Caller(account=account, token=token, address=address)
             audit.record(connection, caller, "sign-in", None, "session", when=now)
 
-        self.write(write)
+        self._database.write(write)
         return session
 
-    def of_session(self, session: str, *, idle: timedelta | None = None) -> Caller | None:
+    def caller(self, session: str, *, idle: timedelta | None = None) -> Caller | None:
         """Return the caller with this session; None if it is unknown or has ended, or its account is disabled.
 
         ``idle``: the time after this use at which the session ends if it is not used again.
         """
-        found = rows.found(self.read(rows.OF_SESSION, hash=secret_hash(session)))
+        found = rows.found(self._database.read(rows.OF_SESSION, hash=secret_hash(session)))
         if not found:
             return None
         created, expires, has_ended = rows.session_of(found[0])
-        if has_ended or found[0].account.disabled or not self._is_valid(created, expires):
+        if has_ended or found[0].account.disabled or not self._database.is_valid(created, expires):
             return None
         if idle is not None:
-            self._postpone(session, expires, _end(created, self.bindings.now(), idle))
+            self._postpone(session, expires, _end(created, self._database.bindings.now(), idle))
         number = session.partition(".")[2]
-        return self.of_token_number(int(number)) if number else Caller(account=found[0].account)
+        return self._tokens.caller_of_number(int(number)) if number else Caller(account=found[0].account)
 
     def _postpone(self, session: str, expires: datetime, end: datetime) -> None:
         """Set the end of a used session, unless that is the recorded one or little later."""
         if end - expires < _POSTPONED:
             return
         of_session = tables.sessions.c.id == secret_hash(session)
-        self._record_use(session, update(tables.sessions).where(of_session).values(expires=rfc3339(end)))
+        self._tokens.record_use(session, update(tables.sessions).where(of_session).values(expires=rfc3339(end)))
 
-    def end_session(self, session: str) -> None:
+    def end(self, session: str) -> None:
         """End a session. Nothing changes if it is unknown or has ended."""
-        ended = rfc3339(self.bindings.now())
+        ended = rfc3339(self._database.bindings.now())
         is_open = tables.sessions.c.id == secret_hash(session), tables.sessions.c.ended.is_(None)
-        self.write(lambda connection: connection.execute(update(tables.sessions).where(*is_open).values(ended=ended)))
+        self._database.write(
+            lambda connection: connection.execute(update(tables.sessions).where(*is_open).values(ended=ended))
+        )
 
-    def end_sessions(self, name: str, *, by: Caller | None = None) -> Account:
+    def end_all(self, name: str, *, by: Caller | None = None) -> Account:
         """End all sessions of an account. Its password and its tokens stay valid."""
 
         def change(connection: Connection, account: Account) -> str:
-            end_sessions(connection, account, self.bindings.now())
+            end_sessions(connection, account, self._database.bindings.now())
             return "ended"
 
-        return self._change(name, "account.end-sessions", by, change)
+        return self._database.change_account(name, "account.end-sessions", by, change)
 
-    def open_sessions(self, account: Account) -> int:
+    def count(self, account: Account) -> int:
         """Return the number of sessions of an account that have not ended."""
-        times = (map(datetime.fromisoformat, row) for row in self.read(rows.SESSIONS, account=account.number))
-        return sum(self._is_valid(*each) for each in times)
+        times = (map(datetime.fromisoformat, row) for row in self._database.read(rows.SESSIONS, account=account.number))
+        return sum(self._database.is_valid(*each) for each in times)
 
 
 def _is_linked(connection: Connection, account: Account, identity: tuple[str, str] | None) -> bool:

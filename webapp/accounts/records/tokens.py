@@ -7,7 +7,6 @@ import secrets
 import time
 from collections.abc import Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, Update, select, update
 
@@ -20,9 +19,6 @@ from ..model import Account, AccountError, Caller, Token, read_prefix
 from . import rows
 from .database import AccountDatabase, read_line, secret_hash, unknown
 
-if TYPE_CHECKING:
-    from ....middleware import Bindings
-
 MAX_LABEL = 100
 
 USE_SECONDS = 60.0
@@ -31,14 +27,14 @@ USE_SECONDS = 60.0
 _MAX_USES = 10_000
 
 
-class Tokens(AccountDatabase):
+class Tokens:
     """The tokens of accounts. A token stays valid until it expires or is revoked, or its account is disabled."""
 
-    def __init__(self, bindings: Bindings) -> None:
-        super().__init__(bindings)
+    def __init__(self, database: AccountDatabase) -> None:
+        self._database = database
         self._uses: dict[int | str, float] = {}
 
-    def create_token(
+    def create(
         self,
         name: str,
         label: str,
@@ -57,7 +53,7 @@ class Tokens(AccountDatabase):
         created: list[Token] = []
 
         def change(connection: Connection, account: Account) -> str:
-            now = self.bindings.now()
+            now = self._database.bindings.now()
             if expires is not None and expires <= now:
                 raise AccountError("token-expires", "the token would be expired already")
             row = {
@@ -73,18 +69,18 @@ class Tokens(AccountDatabase):
             created[:] = [rows.token_of(tuple(new))]
             return f"token {created[0].number}"
 
-        self._change(name, "account.token", by, change)
+        self._database.change_account(name, "account.token", by, change)
         return created[0], secret
 
-    def tokens(self, name: str) -> list[Token]:
+    def list(self, name: str) -> Sequence[Token]:
         """Return all tokens of an account in the order of their numbers, also revoked and expired ones."""
-        account = self.get(name)
+        account = self._database.get(name)
         if account is None:
             raise unknown(name)
-        found = self.read(rows.TOKENS, account=account.number)
+        found = self._database.read(rows.TOKENS, account=account.number)
         return sorted(map(rows.token_of, found), key=lambda token: token.number)
 
-    def revoke_token(self, number: int, *, by: Caller | None = None) -> None:
+    def revoke(self, number: int, *, by: Caller | None = None) -> None:
         """Revoke a token permanently. Nothing changes for a revoked token.
 
         Raises AccountError with the code ``token-unknown``.
@@ -92,7 +88,7 @@ class Tokens(AccountDatabase):
 
         def write(connection: Connection) -> None:
             of_token = tables.tokens.c.id == number
-            now = self.bindings.now()
+            now = self._database.bindings.now()
             row = connection.execute(select(tables.tokens.c.revoked).where(of_token).with_for_update()).first()
             if row is None:
                 raise AccountError("token-unknown", f"there is no token {number}")
@@ -100,40 +96,30 @@ class Tokens(AccountDatabase):
                 connection.execute(update(tables.tokens).where(of_token).values(revoked=rfc3339(now)))
                 audit.record(connection, by, "account.revoke-token", None, f"token {number}", when=now)
 
-        self.write(write)
+        self._database.write(write)
 
-    def of_token(self, secret: str) -> Caller | None:
+    def caller(self, secret: str) -> Caller | None:
         """Return the caller with this token; None if it is unknown, expired or revoked, or its account is disabled."""
-        found = self._caller(rows.found(self.read(rows.OF_TOKEN, hash=secret_hash(secret))))
+        found = self._caller(rows.found(self._database.read(rows.OF_TOKEN, hash=secret_hash(secret))))
         if found is not None and found.token is not None:
-            number, now = found.token.number, rfc3339(self.bindings.now())
-            self._record_use(number, update(tables.tokens).where(tables.tokens.c.id == number).values(last_used=now))
+            number, now = found.token.number, rfc3339(self._database.bindings.now())
+            self.record_use(number, update(tables.tokens).where(tables.tokens.c.id == number).values(last_used=now))
         return found
 
-    def of_token_number(self, number: int) -> Caller | None:
-        """Return the caller of a token by its number, as :meth:`of_token`, for what the token started before."""
-        return self._caller(rows.found(self.read(rows.OF_TOKEN_NUMBER, number=number)))
+    def caller_of_number(self, number: int) -> Caller | None:
+        """Return the caller of a token by its number, as :meth:`caller`, for what the token started before."""
+        return self._caller(rows.found(self._database.read(rows.OF_TOKEN_NUMBER, number=number)))
 
-    def current(self, name: str, token: int | None) -> Caller | None:
-        """Return the caller with an account, and with the number of its token or None, as they are now.
-
-        Return None if one of them is not valid any more.
-        """
-        if token is not None:
-            return self.of_token_number(token)
-        account = self.get(name)
-        return None if account is None or account.disabled else Caller(account=account)
-
-    def _caller(self, found: list[rows.AccountRow]) -> Caller | None:
+    def _caller(self, found: Sequence[rows.AccountRow]) -> Caller | None:
         """Return the caller of a found token if it is valid now."""
         if not found:
             return None
         account, token = found[0].account, rows.token_of(found[0].rest)
-        if token.revoked or account.disabled or not self._is_valid(token.created, token.expires):
+        if token.revoked or account.disabled or not self._database.is_valid(token.created, token.expires):
             return None
         return Caller(account=account, token=token)
 
-    def _record_use(self, used: int | str, statement: Update) -> None:
+    def record_use(self, used: int | str, statement: Update) -> None:
         """Record the use of a token or session, which ``used`` identifies, with a statement."""
         # A writer can hold the lock of the database for long. A request waits for it once a minute at most.
         if time.monotonic() < self._uses.get(used, 0.0):
@@ -142,6 +128,6 @@ class Tokens(AccountDatabase):
             self._uses.clear()
         self._uses[used] = time.monotonic() + USE_SECONDS
         try:
-            self.write(lambda connection: connection.execute(statement))
+            self._database.write(lambda connection: connection.execute(statement))
         except (BindingsUnavailable, BindingError):
             return  # the time of the last use is not worth a failed request

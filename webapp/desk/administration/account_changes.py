@@ -72,7 +72,7 @@ def _no_password(accounts: Accounts, account: Account, by: Caller) -> str:
 
 
 def _sessions(accounts: Accounts, account: Account, by: Caller) -> str:
-    accounts.end_sessions(account.name, by=by)
+    accounts.sessions.end_all(account.name, by=by)
     return f"All sessions of the account {account.name} are ended."
 
 

@@ -136,7 +136,7 @@ def _account_page(account: Account, problems: dict[str, FieldProblem] | None = N
         "desk/account.html",
         account=account,
         is_own=account.number == caller().account.number,
-        sessions=known.open_sessions(account),
+        sessions=known.sessions.count(account),
         failed=known.failed_attempts(account),
         valid=valid,
         invalid=invalid,

@@ -38,7 +38,7 @@ def create() -> AnyResponse:
     problems = {field: each for field, each in (("expires", wrong_day), ("prefixes", wrong_prefix)) if each}
     if not problems:
         try:
-            token, secret = identify.accounts().create_token(
+            token, secret = identify.accounts().tokens.create(
                 asking.account.name, form.get("label", ""), expires, prefixes or None, by=asking
             )
             said = f"The token {token.label} is created. Store it now. It cannot be shown again."
@@ -63,17 +63,17 @@ def revoke_of(asking: Caller, name: str) -> str:
     Answers 404 if the account has no token with this number.
     """
     number, known = request.form.get("number", ""), identify.accounts()
-    token = next((each for each in known.tokens(name) if str(each.number) == number), None)
+    token = next((each for each in known.tokens.list(name) if str(each.number) == number), None)
     if token is None:
         abort(HTTPStatus.NOT_FOUND)
-    known.revoke_token(token.number, by=asking)
+    known.tokens.revoke(token.number, by=asking)
     return f"The token {token.label} is revoked. Programs can no longer use it."
 
 
 def sorted_tokens(name: str) -> tuple[list[Token], list[Token]]:
     """Return the valid tokens of an account, and its revoked and expired ones; each list has the newest first."""
     known = identify.accounts()
-    now, every = known.bindings.now(), known.tokens(name)[::-1]
+    now, every = known.bindings.now(), known.tokens.list(name)[::-1]
     valid = [each for each in every if each.revoked is None and (each.expires is None or each.expires > now)]
     return valid, [each for each in every if each not in valid]
 

@@ -171,7 +171,7 @@ def test_the_permissions_are_those_of_the_moment_of_the_import(app, curator, bin
     monkeypatch.setattr(imports.worker, "wake", lambda: None)
     for _ in range(2):
         send(curator)
-    accounts_of(app).revoke_token(accounts_of(app).tokens("curator")[0].number)
+    accounts_of(app).tokens.revoke(accounts_of(app).tokens.list("curator")[0].number)
     monkeypatch.undo()
     imports.worker.wake()
     deadline = time.monotonic() + 20

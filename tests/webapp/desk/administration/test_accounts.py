@@ -127,13 +127,13 @@ def test_an_administrator_can_resign_if_there_is_another(desk: Desk, ada: Browse
 
 
 def test_a_disabled_account_is_signed_out_and_can_be_enabled(desk: Desk, ada: Browser, jane: Browser) -> None:
-    _, secret = desk.accounts.create_token("jane", "repository")
+    _, secret = desk.accounts.tokens.create("jane", "repository")
     change(ada, "jane", "disable")
     assert jane.get("/desk").status_code == 303
-    assert desk.accounts.of_token(secret) is None
+    assert desk.accounts.tokens.caller(secret) is None
     assert "disabled" in text_of(ada.get("/desk/accounts/jane").text)
     change(ada, "jane", "enable")
-    assert desk.accounts.of_token(secret) is not None
+    assert desk.accounts.tokens.caller(secret) is not None
 
 
 def test_a_password_is_set_and_removed(desk: Desk, ada: Browser, jane: Browser) -> None:
@@ -172,11 +172,11 @@ def test_failed_attempts_are_shown_and_forgotten(desk: Desk, ada: Browser) -> No
 
 
 def test_tokens_of_an_account_are_revoked(desk: Desk, ada: Browser) -> None:
-    token, secret = desk.accounts.create_token("jane", "repository")
-    other, _ = desk.accounts.create_token("rita", "other")
+    token, secret = desk.accounts.tokens.create("jane", "repository")
+    other, _ = desk.accounts.tokens.create("rita", "other")
     assert change(ada, "jane", "revoke-token", number=str(other.number)).status_code == 404
     assert change(ada, "jane", "revoke-token", number=str(token.number)).status_code == 303
-    assert desk.accounts.of_token(secret) is None
+    assert desk.accounts.tokens.caller(secret) is None
 
 
 @pytest.mark.parametrize("name", ["nobody", "\u202e", "x" * 100, "a b"])
@@ -197,8 +197,8 @@ def test_a_refused_change_is_in_the_audit(desk: Desk, jane: Browser) -> None:
 
 
 def test_a_token_cannot_change_accounts(desk: Desk) -> None:
-    _, secret = desk.accounts.create_token("ada", "stolen")
-    _, other = desk.accounts.create_token("ada", "other")
+    _, secret = desk.accounts.tokens.create("ada", "stolen")
+    _, other = desk.accounts.tokens.create("ada", "other")
     client, headers = desk.app.test_client(), {"Authorization": f"Bearer {secret}"}
     before = desk.accounts.list()
     form = {"name": "mallory", "role": "administrator", "password": PASSWORD, "prefix": "12345", "number": "2"}
@@ -209,5 +209,5 @@ def test_a_token_cannot_change_accounts(desk: Desk) -> None:
         assert "Sign in with the account instead" in refused.text
         assert audited(desk)[-1][3] == "token-used"
     assert desk.accounts.list() == before
-    assert desk.accounts.of_token(other) is not None
+    assert desk.accounts.tokens.caller(other) is not None
     assert client.get("/desk/accounts", headers=headers).status_code == 200

@@ -24,7 +24,7 @@ def create(browser: Browser, **form: str) -> str:
 
 def test_a_token_is_shown_once_and_works(desk: Desk, jane: Browser) -> None:
     secret = create(jane)
-    found = desk.accounts.of_token(secret)
+    found = desk.accounts.tokens.caller(secret)
     assert found is not None
     assert found.token is not None
     assert (found.actor, found.token.label, found.token.prefixes) == ("jane", "repository", ("ark:12345/x5ab",))
@@ -47,7 +47,7 @@ def test_the_cookie_with_a_secret_is_for_the_list_of_tokens_only(jane: Browser) 
 
 
 def test_a_token_without_last_day_and_prefixes_is_unrestricted(desk: Desk, jane: Browser) -> None:
-    found = desk.accounts.of_token(create(jane, expires="", prefixes=""))
+    found = desk.accounts.tokens.caller(create(jane, expires="", prefixes=""))
     assert found is not None
     assert found.token is not None
     assert (found.token.expires, found.token.prefixes) == (None, None)
@@ -72,14 +72,14 @@ def test_a_wrong_field_is_explained(desk: Desk, jane: Browser, field: str, value
     assert refused.status_code == 422
     assert f'id="{field}-error"' in refused.text
     assert said in re.sub(r"<[^>]*>", "", refused.text)
-    assert desk.accounts.tokens("jane") == []
+    assert desk.accounts.tokens.list("jane") == []
 
 
 def test_a_token_is_revoked(desk: Desk, jane: Browser) -> None:
     secret = create(jane)
-    number = str(desk.accounts.tokens("jane")[0].number)
+    number = str(desk.accounts.tokens.list("jane")[0].number)
     assert jane.post("/desk/tokens/revoke", {"number": number}).location == "/desk/tokens"
-    assert desk.accounts.of_token(secret) is None
+    assert desk.accounts.tokens.caller(secret) is None
     page = jane.get("/desk/tokens").text
     assert "The token repository is revoked." in re.sub(r"<[^>]*>", "", page)
     assert "Revoked and expired tokens (1)" in page
@@ -87,25 +87,25 @@ def test_a_token_is_revoked(desk: Desk, jane: Browser) -> None:
 
 @pytest.mark.parametrize("number", ["", "0", "-1", "9" * 5000, "\u0661", "1.0"])
 def test_a_token_of_another_account_is_not_found(desk: Desk, jane: Browser, number: str) -> None:
-    token, _ = desk.accounts.create_token("ada", "hers")
+    token, _ = desk.accounts.tokens.create("ada", "hers")
     for each in (str(token.number), number):
         assert jane.post("/desk/tokens/revoke", {"number": each}).status_code == 404
-    assert desk.accounts.tokens("ada")[0].revoked is None
+    assert desk.accounts.tokens.list("ada")[0].revoked is None
 
 
 def test_a_token_cannot_create_or_revoke_tokens(desk: Desk) -> None:
-    token, secret = desk.accounts.create_token("jane", "some", None, ["ark:12345/x5ab"])
+    token, secret = desk.accounts.tokens.create("jane", "some", None, ["ark:12345/x5ab"])
     client, headers = desk.app.test_client(), {"Authorization": f"Bearer {secret}"}
     assert client.post("/desk/tokens", data={**FORM, "prefixes": ""}, headers=headers).status_code == 403
     revoked = client.post("/desk/tokens/revoke", data={"number": str(token.number)}, headers=headers)
     assert revoked.status_code == 403
-    assert [each.revoked for each in desk.accounts.tokens("jane")] == [None]
+    assert [each.revoked for each in desk.accounts.tokens.list("jane")] == [None]
     assert "Sign in with your account" in client.get("/desk/tokens", headers=headers).text
 
 
 def test_a_reader_restricts_no_prefixes(desk: Desk, rita: Browser) -> None:
     assert 'name="prefixes"' not in rita.get("/desk/tokens").text
-    found = desk.accounts.of_token(create(rita, prefixes=""))
+    found = desk.accounts.tokens.caller(create(rita, prefixes=""))
     assert found is not None
     assert found.role == "reader"
 
