@@ -10,12 +10,15 @@ from ...identifiers import Ark, EmbeddedArk, IdentifierError, Urn, parse
 from ...identifiers.ark import length
 from ...identifiers.ark import parser as ark
 from ...identifiers.ark.grammar import BASE29_ONLY, RESERVED_NAAN
-from ...identifiers.text import display, iri
+from ...identifiers.text import characters, display, iri
 from ...identifiers.text.characters import BIDI_FORMATTING
 from .errors import BindingError
 
 Name: TypeAlias = Ark | EmbeddedArk | Urn | str
 """A name in any spelling. In a URL that contains an ARK, the ARK is the name."""
+
+_INVISIBLE = "which is invisible but part of the name"
+_UNASSIGNED = "which is not assigned in Unicode"
 
 _ENCODED_NON_ASCII = re.compile("%[89A-Fa-f][0-9A-Fa-f]")
 # The characters that word processors and spreadsheets write for a hyphen, and characters that look like one.
@@ -78,7 +81,34 @@ def assignable(identifier: Name) -> str:
     found = key(name)
     if code := _never_bound(name, found):
         raise BindingError(code, identifier=found)
+    require_visible(name.text, "name", found)
     return found
+
+
+def require_visible(text: str, what: str, identifier: str | None = None, *, code: str | None = None) -> None:
+    """Raise :class:`BindingError` if a name or an address has a hidden character that is not percent-encoded (A-09).
+
+    A person who reads or types the text cannot see the character. The default of ``code`` is ``bidi-formatting`` for the
+    characters that no IRI can contain, else ``hidden-char``. The message calls the text ``what``.
+
+    >>> require_visible("ark:12345/a%E2%80%8Bb", "name")
+    >>> try:
+    ...     require_visible("ark:12345/a\\u200bb", "name")
+    ... except BindingError as error:
+    ...     print(error.message)
+    the name has U+200B ZERO WIDTH SPACE, which is invisible: remove it; if it belongs there, write %E2%80%8B
+    """
+    if text.isascii():
+        return
+    for found in characters.hidden_runs(text):
+        char = found[1]
+        # A code point that Unicode does not define yet can be a letter of a later version.
+        if characters.classify(char) == "unassigned":
+            continue
+        encoded = display.percent(char)
+        why = f"which is invisible: remove it; if it belongs there, write {encoded}"
+        given = code or ("bidi-formatting" if char in BIDI_FORMATTING else "hidden-char")
+        raise BindingError(given, f"the {what} has {display.named(char)}, {why}", identifier=identifier)
 
 
 def spelling_of(identifier: Name) -> str:
@@ -106,9 +136,6 @@ def _never_bound(name: Ark | Urn, key: str) -> str | None:
         return "naan-reserved-invalid"
     if not BASE29_ONLY.fullmatch(name.normal_naan):
         return "naan-not-base29"
-    # "IRIs MUST NOT contain bidirectional formatting characters" (RFC 3987, section 4.1). Encoded, they are only bytes.
-    if not name.text.isascii() and BIDI_FORMATTING.intersection(name.text):
-        return "bidi-formatting"
     return None
 
 
@@ -120,12 +147,12 @@ class NameWarning(NamedTuple):
 
 
 def warnings_about(identifier: Name) -> list[NameWarning]:
-    """Return the warnings about a name that can be bound: characters that are invisible, unassigned or not ASCII, and a
-    dot at the end.
+    """Return the warnings about a name that can be bound: characters that are hidden and percent-encoded, unassigned or
+    not ASCII, and a dot at the end.
 
     Source: ARK-065; decisions A-09, A-13.
 
-    >>> [each.code for each in warnings_about("ark:12345/a\\u200bb")], warnings_about("ark:12345/a-b")
+    >>> [each.code for each in warnings_about("ark:12345/a%E2%80%8Bb")], warnings_about("ark:12345/a-b")
     (['hidden-char'], [])
     >>> print(warnings_about("ark:12345/a\\u2013b")[0].message)
     the name has U+2013 EN DASH, which is not a hyphen: a hyphen is ignored, this character is part of the name
@@ -139,10 +166,14 @@ def warnings_about(identifier: Name) -> list[NameWarning]:
     if isinstance(name, Ark) and name.basic.endswith("."):
         message = "the name ends in a dot: other resolvers ignore it, and readers take it for a full stop"
         return [NameWarning("dot-in-name", message)]
-    if not name.text.isascii():
-        found = [found for found in name.problems if found.code in ("hidden-char", "unassigned")]
-        if found:
-            return [NameWarning(problem.code, problem.message) for problem in found]
+    found = [
+        NameWarning("unassigned" if kind == "unassigned" else "hidden-char", f"the name has {display.named(char)}, {why}")
+        for char in dict.fromkeys(unquote(key(name)))
+        if (kind := characters.classify(char))
+        for why in [_UNASSIGNED if kind == "unassigned" else _INVISIBLE]
+    ]
+    if found:
+        return found
     others = [char for char in dict.fromkeys(unquote(key(name))) if not char.isascii()]
     if not others:
         return []

@@ -16,11 +16,11 @@ from urllib.parse import quote, unquote
 
 from ...identifiers.ark import grammar as ark
 from ...identifiers.text import display, iri
-from ...identifiers.text.characters import BIDI_FORMATTING
 from ...identifiers.urn import grammar as urn
 from . import origins, validation
 from .binding import NOTHING, Kind
 from .errors import BindingError
+from .naming import require_visible
 
 MAX_OCTETS = 2048
 
@@ -196,6 +196,7 @@ def _check_url(target: str) -> str:
 
 @lru_cache(maxsize=1024)
 def _origin(text: str) -> str:
+    require_visible(text, "target", code="target-character")
     scheme, _, authority = text.partition("://")
     if "@" in authority:
         raise BindingError("target-userinfo")
@@ -225,9 +226,7 @@ def _check_characters(rest: str) -> str:
     end = match.end() if match else 0
     if end < len(rest):
         raise _wrong_character(rest[end])
-    # "IRIs MUST NOT contain bidirectional formatting characters (LRM, RLM, LRE, RLE, LRO, RLO, and PDF)."
-    if not rest.isascii() and (found := BIDI_FORMATTING.intersection(rest)):
-        raise _wrong_character(min(found))
+    require_visible(rest, "target", code="target-character")
     return rest
 
 

@@ -276,11 +276,32 @@ def test_binding_a_name_that_is_easily_confused_logs_a_warning(
 def test_binding_a_name_with_a_hidden_character_logs_a_warning(
     bindings: Bindings, caplog: pytest.LogCaptureFixture
 ) -> None:
-    assert bindings.bind("ark:12345/a\u200bb", "/1") == "bound"
+    assert bindings.bind("ark:12345/a%E2%80%8Bb", "/1") == "bound"
     (said,) = caplog.messages
-    assert said.startswith("ark:12345/a%E2%80%8Bb is bound: U+200B")
+    assert said.startswith("ark:12345/a%E2%80%8Bb is bound: the name has U+200B")
     bindings.bind("ark:12345/a%E2%80%8Bb", "/1")
     assert len(caplog.messages) == 1
+
+
+@pytest.mark.parametrize("char", ["\u200b", "\u00ad", "\ufeff", "\u00a0", "\u2066", "\u202e"])
+def test_hidden_characters_are_refused_in_names_targets_and_successors(bindings: Bindings, char: str) -> None:
+    def refused(change: Callable[[], object]) -> str:
+        with pytest.raises(BindingError) as error:
+            change()
+        return error.value.code
+
+    bindings.bind("ark:12345/x", "/x")
+    hidden = "bidi-formatting" if char == "\u202e" else "hidden-char"
+    # No URN has a character outside ASCII.
+    for name, code in ((f"ark:12345/a{char}", hidden), (f"urn:example:a{char}", "non-ascii")):
+        assert refused(lambda name=name: bindings.bind(name, "/1")) == code
+        assert refused(lambda name=name: bindings.reserve(name)) == code
+        assert refused(lambda name=name: bindings.withdraw("ark:12345/x", successor=name)) == code
+    for target in (f"https://example.org/{char}", f"https://exam{char}ple.org/", f"https://example.org/?a={char}"):
+        assert refused(lambda target=target: bindings.bind("ark:12345/y", target)) == "target-character"
+        assert refused(lambda target=target: bindings.withdraw("ark:12345/x", successor=target)) == "target-character"
+    assert refused(lambda: bindings.bind("ark:12345/y", f"/{char}")) == "target-character"
+    assert bindings.lookup(f"ark:12345/a{char}") is None
 
 
 # Many at once ---------------------------------------------------------------------------------------------------------

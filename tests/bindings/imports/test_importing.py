@@ -247,12 +247,25 @@ def test_names_that_are_easily_confused_are_listed(bindings: Bindings) -> None:
 
 
 def test_names_with_hidden_characters_are_listed(bindings: Bindings) -> None:
-    summary = run(bindings, "identifier,target", "ark:12345/a\u2066b,/2", "ark:12345/\u00e9,/3")
+    summary = run(bindings, "identifier,target", "ark:12345/a%E2%81%A6b,/2", "ark:12345/\u00e9,/3")
     assert (summary.added, summary.written) == (2, True)
     assert [(line.line, line.identifier, line.code) for line in summary.warned] == [
-        (2, r"ark:12345/a\u{2066}b", "hidden-char"),
+        (2, "ark:12345/a%E2%81%A6b", "hidden-char"),
         (3, r"ark:12345/\u{e9}", "non-ascii"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("cells", "code"),
+    [
+        pytest.param("ark:12345/a\u200bb,/1,live,", "hidden-char", id="name"),
+        pytest.param("ark:12345/a,https://example.org/\u00adb,live,", "target-character", id="target"),
+        pytest.param("ark:12345/a,/1,withdrawn,ark:12345/b\u200b", "hidden-char", id="successor"),
+    ],
+)
+def test_a_hidden_character_that_is_not_encoded_is_refused(bindings: Bindings, cells: str, code: str) -> None:
+    summary = run(bindings, "identifier,target,status,successor", cells)
+    assert [(line.line, line.code) for line in summary.refused] == [(2, code)]
 
 
 def test_an_actor_must_be_plain_text(bindings: Bindings) -> None:

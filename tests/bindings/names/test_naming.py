@@ -35,6 +35,18 @@ NEVER = [
         pytest.param(f"ark:12345/a{chr(c)}b", "bidi-formatting", id=f"U+{c:04X}")
         for c in (0x200E, 0x200F, *range(0x202A, 0x202F))
     ),
+    *(
+        pytest.param(f"{start}a{char}b", code, id=f"{start[:3]} U+{ord(char):04X}")
+        for start in ("ark:12345/", "https://n2t.net/ark:/12345/")
+        for char, code in (
+            ("\u200b", "hidden-char"),
+            ("\u00ad", "hidden-char"),
+            ("\ufeff", "hidden-char"),
+            ("\u00a0", "hidden-char"),
+            ("\u2066", "hidden-char"),
+            ("\u202e", "bidi-formatting"),
+        )
+    ),
     pytest.param("ark:12345/x?", "inflected-ark", id="an inflection (I-01)"),
     pytest.param("ark:12345/x?info", "inflected-ark", id="another inflection"),
     pytest.param("ark:12345/x#p1", "inflected-ark", id="a fragment"),
@@ -143,7 +155,9 @@ def test_the_reason_for_the_equivalence_of_two_spellings_is_given(spellings: lis
         pytest.param("ark:12345/a%E2%80%93b", "non-ascii", "U+2013 EN DASH", id="a dash, percent-encoded"),
         pytest.param("ark:12345/\u00e9", "non-ascii", "which is not ASCII", id="a letter"),
         pytest.param("urn:example:%C3%A9", "non-ascii", "which is not ASCII", id="a URN"),
-        pytest.param("ark:12345/a\u200bb", "hidden-char", "", id="a hidden character"),
+        pytest.param("ark:12345/a%E2%80%8Bb", "hidden-char", "U+200B ZERO WIDTH SPACE, which is inv", id="hidden"),
+        pytest.param("urn:example:a%C2%ADb", "hidden-char", "U+00AD SOFT HYPHEN, which is inv", id="hidden in a URN"),
+        pytest.param("ark:12345/a\u0378b", "unassigned", "U+0378", id="not assigned"),
     ],
 )
 def test_a_name_that_is_not_ascii_is_questionable(identifier: str, code: str | None, words: str) -> None:
