@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..collection import Bindings
 from ..names.actor import check_actor
 from ..names.assignment import Change, Outcome
-from ..names.binding import Binding
+from ..names.binding import NOTHING, Binding
 from ..names.errors import BindingError, BindingsUnavailable, Collision
 from ..names.operation import OperationAction
 from ..storage.spill import KeySpool
@@ -37,12 +37,14 @@ class Effect(NamedTuple):
     """The change of one name by an operation.
 
     ``before`` is the binding before it; None for a new name. ``after`` is the binding after it. A deleted name has no
-    binding afterwards; ``after`` is then that of the last event.
+    binding afterwards; ``after`` is then that of the last event. ``kept`` is the rest of each target that a relocation
+    keeps after the replaced beginning: by "target", or by the selector of an alternate.
     """
 
     outcome: Outcome
     before: Binding | None
     after: Binding
+    kept: Mapping[str, str] = NOTHING
 
 
 class NotedName(NamedTuple):
@@ -101,6 +103,7 @@ class BulkResult:
                     "outcome": effect.outcome,
                     "before": effect.before and effect.before.as_dict(),
                     "after": effect.after.as_dict(),
+                    **({"kept": dict(effect.kept)} if effect.kept else {}),
                 }
                 for effect in self.effects
             ],
@@ -125,6 +128,7 @@ class Plan(NamedTuple):
     - ``action``, ``parameters``, ``undoes``: what is recorded about the operation (:class:`.Operation`).
     - ``find``: returns the keys of the names that the operation concerns.
     - ``decide``: yields a decision for each of the given keys.
+    - ``kept``: returns the rests of the targets of a binding that the operation keeps (:class:`Effect`).
     """
 
     action: OperationAction
@@ -132,6 +136,7 @@ class Plan(NamedTuple):
     find: Callable[[Transaction], Iterable[str]]
     decide: Callable[[Transaction, Sequence[str]], Iterator[PlannedChange]]
     undoes: int | None = None
+    kept: Callable[[Binding], Mapping[str, str]] = lambda before: NOTHING
 
 
 def carry_out(
@@ -161,7 +166,7 @@ def carry_out(
             _find(plan, transaction, spool, bindings.max_operation)
             number = None
             for keys in spool.blocks(_AT_ONCE):
-                changes = _decided(bindings, plan.decide(transaction, keys), started, transaction, result)
+                changes = _decided(bindings, plan, keys, started, transaction, result)
                 if changes and not dry_run and not result.refusals:
                     if number is None:
                         number = transaction.operations.begin(plan.action, actor, started, plan.parameters, plan.undoes)
@@ -190,10 +195,10 @@ def _find(plan: Plan, transaction: Transaction, spool: KeySpool, limit: int | No
 
 
 def _decided(
-    bindings: Bindings, decisions: Iterable[PlannedChange], now: datetime, transaction: Transaction, result: BulkResult
+    bindings: Bindings, plan: Plan, keys: Sequence[str], now: datetime, transaction: Transaction, result: BulkResult
 ) -> list[Change]:
     changes: list[Change] = []
-    for identifier, before, decide in decisions:
+    for identifier, before, decide in plan.decide(transaction, keys):
         try:
             decided = decide(now)
             if isinstance(decided, Change):
@@ -217,7 +222,8 @@ def _decided(
             changes.append(decided)
             result.counts[decided.outcome] += 1
             if result.changed <= MAX_LISTED:
-                result.effects.append(Effect(decided.outcome, before, decided.after))
+                kept = NOTHING if before is None else plan.kept(before)
+                result.effects.append(Effect(decided.outcome, before, decided.after, kept))
     return changes
 
 

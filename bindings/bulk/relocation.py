@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
@@ -22,7 +22,12 @@ if TYPE_CHECKING:
     from ..storage.writing.transaction import Transaction
 
 _MAX_PREFIX = 400
-_END_OF_HOST = "/?#"
+_END_OF_HOST = _END_OF_SEGMENT = "/?#"
+# A beginning with one of these at its end is whole. So is the part of a query before the next parameter, and in a
+# fragment also a segment, as in "#/items/1".
+_SEPARATORS = "/?#&;="
+_END_OF_PARAMETER = "&;#"
+_END_IN_FRAGMENT = "/?&;"
 
 
 def relocate_prefix(
@@ -39,9 +44,12 @@ def relocate_prefix(
     """Replace the beginning ``source`` of targets and alternates with ``destination``; the rest of a target stays.
 
     - ``source``: the beginning of a URL ("https://old.example/items/"), a path of this site ("/items/"), or a host
-      ("old.example") with both schemes. A URL without a path includes the whole host, and not a longer one.
+      ("old.example") with both schemes. It matches whole segments: "https://old.example/coll/1" matches itself,
+      ".../coll/1/a" and ".../coll/1?a=b", but not ".../coll/12". With ``*`` at its end, "https://old.example/coll/1*"
+      matches inside a segment, too. A URL without a path includes the whole host, and never a longer one.
     - ``destination``: of the same form. For a host as ``source`` it is a host (keeps scheme and port), or a URL or path
-      (replaces the scheme); then targets with a port stay.
+      (replaces the scheme); then targets with a port stay. After a ``source`` with ``*`` it can end in ``*``, which
+      is ignored.
     - ``prefix``: only names that begin with this text.
     - ``below``: only this name and the names below it.
     - The other parameters are those of :func:`~ararat.bindings.bulk.plan.carry_out`.
@@ -77,13 +85,13 @@ def relocate_prefix(
         parameters["below"] = keys.beginning
 
     def find(transaction: Transaction) -> Iterator[str]:
-        return transaction.operations.keys_with_targets(rewriting.sources, keys)
+        return transaction.operations.keys_with_targets(rewriting.sources, rewriting.ends, keys)
 
     def decide(transaction: Transaction, found: Sequence[str]) -> Iterator[PlannedChange]:
         for binding in recorded(transaction, found, keys):
             yield PlannedChange(binding.identifier, binding, lambda now, known=binding: rewriting.change(known, now))
 
-    plan = Plan("relocate", parameters, find, decide)
+    plan = Plan("relocate", parameters, find, decide, kept=rewriting.kept)
     return carry_out(bindings, plan, dry_run=dry_run, actor=actor, progress=progress)
 
 
@@ -169,12 +177,18 @@ class Rewriting(NamedTuple):
 
         Raises :class:`BindingError` with the code ``relocate-prefix`` or the codes of targets.
         """
+        is_inside = source.rstrip().endswith("*")
+        if is_inside:
+            source, destination = source.rstrip()[:-1], destination.rstrip().removesuffix("*")
         sources, destinations = _beginnings(source), _beginnings(destination)
         if len(destinations) > len(sources):
             message = f"{validation.shown(destination)} has no scheme, and {validation.shown(source)} has one"
             raise BindingError("relocate-prefix", message)
-        ends = _END_OF_HOST if _is_origin(sources[0]) else ""
-        if ends and len(destinations) > 1 and _is_origin(destinations[0]):
+        is_host = _is_origin(sources[0])
+        if is_inside and is_host:
+            raise BindingError("relocate-prefix", f"{validation.shown(source)}* would match inside the name of a host")
+        ends = "" if is_inside else _ends(sources[0])
+        if is_host and len(destinations) > 1 and _is_origin(destinations[0]):
             ends += ":"
         return cls(sources, destinations * (len(sources) // len(destinations)), ends)
 
@@ -187,14 +201,25 @@ class Rewriting(NamedTuple):
         'https://new.example/a/b'
         >>> Rewriting.of("https://old.example", "https://new.example")("https://old.example.org/b")
         'https://old.example.org/b'
+        >>> Rewriting.of("/coll/1", "/one")("/coll/12"), Rewriting.of("/coll/1*", "/one")("/coll/12")
+        ('/coll/12', '/one2')
         """
+        found = self._match(target)
+        return target if found is None else _joined(*found)
+
+    def kept(self, binding: Binding) -> Mapping[str, str]:
+        """Return the rest of each target that is kept after the replaced beginning (:class:`.Effect`)."""
+        places = {"target": binding.target or "", **binding.alternates}
+        return {place: found[2] for place, target in places.items() if (found := self._match(target))}
+
+    def _match(self, target: str) -> tuple[str, str, str] | None:
+        """Return the source that a target begins with, its destination, and the rest of the target, or None."""
         for source, destination in zip(self.sources, self.destinations, strict=True):
             if target.startswith(source):
                 rest = target[len(source) :]
-                if rest and self.ends and rest[0] not in self.ends:
-                    continue
-                return _joined(source, destination, rest)
-        return target
+                if not rest or not self.ends or rest[0] in self.ends:
+                    return source, destination, rest
+        return None
 
     def change(self, binding: Binding, now: datetime) -> Change | NotedName | None:
         """Return the change of a name whose target or alternate targets begin with a source. Return None for another
@@ -222,6 +247,17 @@ def _beginnings(text: str) -> tuple[str, ...]:
     if max(map(len, beginnings)) > _MAX_PREFIX:
         raise BindingError("relocate-prefix", f"{validation.shown(text)} has more than {_MAX_PREFIX} characters")
     return beginnings
+
+
+def _ends(beginning: str) -> str:
+    """Return the characters that can follow a whole beginning of a target; "" permits all."""
+    if _is_origin(beginning):
+        return _END_OF_HOST
+    if beginning[-1] in _SEPARATORS:
+        return ""
+    if "#" in beginning:
+        return _END_IN_FRAGMENT
+    return _END_OF_PARAMETER if "?" in beginning else _END_OF_SEGMENT
 
 
 def _is_origin(beginning: str) -> bool:

@@ -17,10 +17,10 @@ from .errors import BindingError
 Name: TypeAlias = Ark | EmbeddedArk | Urn | str
 """A name in any spelling. In a URL that contains an ARK, the ARK is the name."""
 
-_INVISIBLE = "which is invisible but part of the name"
-_UNASSIGNED = "which is not assigned in Unicode"
+_KINDS = {"unassigned": ("unassigned", "which is not assigned in Unicode")}
 
-_ENCODED_NON_ASCII = re.compile("%[89A-Fa-f][0-9A-Fa-f]")
+# An encoded character that is not ASCII, or a control.
+_ENCODED_NON_ASCII = re.compile("%(?:[0189A-Fa-f][0-9A-Fa-f]|7[Ff])")
 # The characters that word processors and spreadsheets write for a hyphen, and characters that look like one.
 _DASHES = frozenset("\u2010\u2011\u2012\u2013\u2014\u2015\u2043\u2212\ufe58\ufe63\uff0d")
 
@@ -88,8 +88,8 @@ def assignable(identifier: Name) -> str:
 def require_visible(text: str, what: str, identifier: str | None = None, *, code: str | None = None) -> None:
     """Raise :class:`BindingError` if a name or an address has a hidden character that is not percent-encoded (A-09).
 
-    A person who reads or types the text cannot see the character. The default of ``code`` is ``bidi-formatting`` for the
-    characters that no IRI can contain, else ``hidden-char``. The message calls the text ``what``.
+    A person who reads or types the text cannot see the character. The default of ``code`` is ``bidi-formatting`` for
+    the characters that no IRI can contain, else ``hidden-char``. The message calls the text ``what``.
 
     >>> require_visible("ark:12345/a%E2%80%8Bb", "name")
     >>> try:
@@ -166,12 +166,11 @@ def warnings_about(identifier: Name) -> list[NameWarning]:
     if isinstance(name, Ark) and name.basic.endswith("."):
         message = "the name ends in a dot: other resolvers ignore it, and readers take it for a full stop"
         return [NameWarning("dot-in-name", message)]
-    found = [
-        NameWarning("unassigned" if kind == "unassigned" else "hidden-char", f"the name has {display.named(char)}, {why}")
-        for char in dict.fromkeys(unquote(key(name)))
-        if (kind := characters.classify(char))
-        for why in [_UNASSIGNED if kind == "unassigned" else _INVISIBLE]
-    ]
+    found: list[NameWarning] = []
+    for char in dict.fromkeys(unquote(key(name))):
+        if kind := characters.classify(char):
+            code, why = _KINDS.get(kind, ("hidden-char", "which is invisible but part of the name"))
+            found.append(NameWarning(code, f"the name has {display.named(char)}, {why}"))
     if found:
         return found
     others = [char for char in dict.fromkeys(unquote(key(name))) if not char.isascii()]

@@ -156,7 +156,7 @@ def bind_command(
 )
 @click.argument("identifier", metavar="[ID", required=False)
 @click.argument("target", metavar="TARGET]", required=False)
-@click.option("--from", "source", metavar="PREFIX", help="Change all targets that begin with PREFIX, or are at a host.")
+@click.option("--from", "source", metavar="PREFIX", help="Change all targets that begin with PREFIX.")
 @click.option("--to", "destination", metavar="PREFIX", help="The new beginning of the targets.")
 @click.option("--prefix", metavar="TEXT", help="With --from: only names that begin with TEXT, such as ark:12345/x5.")
 @click.option("--below", metavar="ID", help="With --from: only ID and the names below it.")
@@ -196,6 +196,9 @@ def relocate_command(
     the targets of media types and languages. PREFIX is the beginning of a URL, a path of this site, or a host (http and
     https) such as old.example. The rest of each target stays. Withdrawn names are left alone. Reserved names are
     changed too. If one name is refused, nothing is written. --dry-run and --json need --from and --to.
+
+    PREFIX matches whole segments of a path: https://old.example/coll/1 does not match https://old.example/coll/12. With
+    a * at its end (quote it for the shell), it matches inside a segment, too.
     """
     if source is None and destination is None:
         if identifier is None or target is None:

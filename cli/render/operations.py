@@ -88,6 +88,12 @@ def _effect(effect: Effect, sheet: Sheet) -> Iterator[str]:
     if before is not None:
         for name, old, new in differences(before, after):
             yield from sheet.prose(f"{name}: {words(new, most=200)} (was {words(old, most=200)})", indent=_WORD)
+        for place, rest in effect.kept.items():
+            whole = (before.target if place == "target" else before.alternates[place]) or ""
+            of = "" if place == "target" else f" of {words(place)}"
+            ends = words(whole.removesuffix(rest), most=200)
+            kept = words(rest or "nothing", most=200)
+            yield from sheet.prose(f"the match{of} ends after {ends}; kept: {kept}", indent=_WORD)
 
 
 def _noted(

@@ -27,7 +27,12 @@ def of_event(event: Event) -> dict[str, Any]:
 def of_operation(result: BulkResult) -> dict[str, Any]:
     """Return the result of an operation for JSON."""
     effects = [
-        {"outcome": effect.outcome, "before": _maybe(effect.before), "after": of_name(effect.after)}
+        {
+            "outcome": effect.outcome,
+            "before": _maybe(effect.before),
+            "after": of_name(effect.after),
+            **({"kept": dict(effect.kept)} if effect.kept else {}),
+        }
         for effect in result.effects
     ]
     return result.as_dict() | {"effects": effects}

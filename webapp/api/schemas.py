@@ -111,7 +111,12 @@ REQUESTS: dict[str, Schema] = {
     },
     "Relocations": _object(
         ("from", "to"),
-        **{"from": _text(400, "the beginning of a URL or path, or a host"), "to": _text(400, "its replacement")},
+        **{
+            "from": _text(
+                400, "the beginning of a URL or path, or a host; with * at its end it matches inside a segment"
+            ),
+            "to": _text(400, "its replacement"),
+        },
     ),
     "PrefixFields": {
         **_object(

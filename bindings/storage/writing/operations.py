@@ -102,18 +102,21 @@ class Operations:
         if (undo := self.get(number).undone_by) is not None:
             raise BindingError("operation-undone", f"the operation {number} was undone by the operation {undo}")
 
-    def keys_with_targets(self, sources: Sequence[str], keys: KeyRange | None) -> Iterator[str]:
+    def keys_with_targets(self, sources: Sequence[str], ends: str, keys: KeyRange | None) -> Iterator[str]:
         """Yield the keys of the names that have a target or an alternate target with one of these beginnings.
 
-        ``keys`` limits the names to a range; None means all. A key can be repeated.
+        ``ends`` are the characters that can follow a beginning in a target; "" permits all. It does not limit alternate
+        targets. ``keys`` limits the names to a range; None means all. A key can be repeated.
         """
         target = TARGET if self._dialect_name == "sqlite" else f'{TARGET} COLLATE "C"'
         find = "instr" if self._dialect_name == "sqlite" else "strpos"
         within, bounds = keys.condition() if keys else ("", [])
+        after = f" AND substr(target, ?, 1) IN ({', '.join('?' * (len(ends) + 1))})" if ends else ""
         for source in sources:
+            follows = [len(source) + 1, "", *ends] if ends else []
             yield from self._stream(
-                f"SELECT key FROM bindings WHERE target IS NOT NULL AND {target} >= ? AND {target} < ?{within}",
-                [source, f"{source}{LAST}", *bounds],
+                f"SELECT key FROM bindings WHERE target IS NOT NULL AND {target} >= ? AND {target} < ?{after}{within}",
+                [source, f"{source}{LAST}", *follows, *bounds],
             )
             yield from self._stream(
                 f"SELECT key FROM bindings WHERE alternates IS NOT NULL AND {find}(alternates, ?) > 0{within}",

@@ -64,11 +64,11 @@ def target_of(bindings: Bindings, name: str) -> str | None:
             id="query",
         ),
         pytest.param(
-            "https://old.example/a", NEW_HOST, "https://old.example/ab", "https://new.example/b",
+            "https://old.example/a*", NEW_HOST, "https://old.example/ab", "https://new.example/b",
             id="rest is not joined to a host",
         ),
         pytest.param(
-            "https://old.example/a", NEW_HOST, "https://old.example/a:8", "https://new.example/:8",
+            "https://old.example/a*", NEW_HOST, "https://old.example/a:8", "https://new.example/:8",
             id="rest is not joined to a port",
         ),
         pytest.param(
@@ -82,8 +82,46 @@ def test_the_beginning_of_a_target_is_replaced(source: str, destination: str, be
 
 
 @pytest.mark.parametrize(
+    ("source", "rest", "matches"),
+    [
+        *[("/coll/1", rest, True) for rest in ("", "/", "/a", "?a=b", "#p")],
+        *[("/coll/1", rest, False) for rest in ("2", ".pdf", "-2", "%20", ":1", ";a")],
+        *[("/coll/1*", rest, True) for rest in ("", "/a", "2", ".pdf", "?a")],
+        *[("/show?id=1", rest, True) for rest in ("", "&x=2", ";x=2", "#p")],
+        *[("/show?id=1", rest, False) for rest in ("2", "/2", "?2")],
+        *[("/show?id=", rest, True) for rest in ("", "1", "&a")],
+        *[("/app#/items/1", rest, True) for rest in ("", "/a", "?a")],
+        *[("/app#/items/1", rest, False) for rest in ("2", ".a")],
+        *[("/coll/", rest, True) for rest in ("", "12", "1/a")],
+    ],
+)
+@pytest.mark.parametrize("host", ["", OLD_HOST])
+def test_a_beginning_matches_whole_segments_and_parameters(host: str, source: str, rest: str, matches: bool) -> None:
+    before = f"{host}{source.removesuffix('*')}{rest}"
+    assert (Rewriting.of(f"{host}{source}", "https://new.example/n")(before) != before) is matches
+
+
+def test_whole_segments_match_in_targets_and_alternates_and_the_rest_is_stated(bindings: Bindings) -> None:
+    bindings.bind("ark:12345/ms1", f"{OLD}coll/1", alternates={"de": f"{OLD}coll/1/de", "fr": f"{OLD}coll/12"})
+    bindings.bind("ark:12345/ms2", f"{OLD}coll/1?p=2")
+    bindings.bind("ark:12345/ms3", f"{OLD}coll/12")
+    whole = relocate_prefix(bindings, f"{OLD}coll/1", f"{NEW}one", dry_run=True)
+    assert (whole.names, whole.counts) == (2, {"relocated": 2})
+    assert [effect.kept for effect in whole.effects] == [{"target": "", "de": "/de"}, {"target": "?p=2"}]
+    assert "kept" in whole.as_dict()["effects"][0]
+    bindings.max_operation = 2
+    assert relocate_prefix(bindings, f"{OLD}coll/1", f"{NEW}one", dry_run=True).names == 2
+    bindings.max_operation = None
+    inside = relocate_prefix(bindings, f"{OLD}coll/1*", f"{NEW}one*")
+    assert inside.effects[2].kept == {"target": "2"}
+    assert target_of(bindings, "ark:12345/ms3") == f"{NEW}one2"
+
+
+@pytest.mark.parametrize(
     ("source", "destination", "code"),
     [
+        pytest.param("https://old.example*", NEW, "relocate-prefix", id="inside a host"),
+        pytest.param("old.example*", NEW, "relocate-prefix", id="inside a bare host"),
         pytest.param("https://old.example/", "new.example", "relocate-prefix", id="host for a URL"),
         pytest.param("/items", "new.example", "relocate-prefix", id="host for a path"),
         pytest.param("", NEW, "target-host", id="empty"),

@@ -40,8 +40,11 @@ def test_a_prefix_is_relocated_and_undone(ararat: Callable[..., Result]) -> None
     assert dry.exit_code == 0
     assert dry.stdout.splitlines() == [
         "relocated   ark:12345/a -> https://new.example/a (was https://old.example/a)",
+        "            the match ends after https://old.example; kept: /a",
         "relocated   ark:12345/a/1 -> https://new.example/a/1 (was https://old.example/a/1)",
+        "            the match ends after https://old.example; kept: /a/1",
         "relocated   ark:12345/b -> https://new.example/b (was https://old.example/b)",
+        "            the match ends after https://old.example; kept: /b",
         "left alone  ark:12345/gone",
         "            the name is withdrawn (withdrawn)",
         "Nothing was written. 4 names: 3 to move, 1 left alone.",

@@ -45,6 +45,15 @@ def test_a_preview_changes_nothing_and_a_button_moves(bound: Desk, jane: Browser
     assert '<a href="/desk/changes/1">Show operation 1</a>' in page
 
 
+def test_the_preview_says_where_a_match_ends(bound: Desk, jane: Browser) -> None:
+    bound.bindings.bind("ark:12345/x5long", "https://old.example/12")
+    whole = jane.post("/desk/moves", {**MOVE, "source": "https://old.example/1"}).text
+    assert "1 target will change" in whole
+    inside = jane.post("/desk/moves", {**MOVE, "source": "https://old.example/1*"}).text
+    assert "2 targets will change" in inside
+    assert inside.count("The match ends after <code") == 2
+
+
 def test_names_can_be_limited(bound: Desk, jane: Browser) -> None:
     jane.post("/desk/moves", {**MOVE, "below": "ark:12345/x51", "apply": "1"})
     assert targets(bound)[:3] == ["https://old.example/0", "https://new.example/1", "https://old.example/2"]
