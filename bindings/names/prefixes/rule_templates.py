@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from ....identifiers.registries import target_templates
@@ -14,6 +15,8 @@ MAX_TEMPLATE = 2000
 """The maximum length of a template in characters."""
 
 _HERE = "https://localhost"
+# The variable as the last segment of a path, which can have a query or a fragment after it.
+_LAST_SEGMENT = re.compile(r"(?<=/)\$\{suffix(?::given)?\}(?=\?|#|$)")
 _SAMPLES = ("12345/0", "12345/0/0.0")
 
 
@@ -54,8 +57,8 @@ def expand(stored: str, name: str, shoulder: str = "", given: str = "") -> str |
     ``name`` is the normal form of the ARK without its label, and ``shoulder`` the shoulder of the rule. ``given`` is
     the ARK without its label in the spelling of the request.
 
-    A template with its variable in the query has no target for the shoulder alone: the program there would get an
-    empty value.
+    The shoulder alone gives ``${suffix}`` an empty value, which a program cannot use. So it has a target only if the
+    value is the last segment of a path: such a path ends in a slash, and often is the page of the collection.
 
     >>> expand("https://example.org/${suffix}", "12345/x5/a", "x5")
     'https://example.org//a'
@@ -63,9 +66,10 @@ def expand(stored: str, name: str, shoulder: str = "", given: str = "") -> str |
     'https://example.org/a-b'
     >>> expand("https://example.org/?id=${suffix}", "12345/x5", "x5") is None
     True
+    >>> expand("https://example.org/${suffix}", "12345/x5", "x5")
+    'https://example.org/'
     """
-    path, _, query = stored.partition("#")[0].partition("?")
-    if name.partition("/")[2] == shoulder and "${suffix" in query and "${" not in path:
+    if name.partition("/")[2] == shoulder and "${suffix" in _LAST_SEGMENT.sub("", stored):
         return None
     asked = Asked("ark:", name, "", given=iri.encode(given.partition("?")[0].partition("#")[0]))
     return _read(stored).expand(asked, shoulder).address
