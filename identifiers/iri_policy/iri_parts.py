@@ -111,23 +111,7 @@ def normal_form(text: str) -> str | None:
     parts = split(decoded)
     if parts.authority is None:
         return decoded
-    path = _without_dot_segments(parts.path)
+    path = iri.remove_dot_segments(parts.path)
     user, at, host = parts.authority.rpartition("@")
     rest = decoded[parts.start + len(parts.path) :]
     return f"{(parts.scheme or '').lower()}://{user}{at}{iri.upper_hex(host.lower())}{path}{rest}"
-
-
-def _without_dot_segments(path: str) -> str:
-    # RFC 3986, section 5.2.4, for an empty path or a path that begins with a slash
-    segments = path.split("/")
-    if "." not in segments and ".." not in segments:
-        return path
-    kept: list[str] = []
-    for segment in segments[1:]:
-        if segment == "..":
-            del kept[-1:]
-        elif segment != ".":
-            kept.append(segment)
-    # "/a/.." and "/a/." end with the slash before their last segment.
-    end = [""] if segments[-1] in (".", "..") else []
-    return "/" + "/".join(kept + end)

@@ -34,6 +34,13 @@ TRIPLET = re.compile(PCT_ENCODED)
 NON_ASCII = re.compile("[^\x00-\x7f]+")
 """A run of characters outside ASCII."""
 
+# RFC 3986, appendix B, for each string without a second "#". The components are then matched with their productions.
+COMPONENTS = re.compile(
+    r"(?:(?P<scheme>[^:/?#]+):)?(?://(?P<authority>[^/?#]*))?(?P<path>[^?#]*)(?:\?(?P<query>[^#]*))?(?:#(?P<fragment>[^#]*))?"
+)
+"""Splits a URI or IRI reference. A component that is missing is None; a missing path is ""."""
+
+_LEADING_DOTS = re.compile(r"\.\.?/")
 _DOT_SEGMENT = re.compile(r"/(?:\.|%2[Ee]){1,2}(?:/|\Z)")
 _ENCODED = [chr(octet) if octet < 0x80 else f"%{octet:02X}" for octet in range(0x100)]
 
@@ -140,3 +147,32 @@ def has_dot_segment(path: str) -> bool:
     (True, False, True)
     """
     return ("/." in path or "/%2" in path) and _DOT_SEGMENT.search(path) is not None
+
+
+def remove_dot_segments(path: str) -> str:
+    """Return ``path`` without dot-segments (RFC 3986, section 5.2.4). A ``..`` also removes the segment before it.
+
+    The time is linear in the length of ``path``.
+
+    >>> remove_dot_segments("/a/b/c/./../../g"), remove_dot_segments("mid/content=5/../6"), remove_dot_segments("/a/..")
+    ('/a/g', 'mid/6', '/')
+    """
+    output: list[str] = []
+    at = 0
+    while lead := _LEADING_DOTS.match(path, at):  # A
+        at = lead.end()
+    if path[at : at + 3] in (".", ".."):  # D
+        return ""
+    while at < len(path):
+        end = path.find("/", at + 1)
+        end = len(path) if end < 0 else end
+        segment = path[at:end]
+        if segment not in ("/.", "/.."):  # E
+            output.append(segment)
+        else:
+            if segment == "/..":  # C
+                del output[-1:]
+            if end == len(path):  # B and C
+                output.append("/")
+        at = end
+    return "".join(output)

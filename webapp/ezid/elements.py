@@ -20,7 +20,7 @@ from ...bindings.imports.sources.ezid.element_names import (
     element_name,
     metadata_name,
 )
-from ...bindings.imports.sources.ezid.elements import erc_elements
+from ...bindings.imports.sources.ezid.elements import erc_elements, read_status
 from ...bindings.names import naming as names
 from ...bindings.names import targets, validation
 from ...bindings.names.binding import Binding, Status
@@ -150,8 +150,8 @@ def stated(elements: Mapping[str, str]) -> Statement:
 def _status(text: str | None) -> tuple[Status | None, str | None]:
     if text is None:
         return None, None
-    name, _, reason = (part.strip() for part in text.partition("|"))
-    if name not in _STATES or (reason and name != "unavailable"):
+    name, reason = read_status(text)
+    if name is None or (reason and name != "unavailable"):
         shown = validation.shown(text)
         raise bad_request(f"{shown or 'an empty text'} is not a status; expected public, reserved or unavailable")
     return _STATES[name], _one_line(reason) or None

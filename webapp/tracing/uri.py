@@ -12,12 +12,8 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from ...identifiers.text import display
-from ...identifiers.text.iri import PCHAR, PCT_ENCODED, SUB_DELIMS, UNRESERVED, run
+from ...identifiers.text.iri import COMPONENTS, PCHAR, PCT_ENCODED, SUB_DELIMS, UNRESERVED, remove_dot_segments, run
 
-# RFC 3986, appendix B. Every string without a second "#" matches. Each component is then matched with its production.
-_COMPONENTS = re.compile(
-    r"(?:(?P<scheme>[^:/?#]+):)?(?://(?P<authority>[^/?#]*))?(?P<path>[^?#]*)(?:\?(?P<query>[^#]*))?(?:#(?P<fragment>[^#]*))?"
-)
 # RFC 3986, section 3.1:  scheme = ALPHA *( ALPHA / DIGIT / "+" / "-" / "." )
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+\-.]*")
 # RFC 3986, section 3.2:  authority = [ userinfo "@" ] host [ ":" port ]
@@ -111,7 +107,7 @@ def parse(text: str) -> UriReference:
     """
     if foreign := _FOREIGN.search(text):
         raise BadReference(f"{display.named(foreign[0])} at index {foreign.start()} is not allowed in a URI")
-    found = _COMPONENTS.fullmatch(text)
+    found = COMPONENTS.fullmatch(text)
     if found is None:
         raise BadReference("a second # is not allowed in a URI")
     for name, production in _PRODUCTIONS.items():
@@ -185,30 +181,6 @@ def resolve(base: UriReference, reference: UriReference) -> UriReference:
     return UriReference(base.scheme, base.authority, path, query, reference.fragment)
 
 
-def remove_dot_segments(path: str) -> str:
-    """Return ``path`` without dot-segments (RFC 3986, section 5.2.4). A ``..`` also removes the segment before it.
-
-    >>> remove_dot_segments("/a/b/c/./../../g"), remove_dot_segments("mid/content=5/../6"), remove_dot_segments("/a/..")
-    ('/a/g', 'mid/6', '/')
-    """
-    output: list[str] = []
-    while path:
-        if lead := _LEADING_DOTS.match(path):  # A
-            path = path[lead.end() :]
-        elif path.startswith("/./") or path == "/.":  # B
-            path = "/" + path[3:]
-        elif path.startswith("/../") or path == "/..":  # C
-            path = "/" + path[4:]
-            del output[-1:]
-        elif path in (".", ".."):  # D
-            path = ""
-        else:  # E
-            end = path.find("/", 1)
-            output.append(path[:end] if end > 0 else path)
-            path = path[end:] if end > 0 else ""
-    return "".join(output)
-
-
 def _merge(base: UriReference, path: str) -> str:
     # RFC 3986, section 5.2.3: "If the base URI has a defined authority component and an empty path, then return a
     # string consisting of "/" concatenated with the reference's path"
@@ -217,5 +189,4 @@ def _merge(base: UriReference, path: str) -> str:
     return base.path.rpartition("/")[0] + "/" + path if "/" in base.path else path
 
 
-_LEADING_DOTS = re.compile(r"\.\.?/")
 _PRODUCTIONS = {"scheme": _SCHEME, "authority": _AUTHORITY, "path": _PATH, "query": _QUERY, "fragment": _QUERY}

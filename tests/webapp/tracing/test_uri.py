@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ararat.webapp.tracing.uri import BadReference, parse, remove_dot_segments, resolve
+from ararat.identifiers.text.iri import remove_dot_segments
+from ararat.webapp.tracing.uri import BadReference, parse, resolve
 
 BASE = parse("http://a/b/c/d;p?q")
 

@@ -141,13 +141,13 @@ class _Reading:
         self.omitted.append(Omission(name, reason, remedy))
 
     def _read_status(self, value: str) -> None:
-        state, _, reason = (part.strip() for part in value.partition("|"))
-        if state not in _STATES:
+        state, reason = read_status(value)
+        if state is None:
             message = f"{validation.shown(value)} is not a status of EZID, so the name is imported as reserved"
             self.omit("_status", message, "correct the status to public, reserved or unavailable")
             self.state = "reserved"
             return
-        self.state, self.is_stated = _STATES[state], True
+        self.state, self.is_stated = state, True
         self.reason = reason or None
 
     def _read_time(self, name: str, value: str) -> datetime | None:
@@ -164,6 +164,16 @@ class _Reading:
             self.omit(
                 "erc", "a part of the value is not an ERC record in ANVL", "split it into erc.who, erc.what and so on"
             )
+
+
+def read_status(value: str) -> tuple[State | None, str]:
+    """Return the state and the reason of an element ``_status``. The state is None if it is not one of EZID.
+
+    >>> read_status("unavailable | moved"), read_status("hidden")
+    (('unavailable', 'moved'), (None, ''))
+    """
+    state, _, reason = (part.strip() for part in value.partition("|"))
+    return _STATES.get(state), reason
 
 
 def erc_elements(value: str) -> tuple[dict[str, str], bool]:
