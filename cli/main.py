@@ -52,6 +52,7 @@ _SECTIONS = {
         "init": ("databases.init", "Create a database for bindings."),
         "import": ("databases.import_table", "Bind all identifiers of a table."),
         "export": ("databases.export", "Write all bindings to a table."),
+        "backup": ("databases.backup", "Copy a database into a file while names are written."),
         "snapshot": ("databases.snapshot", "Write the names to a file for nodes that only read."),
         "copy": ("databases.copy", "Copy a database or file with its history into an empty database."),
         "check": ("databases.check", "Find problems in the bindings."),

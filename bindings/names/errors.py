@@ -225,3 +225,15 @@ class Collision(Exception):
 
 class PrefixError(CatalogueError):
     """Raised for a text that is not a resolver prefix, such as ``https://example.org``."""
+
+
+class BackupError(Exception):
+    """A backup that cannot be made or is not right. ``fix`` states how to correct this.
+
+    ``is_file`` is true if the file of the backup cannot be written or read.
+    """
+
+    def __init__(self, what: str, fix: str, *, is_file: bool = False) -> None:
+        super().__init__(what)
+        self.fix = fix
+        self.is_file = is_file

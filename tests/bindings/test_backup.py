@@ -40,7 +40,9 @@ def test_a_dump_can_be_restored_with_its_history(cluster, open_store, tmp_path):
     bindings.bind("ark:12345/x", "https://example.org/1", metadata={"what": "\u1e24"})
     bindings.relocate("ark:12345/x", "https://example.org/2")
     bindings.rules.set("ark:12345/x5", "https://example.org/${value}")
-    run("PostgreSQL", {"ARARAT_DATABASE": first, "EMPTY_DATABASE": second}, tmp_path, str(cluster.binaries))
+    path = f"{Path(sys.executable).parent}:{cluster.binaries}"
+    printed = run("PostgreSQL", {"ARARAT_DATABASE": first, "EMPTY_DATABASE": second}, tmp_path, path)
+    assert printed.endswith("Everything is right.\n")
     restored = open_store(second)
     assert restored.lookup("ark:12345/x") == bindings.lookup("ark:12345/x")
     assert restored.history("ark:12345/x") == bindings.history("ark:12345/x")

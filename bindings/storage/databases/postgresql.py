@@ -266,6 +266,23 @@ class PostgreSQL:
             raise self.unavailable(error) from error
         return connection
 
+    def for_programs(self) -> tuple[str, dict[str, str]]:
+        """Return the connection string and the environment for a program of PostgreSQL, such as pg_dump.
+
+        The password is in the environment, because each user of the machine can read the arguments of a process. Of
+        several servers, it uses the primary. Raises :class:`BindingsUnavailable` if the URL has another secret.
+        """
+        from psycopg.conninfo import make_conninfo
+
+        secret = {each.keyword.decode() for each in self._psycopg.pq.Conninfo.get_defaults() if each.dispchar == b"*"}
+        if others := sorted((secret - {"password"}) & self._parameters.keys()):
+            raise BindingsUnavailable(f"{self}: a program cannot get {others[0]} in secret; remove it from the URL")
+        parameters = {name: value for name, value in self._parameters.items() if name not in secret}
+        if self._has_several:
+            parameters["target_session_attrs"] = "read-write"
+        password = self._parameters.get("password")
+        return make_conninfo("", **parameters), {} if password is None else {"PGPASSWORD": str(password)}
+
     def shorten_log(self, failure: Exception | None = None) -> None:
         """Do nothing: the server removes its logs."""
 

@@ -1,0 +1,1 @@
+"""Backups of a store, and what a restored store lacks."""

@@ -1,0 +1,286 @@
+"""Back up a database into a file while names are written, and check such a file.
+
+SQLite is copied in one read transaction. Its page-by-page backup begins again after each change by another process, so
+that it does not end while names are written. ``VACUUM INTO`` reads in one transaction, too, but it numbers rows anew.
+PostgreSQL is dumped by its own program (:mod:`.postgresql_dump`).
+
+The copy has a temporary name until it is complete, verified and on the disk. So FILE is always a whole backup.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, cast
+
+from ..checks.verification import verify
+from ..collection import Bindings, utc_now
+from ..names.binding import rfc3339
+from ..names.errors import BackupError, BindingError, BindingsUnavailable
+from ..open import bindings_at, database_at, table_file
+from ..storage.databases.snapshot_file import SnapshotFile
+from ..storage.databases.sqlite import SQLite
+from ..storage.reopening import Opening
+from ..storage.store import open_store
+from ..storage.versions import VERSION, VERSION_SQL, number_of
+from ..system.file_access import create_private
+from .postgresql_dump import dump, names_of
+
+if TYPE_CHECKING:
+    from ..storage.databases.postgresql import PostgreSQL
+    from ..stores import Store
+
+LAST_BACKUP = "backup"
+"""The row of the table ``ararat`` about the last backup."""
+
+FAILED_BACKUP = "backup failed"
+"""The row about the first backup that failed after the last one."""
+
+_SQLITE = b"SQLite format 3\x00"
+_DUMP = b"PGDMP"
+_MOST_SHOWN = 5
+
+Progress = Callable[[str], object]
+"""A callback with what is done now, such as "copy" or "verify"."""
+
+
+class Backup(NamedTuple):
+    """A file with a whole database.
+
+    - ``file``: its absolute path.
+    - ``began``: the moment of its content in UTC. All changes that were acknowledged before it are in the file.
+    - ``names``: the number of names, also withdrawn and reserved ones; None for a database of an older schema.
+    - ``size``: the bytes of the file.
+    """
+
+    file: Path
+    began: datetime
+    names: int | None
+    size: int
+
+    def age(self, now: datetime) -> float:
+        """Return the hours from :attr:`began` to ``now``."""
+        return (now - self.began).total_seconds() / 3600
+
+
+def back_up(
+    url_or_path: str | Path,
+    file: str | Path,
+    *,
+    clock: Callable[[], datetime] = utc_now,
+    program: str | None = None,
+    progress: Progress = lambda what: None,
+) -> Backup:
+    """Write a verified copy of a database to ``file``, which is replaced only by a whole copy. Writers do not wait.
+
+    ``url_or_path`` is as in :func:`open_bindings`. ``program`` is the path of pg_dump; by default the one that fits the
+    server is found. The file can be read by the owner and the group only, and its time is the moment of its content.
+
+    Raises :class:`BackupError` if the file cannot be written or the copy is not right, :class:`BindingsUnavailable` if
+    the database cannot be read, and :class:`BindingError` like :func:`open_bindings`.
+
+    >>> import tempfile
+    >>> from ararat.middleware import open_bindings
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     bindings = open_bindings(f"{folder}/names.sqlite", create=True)
+    ...     bindings.bind("ark:12345/x5", "https://example.org/5")
+    ...     bindings.close()
+    ...     back_up(f"{folder}/names.sqlite", f"{folder}/backup.sqlite").names
+    'bound'
+    1
+    """
+    if (table := table_file(url_or_path)) is not None:
+        raise BackupError(f"{table} is a file of text", "copy the file")
+    database = database_at(url_or_path)
+    if isinstance(database, SnapshotFile):
+        raise BackupError(f"{database} is a snapshot without a history", "back up the database that it was made from")
+    new = Path(file).absolute()
+    if isinstance(database, SQLite):
+        _refuse_itself(database, new)
+    _refuse_database_in_use(new)
+    with _beside(new) as copy:
+        began = clock()
+        progress("copy")
+        if isinstance(database, SQLite):
+            _copy(database, copy)
+        else:
+            dump(cast("PostgreSQL", database), copy, program)
+        progress("verify")
+        names = _names_of(copy)
+        _move(copy, new, began)
+    return Backup(new, began, names, new.stat().st_size)
+
+
+def check_backup(file: str | Path, *, progress: Progress = lambda what: None) -> Backup:
+    """Read a whole backup, verify it, and return what is in it. Nothing is changed.
+
+    A file of SQLite is verified like :func:`~ararat.bindings.checks.verification.verify`. A dump of PostgreSQL is read
+    to its end. Raises :class:`BackupError` for a file that is damaged, cannot be read, or is not a backup.
+    """
+    path = Path(file).absolute()
+    progress("verify")
+    try:
+        found = path.stat()
+    except OSError as error:
+        raise _unreadable(path, error) from error
+    return Backup(path, datetime.fromtimestamp(found.st_mtime, UTC), _names_of(path), found.st_size)
+
+
+def record(
+    url_or_path: str | Path, made: Backup | None, why: str = "", *, clock: Callable[[], datetime] = utc_now
+) -> None:
+    """Record in the database that a backup was made, or that it failed with ``made=None`` and the reason ``why``.
+
+    Raises :class:`BindingsUnavailable` and :class:`BindingError` if the database cannot be written.
+    """
+    name = FAILED_BACKUP if made is None else LAST_BACKUP
+    fact = {"time": rfc3339(clock()), "why": why[:500]}
+    if made is not None:
+        fact = {"time": rfc3339(made.began), "file": str(made.file)}
+    with bindings_at(url_or_path).open() as bindings:
+        bindings.write(lambda transaction: transaction.set_setting(name, json.dumps(fact)))
+
+
+def _refuse_itself(database: SQLite, new: Path) -> None:
+    with suppress(OSError):
+        if new.samefile(database.path):
+            raise BackupError(f"{new} is the database itself", "name another file")
+
+
+def _refuse_database_in_use(new: Path) -> None:
+    """Refuse to replace a database beside its log, which SQLite would apply to the new file."""
+    log = new.with_name(f"{new.name}-wal")
+    with suppress(OSError):
+        if log.stat().st_size:
+            raise BackupError(f"{log} exists, so a program uses {new}", "name another file", is_file=True)
+
+
+@contextmanager
+def _beside(new: Path) -> Iterator[Path]:
+    """Yield the path of a new file in a folder beside ``new``. The rest of a backup that was killed is deleted."""
+    folder = new.with_name(f".{new.name}.part")
+    try:
+        folder.mkdir(0o700, exist_ok=True)
+        with _locked(folder):
+            try:
+                _empty(folder)
+                copy = folder / new.name
+                create_private(copy)
+                yield copy
+            finally:
+                shutil.rmtree(folder, ignore_errors=True)
+    except OSError as error:
+        raise BackupError(
+            f"cannot write {new}: {error.strerror or error}",
+            "free space on its disk, and check the permissions of its folder",
+            is_file=True,
+        ) from error
+
+
+def _empty(folder: Path) -> None:
+    for path in folder.iterdir():
+        path.unlink()
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Hold a lock on a folder, which ends with the process."""
+    if os.name != "posix":
+        yield
+        return
+    import fcntl
+
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise BackupError(
+                "another process writes a backup to this file", "wait until it ends", is_file=True
+            ) from None
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _copy(database: SQLite, copy: Path) -> None:
+    try:
+        with closing(database.connect_for_snapshot()) as source, closing(sqlite3.connect(copy)) as target:
+            # The data is written to the disk once, at the end.
+            target.execute("PRAGMA synchronous = OFF")
+            # Without its rollback journal: a copy that fails is deleted.
+            target.execute("PRAGMA journal_mode = OFF").fetchone()
+            source.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
+            # All pages in one step: SQLite would begin again if another process wrote between two steps.
+            source.backup(target, pages=-1)
+    except sqlite3.OperationalError as error:
+        if getattr(error, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
+            raise BackupError(
+                f"cannot write {copy.name}: {error}", "free space on the disk of the backup", is_file=True
+            ) from error
+        raise database.unavailable(error) from error
+    except sqlite3.Error as error:
+        raise database.unavailable(error) from error
+
+
+def _names_of(file: Path) -> int | None:
+    """Verify a backup and return its number of names, or None for a database of an older schema."""
+    try:
+        with file.open("rb") as stream:
+            first = stream.read(len(_SQLITE))
+    except OSError as error:
+        raise _unreadable(file, error) from error
+    if first.startswith(_DUMP):
+        return names_of(file)
+    if first != _SQLITE:
+        what = f"{file} is neither an SQLite database nor a dump of pg_dump --format=custom"
+        raise BackupError(what, "use another backup")
+    return _names_of_sqlite(file)
+
+
+def _names_of_sqlite(file: Path) -> int | None:
+    database = SQLite(file)
+    try:
+        with closing(database.connect_to_read()) as connection:
+            (found,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
+            if found != "ok":
+                raise BackupError(f"{file} is damaged: {found}", "use another backup, and check the disk")
+            (version,) = connection.execute(VERSION_SQL).fetchone() or (None,)
+            if number_of(version) not in (None, VERSION):
+                return None
+            (names,) = connection.execute("SELECT count(*) FROM bindings").fetchone()
+        opening: Opening[Store] = Opening(str(database), lambda: open_store(database, create=False))
+        with Bindings(opening, utc_now, None, is_local=True).open() as bindings:
+            findings = [f"{found.identifier} {found.message}".strip() for found in verify(bindings)]
+    except (sqlite3.Error, BindingsUnavailable, BindingError) as error:
+        reason = str(error).partition("\n")[0]
+        raise BackupError(f"{file} is not a backup of Ararat: {reason}", "use another backup") from error
+    if findings:
+        more = len(findings) - _MOST_SHOWN
+        shown = "; ".join([*findings[:_MOST_SHOWN], *([f"{more:,} more"] if more > 0 else [])])
+        raise BackupError(f"the names do not agree with their history: {shown}", "run ararat verify for the database")
+    return names
+
+
+def _move(copy: Path, new: Path, began: datetime) -> None:
+    """Write a file to the disk, and rename it. Its time is that of its content."""
+    with copy.open("rb") as stream:
+        os.fsync(stream.fileno())
+    os.utime(copy, (began.timestamp(), began.timestamp()))
+    copy.replace(new)
+    if os.name == "posix":
+        folder = os.open(new.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+
+def _unreadable(file: Path, error: OSError) -> BackupError:
+    return BackupError(f"cannot read {file}: {error.strerror or error}", "give the path of a backup", is_file=True)
