@@ -8,7 +8,7 @@ and imports.
     MUST be considered unique into the indefinite future."              (17beta policy, section 3; ARK-085, POL-023)
 
 - A name keeps its resource.
-- The :data:`~.fields.PLACE` of a name is its target, kind, alternates, passthrough and scope. A change of the place is
+- The :data:`~.binding.PLACE` of a name is its target, kind, alternates, passthrough and scope. A change of the place is
   a relocation. It requires the recorded resource.
 - If no resource is recorded, only :func:`relocate` moves the name. A person must decide that the new place has the same
   resource.
@@ -26,13 +26,12 @@ from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 from . import targets, validation
-from .binding import Action, Binding, Status
+from .binding import PLACE, Action, Binding, Status
 from .errors import BindingConflict, BindingError
 from .fields import (
     DEFAULTS,
     FIELDS,
     MAX_REASON,
-    PLACE,
     Fields,
     check_status,
     check_successor,
@@ -77,7 +76,7 @@ def bind(
     - "bound": the name has no binding, or it is reserved.
     - "reserved": the request has the status "reserved", and the name has no binding. For a reserved name it is
       "updated" or "unchanged". For a public name it is "unchanged" if the request states nothing else.
-    - "relocated": the :data:`~.fields.PLACE` is new, and the request repeats the recorded resource.
+    - "relocated": the :data:`~.binding.PLACE` is new, and the request repeats the recorded resource.
     - "claimed": the request has a resource, and none is recorded.
     - "updated": other fields differ (metadata, redirect).
     - "withdrawn": the request has the status "withdrawn", and the name is live or new.
@@ -159,7 +158,7 @@ def delete(existing: Binding, now: datetime) -> Change:
 def require_kept(existing: Binding, after: Binding, *, stated: str | None, decided: bool = False) -> None:
     """Raise :class:`BindingConflict` if the binding ``after`` changes what must stay.
 
-    A recorded resource stays. A new :data:`~.fields.PLACE` requires that the request repeats the resource
+    A recorded resource stays. A new :data:`~.binding.PLACE` requires that the request repeats the resource
     (``stated``), unless a person ``decided``. A withdrawn name gets neither a place nor a resource.
     """
     if existing.resource not in (None, after.resource):
@@ -177,7 +176,7 @@ def require_kept(existing: Binding, after: Binding, *, stated: str | None, decid
 def relocate(existing: Binding, fields: Fields, now: datetime) -> Change:
     """Move a name to a new place for the same resource, on the decision of a person.
 
-    ``fields`` has the new target, and other fields of :data:`~.fields.PLACE` that are to be set. Only a described name
+    ``fields`` has the new target, and other fields of :data:`~.binding.PLACE` that are to be set. Only a described name
     has no target. Raises :class:`BindingConflict` for a reserved or withdrawn name, and
     :class:`BindingError` for a field that is not valid.
     """
@@ -229,7 +228,7 @@ def restore(existing: Binding, resource: str | None, now: datetime) -> Change:
 def leads_elsewhere(before: Binding, after: Binding) -> bool:
     """Return whether two bindings have different places.
 
-    The place is the target, kind, alternates, passthrough and scope (:data:`~.fields.PLACE`).
+    The place is the target, kind, alternates, passthrough and scope (:data:`~.binding.PLACE`).
     """
     return any(getattr(before, field) != getattr(after, field) for field in PLACE)
 

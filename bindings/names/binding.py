@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from functools import lru_cache
 from types import MappingProxyType
@@ -26,6 +26,9 @@ STATUSES: tuple[Status, ...] = get_args(Status)
 SCOPES: tuple[Scope, ...] = get_args(Scope)
 PASSTHROUGHS: tuple[Passthrough, ...] = (False, True, "given")
 ACTIONS: tuple[Action, ...] = get_args(Action)
+
+PLACE = ("target", "kind", "passthrough", "scope", "alternates")
+"""The fields that decide where a client is sent. A change of one is a relocation."""
 
 # "A HTTP ARK resolver MUST use HTTP status code 302 or 307 instead of 301 or 308"
 REDIRECTS = (302, 307)
@@ -101,24 +104,13 @@ class Binding:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the binding as a JSON object with the fields of this class. Times are RFC 3339 in UTC."""
-        return {
-            "identifier": self.identifier,
-            "kind": self.kind,
-            "target": self.target,
-            "status": self.status,
-            "redirect": self.redirect,
-            "resource": self.resource,
-            "passthrough": self.passthrough,
-            "scope": self.scope,
-            "alternates": dict(self.alternates),
-            "metadata": dict(self.metadata),
-            "reason": self.reason,
-            "successor": self.successor,
-            "spelling": self.spelling,
-            "created": rfc3339(self.created),
-            "changed": rfc3339(self.changed),
-            "revision": self.revision,
-        }
+        values: dict[str, Any] = {field.name: getattr(self, field.name) for field in fields(self)}
+        for name, value in values.items():
+            if isinstance(value, Mapping):
+                values[name] = dict(value)
+            elif isinstance(value, datetime):
+                values[name] = rfc3339(value)
+        return values
 
 
 class StoredRedirect(NamedTuple):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from ...identifiers import IdentifierError
 from ...identifiers.suggestions import suggestions
 from ...identifiers.text import display
+from .binding import PLACE
 from .error_codes import ERROR_CODES, ErrorCode, error_code
 
 if TYPE_CHECKING:
@@ -173,10 +174,7 @@ class BindingConflict(BindingError):
 
 def _first_difference(code: str, existing: Binding, proposed: Binding) -> str | None:
     """Return the title of the code with the first difference that causes the conflict, or None without one."""
-    fields = {
-        "bound-otherwise": ("target", "kind", "passthrough", "scope", "alternates"),
-        "other-resource": ("resource",),
-    }
+    fields = {"bound-otherwise": PLACE, "other-resource": ("resource",)}
     for field in fields.get(code, ()):
         old, new = getattr(existing, field), getattr(proposed, field)
         if old != new:

@@ -9,7 +9,7 @@ the declarations. ``tests/bindings/names/test_fields.py`` says which place handl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
@@ -321,7 +321,7 @@ class Field:
     - ``default``: the value of a new name if the request does not state one. None for no value, or for a value that
       follows from others.
     - ``is_required``: whether each name has a value.
-    - ``is_place``: whether a change of it is a relocation.
+    - ``request``: the request of the JSON API that sets it: "fields" for each request, "withdrawal", or None.
     - ``is_public``: whether the description of a live name shows it, also for programs.
     - ``is_redacted``: whether :func:`~ararat.bindings.log.redaction.redact` removes it.
     - ``hashed``: how the log covers it. "always" in the hash of the state if it has a value, "set" only if it has
@@ -339,7 +339,7 @@ class Field:
     limit: int | None = None
     default: Any = None
     is_required: bool = False
-    is_place: bool = False
+    request: Literal["fields", "withdrawal"] | None
     is_public: bool
     is_redacted: bool
     hashed: Literal["always", "set", "apart"]
@@ -354,7 +354,7 @@ FIELDS: Final = (
         choices=KINDS,
         check=_check_kind,
         is_required=True,
-        is_place=True,
+        request="fields",
         is_public=True,
         is_redacted=False,
         hashed="always",
@@ -369,7 +369,7 @@ FIELDS: Final = (
         check=_check_passthrough,
         default=False,
         is_required=True,
-        is_place=True,
+        request="fields",
         is_public=False,
         is_redacted=False,
         hashed="always",
@@ -383,7 +383,7 @@ FIELDS: Final = (
         check=_check_scope,
         default="name",
         is_required=True,
-        is_place=True,
+        request="fields",
         is_public=False,
         is_redacted=False,
         hashed="always",
@@ -394,7 +394,7 @@ FIELDS: Final = (
         help="an http or https URL, or a path of this site",
         check=_check_target,
         limit=MAX_TARGET,
-        is_place=True,
+        request="fields",
         is_public=True,
         is_redacted=False,
         hashed="always",
@@ -408,6 +408,7 @@ FIELDS: Final = (
         check=_check_status,
         default="live",
         is_required=True,
+        request="fields",
         is_public=True,
         is_redacted=False,
         hashed="always",
@@ -421,6 +422,7 @@ FIELDS: Final = (
         check=_check_redirect,
         default=REDIRECTS[0],
         is_required=True,
+        request="fields",
         is_public=False,
         is_redacted=False,
         hashed="always",
@@ -428,9 +430,10 @@ FIELDS: Final = (
     Field(
         name="resource",
         title="Resource",
-        help="a text that identifies the thing itself; it never changes",
+        help="a text that identifies the thing itself, such as an inventory number; it never changes",
         check=_check_resource,
         limit=MAX_RESOURCE,
+        request="fields",
         is_public=False,
         is_redacted=False,  # only on request, because it identifies the thing
         hashed="apart",
@@ -443,7 +446,7 @@ FIELDS: Final = (
         check=_check_alternates,
         limit=MAX_TARGET,
         default=NOTHING,
-        is_place=True,
+        request="fields",
         is_public=False,
         is_redacted=False,
         hashed="always",
@@ -456,6 +459,7 @@ FIELDS: Final = (
         check=_check_metadata,
         limit=elements.MAX_BYTES,
         default=NOTHING,
+        request="fields",
         is_public=True,
         is_redacted=True,
         hashed="always",
@@ -466,6 +470,7 @@ FIELDS: Final = (
         help="the reason for a withdrawal, for the tombstone",
         check=_check_reason,
         limit=MAX_REASON,
+        request="withdrawal",
         is_public=True,
         is_redacted=True,
         hashed="always",
@@ -476,6 +481,7 @@ FIELDS: Final = (
         help="the name or the address that replaces a withdrawn name",
         check=_check_successor,
         limit=MAX_TARGET,
+        request="withdrawal",
         is_public=True,
         is_redacted=False,
         hashed="always",
@@ -485,6 +491,7 @@ FIELDS: Final = (
         title="Spelling",
         help="the text under which the name was first recorded",
         check=_check_spelling,
+        request=None,
         is_public=True,
         is_redacted=False,
         hashed="always",
@@ -495,6 +502,7 @@ FIELDS: Final = (
         help="the time when the name was first recorded",
         type="time",
         is_required=True,
+        request=None,
         is_public=True,
         is_redacted=False,
         hashed="always",
@@ -506,6 +514,7 @@ FIELDS: Final = (
         type="time",
         check=_check_changed,
         is_required=True,
+        request=None,
         is_public=True,
         is_redacted=False,
         hashed="apart",
@@ -519,16 +528,34 @@ def text_of(name: str, binding: Binding) -> str:
 
     Alternates and metadata are several texts, and have none here.
     """
-    field, value = _BY_NAME[name], getattr(binding, name)
+    return _text(_BY_NAME[name], getattr(binding, name))
+
+
+def differing(before: Binding | None, after: Binding) -> Iterator[tuple[Field, str, str]]:
+    """Yield the fields of one text that differ between two bindings of a name, with both texts (:func:`text_of`).
+
+    ``before`` None is a new name, whose fields differ from their defaults. The status, the spelling and the times are
+    not compared: an event shows them.
+
+    >>> new = Fields(target="/x", redirect=307).for_name("ark:12345/x").first(datetime(2026, 11, 23))
+    >>> [(field.name, *texts) for field, *texts in differing(None, new)]
+    [('target', '', '/x'), ('redirect', '302', '307')]
+    """
+    for field in FIELDS:
+        if field.type not in ("texts", "time") and field.name not in ("status", "spelling"):
+            old = field.default if before is None else getattr(before, field.name)
+            new = getattr(after, field.name)
+            if old != new and not (before is None and field.name == "kind" and new == KINDS[0]):
+                yield field, _text(field, old), _text(field, new)
+
+
+def _text(field: Field, value: Any) -> str:
     if field.stored:
         value = field.stored[field.choices.index(value)]
     return "" if value is None or field.type == "texts" else str(value)
 
 
 _BY_NAME = {field.name: field for field in FIELDS}
-
-PLACE: Final = tuple(field.name for field in FIELDS if field.is_place)
-"""The fields that decide where a client is sent."""
 
 _NAMES = tuple(field.name for field in FIELDS)
 _CHECKS = tuple((field.name, field.check) for field in FIELDS if field.check is not _any)

@@ -20,9 +20,9 @@ from datetime import datetime
 from typing import NamedTuple
 
 from ..names import assignment, validation
-from ..names.binding import Binding
+from ..names.binding import PLACE, Binding
 from ..names.errors import BindingConflict, BindingError, TableError
-from ..names.fields import PLACE, Fields
+from ..names.fields import Fields
 from ..names.policy import ChangeCheck, TemporarySettings, no_policy
 from ..names.prefixes.prefixes import PrefixRecord, record
 from ..tables import columns, other_rows, text_tables

@@ -15,11 +15,17 @@ if TYPE_CHECKING:
     from ...middleware import Binding
 
 
+# The fields with one text that have lines of their own.
+_OWN_LINES = ("target", "successor", "spelling", "resource")
+
+
 def binding_lines(binding: Binding, sheet: Sheet, inherited: Inherited | None = None) -> Iterator[str]:
     """Yield the lines of a binding: its name, its state and the fields that have a value.
 
     ``inherited`` is the persistence statement of a prefix record, which applies if the binding has no statement.
     """
+    from ...bindings.names.fields import FIELDS, text_of
+
     yield from sheet.prose(identifier(binding.identifier), style="strong")
     yield from sheet.prose(state(binding), style="good" if binding.is_live else "warning")
     yield ""
@@ -28,8 +34,9 @@ def binding_lines(binding: Binding, sheet: Sheet, inherited: Inherited | None = 
     yield from sheet.table(
         "Alternates", [(words(choice), identifier(target)) for choice, target in binding.alternates.items()]
     )
-    if binding.reason is not None:
-        yield from sheet.field("Reason", words(binding.reason))
+    for field in FIELDS:
+        if field.type == "text" and field.name not in _OWN_LINES and (text := text_of(field.name, binding)):
+            yield from sheet.field(field.title, words(text))
     if binding.successor is not None:
         yield from sheet.field("Successor", identifier(binding.successor))
     if binding.spelling != binding.identifier:
@@ -142,25 +149,19 @@ def differences(before: Binding, after: Binding) -> Iterator[tuple[str, str, str
     """Yield each field of a binding that a change replaced, except the target: its name, its old value and its new
     value.
     """
+    from ...bindings.names.fields import differing
     from ...bindings.names.metadata import metadata
 
-    for name in ("kind", "redirect", "resource", "passthrough", "scope", "reason", "successor"):
-        old, new = getattr(before, name), getattr(after, name)
-        if old != new:
-            yield name, _value(old), _value(new)
+    for field, old, new in differing(before, after):
+        if field.name != "target":
+            yield field.name, old or "none", new or "none"
     for olds, news, label in (
         (metadata.shortened(before.metadata), metadata.shortened(after.metadata), "{}"),
         (before.alternates, after.alternates, "target[{}]"),
     ):
         for name in sorted(olds.keys() | news.keys()):
             if olds.get(name) != news.get(name):
-                yield label.format(words(name)), _value(olds.get(name)), _value(news.get(name))
-
-
-def _value(value: object) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return "none" if value is None else str(value)
+                yield label.format(words(name)), olds.get(name, "none"), news.get(name, "none")
 
 
 def moment(when: datetime) -> str:

@@ -6,8 +6,8 @@ from functools import lru_cache
 
 import jsonschema_rs
 
-from ...bindings.names.binding import ACTIONS, KINDS, PASSTHROUGHS, REDIRECTS, SCOPES, STATUSES
-from ...bindings.names.metadata.metadata import MAX_BYTES as MAX_METADATA
+from ...bindings.names.binding import ACTIONS, PLACE
+from ...bindings.names.fields import FIELDS, Field
 from ...bindings.names.prefixes.prefixes import FIELDS as PREFIX_FIELDS
 from ...bindings.names.prefixes.prefixes import MAX_TEXT as MAX_PREFIX_TEXT
 from ..jobs.model import STATES
@@ -50,30 +50,48 @@ def _maybe(schema: Schema) -> Schema:
     return {**schema, "type": [schema["type"], "null"]}
 
 
-_TARGET = _text(MAX_NAME, "an http or https URL, or a path of this site")
-_RESOURCE = _text(2000, "a text that identifies the thing itself; it never changes")
-_METADATA = _texts(_text(MAX_METADATA, least=0))
-_ALTERNATES = _texts(_text(MAX_NAME, least=0))
-_FIELDS = {
-    "target": _TARGET,
-    "kind": {**one_of(*KINDS), "description": "the kind of the answer for the name"},
-    "state": {
-        **one_of("live", "reserved"),
-        "description": "the default of a new name is live",
-    },
-    "resource": _RESOURCE,
-    "metadata": {**_METADATA, "description": "elements such as erc.who or dc.title; who means erc.who"},
-    "alternates": {**_ALTERNATES, "description": "targets by media type and language, such as text/html;en"},
-    "passthrough": {"enum": ["no", "normal", "given", True, False]},
-    "redirect": {"type": "integer", "enum": list(REDIRECTS)},
-    "scope": one_of(*SCOPES),
-}
-_PATCH = {
-    **_FIELDS,
-    "target": _maybe(_TARGET),
-    "metadata": _texts(_maybe(_text(MAX_METADATA, least=0))),
-    "alternates": _texts(_maybe(_text(MAX_NAME, least=0))),
-}
+def _of_field(field: Field, *, nullable: bool = False) -> Schema:
+    """Return the schema of a field in a request. With ``nullable``, null deletes it or one of its texts."""
+    if field.name == "status":
+        return {**one_of("live", "reserved"), "description": field.help}
+    match field.type:
+        case "texts":
+            limited = _text(field.limit or MAX_NAME, least=0)
+            return {**_texts(_maybe(limited) if nullable else limited), "description": field.help}
+        case "choice":
+            return {**_choice(field, *(() if not field.stored else field.stored)), "description": field.help}
+        case _:
+            limited = _text(field.limit or MAX_NAME, field.help)
+            return _maybe(limited) if nullable and field.name == "target" else limited
+
+
+def _choice(field: Field, *words: str | int) -> Schema:
+    """Return the schema of a choice. ``words`` are accepted besides its values."""
+    values = list(dict.fromkeys((*words, *field.choices)))
+    kinds = {type(value) for value in values}
+    kind = {"type": "string"} if kinds == {str} else {"type": "integer"} if kinds == {int} else {}
+    return {**kind, "enum": values}
+
+
+def _shown_field(field: Field) -> Schema:
+    """Return the schema of a field in a response."""
+    match field.type:
+        case "texts":
+            return {"type": "object", "additionalProperties": TEXT}
+        case "choice":
+            return _choice(field)
+        case _:
+            return TEXT if field.is_required or field.name == "spelling" else MAYBE_TEXT
+
+
+def _member(field: Field) -> str:
+    """Return the name of a field in JSON."""
+    return "state" if field.name == "status" else field.name
+
+
+_FIELDS = {_member(field): _of_field(field) for field in FIELDS if field.request == "fields"}
+_PATCH = {_member(field): _of_field(field, nullable=True) for field in FIELDS if field.request == "fields"}
+_RESOURCE = _FIELDS["resource"]
 _DRY_RUN = {"names": NUMBER, "unchanged": NUMBER, "refusals": NUMBER, "others": NUMBER}
 _NOTED = _list(_shown(identifier=TEXT, code=TEXT, message=TEXT))
 _LINES = _list(_shown(line=NUMBER, identifier=TEXT, code=TEXT, message=TEXT))
@@ -94,19 +112,10 @@ REQUESTS: dict[str, Schema] = {
         "minProperties": 1,
         "description": "a merge patch (RFC 7396): null deletes the target or an element, other values stay",
     },
-    "Withdrawal": _object(
-        reason=_text(2000, "the reason, for the tombstone"),
-        successor=_text(MAX_NAME, "the name or the address that replaces the name"),
-    ),
+    "Withdrawal": _object(**{field.name: _of_field(field) for field in FIELDS if field.request == "withdrawal"}),
     "Restoration": _object(resource=_RESOURCE),
     "Relocation": {
-        **_object(
-            target=_TARGET,
-            kind=_FIELDS["kind"],
-            alternates=_FIELDS["alternates"],
-            passthrough=_FIELDS["passthrough"],
-            scope=_FIELDS["scope"],
-        ),
+        **_object(**{name: _FIELDS[name] for name in PLACE}),
         "minProperties": 1,
     },
     "Relocations": _object(
@@ -134,20 +143,7 @@ REQUESTS: dict[str, Schema] = {
 
 _NAME = {
     "identifier": {**TEXT, "description": "the normal form"},
-    "spelling": {**TEXT, "description": "the text under which the name was first recorded"},
-    "state": one_of(*STATUSES),
-    "target": MAYBE_TEXT,
-    "resource": MAYBE_TEXT,
-    "successor": MAYBE_TEXT,
-    "created": TEXT,
-    "changed": TEXT,
-    "metadata": {"type": "object", "additionalProperties": TEXT},
-    "kind": one_of(*KINDS),
-    "redirect": {"type": "integer", "enum": list(REDIRECTS)},
-    "passthrough": {"enum": list(PASSTHROUGHS)},
-    "scope": one_of(*SCOPES),
-    "alternates": {"type": "object", "additionalProperties": TEXT},
-    "reason": MAYBE_TEXT,
+    **{_member(field): _shown_field(field) for field in FIELDS},
     "revision": {**NUMBER, "description": "the number of changes, from 1"},
 }
 _MAYBE_NAME = {"anyOf": [ref("Name"), {"type": "null"}]}

@@ -14,7 +14,7 @@ from ararat.webapp.errors import HTTPRefusal
 APP = Flask(__name__)
 # The bodies of one test have members of any kind.
 FIELDS = {"target": "https://example.org/1"}
-PASSTHROUGH = 'The member /passthrough must be "no" or "normal" or "given" or true or false.'
+PASSTHROUGH = 'The member /passthrough must be "no" or "normal" or "given" or false or true.'
 
 
 def refused(content: bytes) -> str:

@@ -14,6 +14,7 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from ....bindings.names.binding import KINDS, Binding
 from ....bindings.names.errors import BindingConflict, BindingError
+from ....bindings.names.fields import text_of
 from ....bindings.names.metadata import metadata
 from ...accounts.model import Caller
 from ...config import url
@@ -23,7 +24,7 @@ from .. import messages
 from ..blueprint import blueprint, caller, management, see_other
 from ..forms import FieldProblem
 from . import forms
-from .history import PASSTHROUGHS, differences
+from .history import differences
 from .new import put_done
 from .page import RESPONSES, requested_name
 
@@ -228,14 +229,15 @@ def _place_form(binding: Binding, problems: dict[str, FieldProblem]) -> str:
     return render_template(
         "desk/target.html",
         binding=binding,
+        texts=forms.TEXTS,
         kinds=[(kind, RESPONSES[kind].format(redirect="302 or 307")) for kind in KINDS],
         values={
             "target": given.get("target", binding.target or ""),
             "kind": given.get("kind", binding.kind),
             "redirect": given.get("redirect", str(binding.redirect)),
-            "resource": given.get("resource", binding.resource or ""),
+            **{field.name: given.get(field.name, text_of(field.name, binding)) for field in forms.TEXTS},
             "alternates": given.get("alternates", forms.alternates_text(binding)),
-            "passthrough": given.get("passthrough", "no") if given else PASSTHROUGHS[binding.passthrough],
+            "passthrough": given.get("passthrough", "no") if given else text_of("passthrough", binding),
             "subtree": "subtree" in given if given else binding.scope == "subtree",
             "same": "same" in given,
         },

@@ -11,6 +11,7 @@ from werkzeug.datastructures import MultiDict
 
 from ....bindings.names.binding import Binding
 from ....bindings.names.errors import BindingError
+from ....bindings.names.fields import FIELDS
 from ....bindings.names.metadata import metadata
 from ...management import Fields
 from ..forms import FieldProblem
@@ -135,6 +136,12 @@ def _passthrough(value: str | None) -> Literal["no", "normal", "given"]:
             return "normal"
 
 
+TEXTS: Final = tuple(
+    field for field in FIELDS if field.type == "text" and field.request == "fields" and field.name != "target"
+)
+"""The fields with a text that the form of the target has besides it."""
+
+
 def read_place(form: MultiDict[str, str], binding: Binding) -> tuple[Fields, dict[str, FieldProblem]]:
     """Return the target and its settings from a form, and the problems of its fields."""
     problems: dict[str, FieldProblem] = {}
@@ -157,10 +164,10 @@ def read_place(form: MultiDict[str, str], binding: Binding) -> tuple[Fields, dic
             target=None if kind == "described" else target,
             kind=kind,
             redirect=307 if form.get("redirect") == "307" else 302,
-            resource=form.get("resource", "").strip() or None,
             passthrough=_passthrough(form.get("passthrough")),
             scope="subtree" if "subtree" in form else "name",
             alternates=alternates,
+            **{field.name: form.get(field.name, "").strip() or None for field in TEXTS},
         ),
         problems,
     )

@@ -6,26 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from ....bindings.names.binding import NOTHING, Action, Binding, Event, Passthrough
+from ....bindings.names.binding import NOTHING, Action, Binding, Event
+from ....bindings.names.fields import differing
 from ....bindings.names.metadata import metadata
 
 MAX_SHOWN = 100
 """Maximum number of changes on the page of a name."""
-
-_FIELDS = {
-    "target": "Target",
-    "kind": "Response",
-    "redirect": "Redirect status",
-    "resource": "Resource",
-    "passthrough": "Passthrough",
-    "scope": "Scope",
-    "reason": "Reason",
-    "successor": "Successor",
-}
-PASSTHROUGHS: Mapping[Passthrough, str] = {False: "no", True: "normal", "given": "given"}
-"""The values of passthrough as words."""
-
-_DEFAULTS: Mapping[str, str] = {"kind": "located", "redirect": "302", "passthrough": "no", "scope": "name"}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -75,10 +61,8 @@ def changes_of(events: Sequence[Event]) -> list[ShownChange]:
 
 def differences(before: Binding | None, after: Binding) -> Iterator[Difference]:
     """Yield the values that differ between two bindings of a name. Default values of a new name are omitted."""
-    for field, label in _FIELDS.items():
-        old = _DEFAULTS.get(field, "") if before is None else _text(before, field)
-        if (new := _text(after, field)) != old:
-            yield Difference(field=label, before="" if before is None else old, after=new)
+    for field, old, new in differing(before, after):
+        yield Difference(field=field.title, before="" if before is None else old, after=new)
     yield from _of_mapping("Alternate ", before.alternates if before else NOTHING, after.alternates)
     yield from _of_mapping(
         "", metadata.shortened(before.metadata) if before else NOTHING, metadata.shortened(after.metadata)
@@ -89,18 +73,3 @@ def _of_mapping(label: str, before: Mapping[str, str], after: Mapping[str, str])
     for name in {**before, **after}:
         if before.get(name) != after.get(name):
             yield Difference(field=f"{label}{name}", before=before.get(name, ""), after=after.get(name, ""))
-
-
-def _text(binding: Binding, field: str) -> str:
-    values: dict[str, str | int | None] = {
-        "target": binding.target,
-        "kind": binding.kind,
-        "redirect": binding.redirect,
-        "resource": binding.resource,
-        "passthrough": PASSTHROUGHS[binding.passthrough],
-        "scope": binding.scope,
-        "reason": binding.reason,
-        "successor": binding.successor,
-    }
-    value = values[field]
-    return "" if value is None else str(value)

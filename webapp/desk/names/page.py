@@ -9,6 +9,7 @@ from flask import render_template, request
 from werkzeug.datastructures import MultiDict
 
 from ....bindings.names.binding import Binding, Kind
+from ....bindings.names.fields import FIELDS, text_of
 from ....bindings.names.metadata import metadata
 from ....bindings.names.prefixes.prefixes import Inherited
 from ....bindings.names.selection import Selection
@@ -35,6 +36,10 @@ RESPONSES: dict[Kind, str] = {
 }
 
 
+# The fields with one text that have no row of their own.
+_TEXTS = {field.name for field in FIELDS if field.type == "text"} - {"target", "successor", "spelling"}
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Relative:
     """A name above or below the name of the page. ``state`` is its status, or None if it is not recorded."""
@@ -49,6 +54,7 @@ class NamePage:
 
     - ``binding``: its record. ``address``: its public URL.
     - ``response``: what a visitor gets, in one phrase.
+    - ``texts``: the titles and values of fields with a text, such as the resource.
     - ``elements``: the metadata with short names. ``meanings``: the meanings of value codes, by the same names.
     - ``statement``: the persistence statement that the name inherits from its NAAN or shoulder, or None.
     - ``link``: the last recorded trace of the target, or None.
@@ -62,6 +68,7 @@ class NamePage:
     binding: Binding
     address: str
     response: str
+    texts: Sequence[tuple[str, str]]
     elements: dict[str, str]
     meanings: dict[str, str]
     statement: Inherited | None
@@ -108,6 +115,9 @@ def page_of(operations: Management, asking: Caller, binding: Binding, hierarchy:
         binding=binding,
         address=f"{site().prefix or ''}/{binding.identifier}",
         response=response_of(binding),
+        texts=[
+            (field.title, text) for field in FIELDS if field.name in _TEXTS and (text := text_of(field.name, binding))
+        ],
         elements=elements,
         meanings={element: meaning for element, meaning in codes.items() if meaning is not None},
         statement=operations.bindings.prefixes.inherited_statement(binding),
