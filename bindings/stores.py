@@ -227,8 +227,10 @@ class Store(Protocol):
         """Return the recorded branding and all earlier ones as JSON, in any order. The list is empty for a file."""
         ...
 
-    def transaction(self, *, exclusive: bool = False) -> AbstractContextManager[Transaction]:
+    def transaction(self, *, exclusive: bool = False, large: bool = False) -> AbstractContextManager[Transaction]:
         """Return a context manager for a transaction. With ``exclusive``, other writers wait until it ends.
+
+        With ``large``, its statements can take long.
 
         Raises :class:`ReadOnlyBindings` for a table file.
         """

@@ -86,7 +86,7 @@ class EventRow(NamedTuple):
     def of_row(cls, row: Sequence[Any]) -> EventRow:
         """Return the event of a row with the columns of the queries."""
         first_value = _FIRST_TEXT + len(_TEXTS)
-        return cls(*row[:_FIRST_TEXT], tuple(row[_FIRST_TEXT:first_value]), tuple(row[first_value:]))
+        return cls._make([*row[:_FIRST_TEXT], tuple(row[_FIRST_TEXT:first_value]), tuple(row[first_value:])])
 
     def text(self) -> str:
         """Return the text of the values that the hash ``state`` covers."""

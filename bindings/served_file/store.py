@@ -241,7 +241,7 @@ class FileStore:
         return []
 
     @contextmanager
-    def transaction(self, *, exclusive: bool = False) -> Iterator[NoReturn]:
+    def transaction(self, *, exclusive: bool = False, large: bool = False) -> Iterator[NoReturn]:
         """Raise :class:`ReadOnlyBindings`, because only the operator changes the file."""
         raise ReadOnlyBindings(f"{self} is a read-only file: edit it, or import it into a database with ararat import")
         yield

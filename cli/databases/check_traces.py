@@ -129,7 +129,7 @@ class _Result:
     """Prints each result when it arrives, and counts the verdicts."""
 
     def __init__(self, form: Form, total: int) -> None:
-        self.form = form
+        self.form: Form = form
         self.total = total
         self.counts: Counter[str] = Counter()
         self.resolvers: Counter[str] = Counter()

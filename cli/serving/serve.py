@@ -51,7 +51,7 @@ class StoreOption(NamedTuple):
 def _options(command: Any) -> Any:
     """Add an option for each setting of the resolver. An option that is not given keeps the default of the setting."""
     for each in reversed([*described()]):
-        name, more = f"--{each.name.replace('_', '-')}", {"default": None}
+        name, more = f"--{each.name.replace('_', '-')}", dict[str, Any](default=None)
         variable = f"ARARAT_{each.name.upper()}"
         if each.metavar:
             more = {"multiple": each.is_list, "metavar": each.metavar}

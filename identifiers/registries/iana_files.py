@@ -239,7 +239,8 @@ def _xref(xref: XMLElement) -> str | None:
         case "uri" if _ADDRESS.fullmatch(data):
             label = visible(xref.text).replace("<", "").replace(">", "")[:200]
             return f"{label} <{data}>" if label else data
-    return None
+        case _:
+            return None
 
 
 def _tree(file: RegistryFile) -> XMLElement:

@@ -23,6 +23,7 @@ from ararat.bindings.names.errors import BindingsUnavailable, OutcomeUnknown
 from ararat.bindings.names.selection import select
 from ararat.bindings.storage.databases import deadlines, engines
 from ararat.bindings.storage.databases.postgresql import PostgreSQL
+from ararat.bindings.storage.store import DatabaseStore
 from ararat.middleware.statistics.counts import CountStore, DailyCount
 from tests.silence import SilentProxy, silent_proxy
 
@@ -211,6 +212,7 @@ def test_a_stopped_process_of_the_server_holds_no_change_and_no_publication(
 ) -> None:
     monkeypatch.undo()  # with the real limits
     bindings = open_store(url)
+    assert isinstance(bindings.store, DatabaseStore)
     folder, key = LogFolder(tmp_path / "log"), tmp_path / "log.key"
     initialize(bindings.store, folder, key, "example.org/log")
     bindings.bind("ark:12345/a", "https://example.org/a")

@@ -100,8 +100,8 @@ def test_names_history_and_log_of_schema_3_stay(
     # The rows give the same hashes as the entries of the log.
     again = replace(log, bindings=bindings)
     size = again.checkpoint().size
-    [block] = recorded_blocks(again.store, 0, size)
-    assert [LogEntry.of_bytes(each) for each in block.entries] == again.entries()
+    [recorded] = recorded_blocks(again.store, 0, size)
+    assert [LogEntry.of_bytes(each) for each in recorded.entries] == again.entries()
     assert bindings.bind(GIVEN, "https://example.org/g", passthrough="given") == "bound"
     assert again.publish().added == 1
     assert len(again.entries()) == size + 1

@@ -224,8 +224,8 @@ def test_a_version_publishes_a_reserved_name_only_with_the_status_live(bindings:
     put(file, *both, "ark:12345/r,,,reserved,")
     until(lambda: bindings.lookup("ark:12345/r"))
     put(file, *both, "ark:12345/r,/3,,,")
-    until(lambda: target(bindings, A) and bindings.refusal)
-    assert "or the status live to publish it" in str(bindings.refusal)
+    until(lambda: target(bindings, A) and bindings.source.refusal)
+    assert "or the status live to publish it" in str(bindings.source.refusal)
     put(file, *both, "ark:12345/r,/3,,live,")
     until(lambda: target(bindings, "ark:12345/r") == "/3")
 

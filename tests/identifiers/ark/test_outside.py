@@ -48,9 +48,10 @@ def test_other_texts_are_not_outside_the_specification(text):
 
 
 def test_the_address_at_the_resolver_has_the_text_as_given():
-    resolver = examine("https://x.org/ark:/61903/1:1:MW98-MNJ?a#b").registry["resolver"]
-    assert resolver["address"] == "https://familysearch.org/ark:/61903/1:1:MW98-MNJ?a"
-    assert examine("ark:/61903/1:\ud800").registry["resolver"]["address"] is None
+    known = examine("https://x.org/ark:/61903/1:1:MW98-MNJ?a#b").registry or {}
+    assert known["resolver"]["address"] == "https://familysearch.org/ark:/61903/1:1:MW98-MNJ?a"
+    known = examine("ark:/61903/1:\ud800").registry or {}
+    assert known["resolver"]["address"] is None
 
 
 @given(st.text(alphabet="ark:/12345x!é\u200b%2F?#\ud800.-"))

@@ -121,6 +121,8 @@ def test_tables_of_a_site_take_precedence_and_broken_ones_are_skipped(tables, tm
             path.write_bytes(b"\xff")
         case "a folder":
             path.mkdir()
+        case _:
+            pass
     registries.use(tmp_path)
     try:
         assert (registries.namespace("old") is not None) is (tables == "older")

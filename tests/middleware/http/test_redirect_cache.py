@@ -173,7 +173,7 @@ def location(app: Any, path: str = f"/{NAME}", **environ: str) -> tuple[str, str
     return got[0][:3], dict(got[1]).get("Location")
 
 
-def resolver(bindings: BindingSource, **settings: Any) -> ResolverMiddleware:
+def resolver(bindings: Bindings | BindingSource, **settings: Any) -> ResolverMiddleware:
     return ResolverMiddleware(lambda environ, start_response: [], bindings, **settings)
 
 
