@@ -8,13 +8,14 @@ second has nothing to do. Rows are converted in blocks, so that memory does not 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..names import validation
-from ..names.errors import BindingError
+from ..names.errors import BindingError, BindingsUnavailable
 from ..open import database_at, table_file
-from ..storage.versions import VERSION, number_of, wrong_version
+from ..storage.versions import VERSION, VERSION_SQL, number_of, wrong_version
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -91,6 +92,25 @@ def migrate(url_or_path: str | Path, progress: Progress | None = None) -> Migrat
         raise database.unavailable(driver_cause(error)) from error
     database.shorten_log()
     return Migrated(before, VERSION, added, indexes, replaced)
+
+
+def file_to_migrate(url_or_path: str | Path) -> tuple[Path, int] | None:
+    """Return the SQLite file of a database that :func:`migrate` gives a new version, and its version; otherwise None.
+
+    Raises :class:`BindingError` like :func:`open_bindings`.
+    """
+    if table_file(url_or_path) is not None:
+        return None
+    database = database_at(url_or_path)
+    path = getattr(database, "path", None)
+    if database.dialect_name != "sqlite" or path is None:
+        return None
+    try:
+        with closing(database.connect_to_read()) as connection:
+            version = number_of((connection.execute(VERSION_SQL).fetchone() or (None,))[0])
+    except (database.driver_error, BindingsUnavailable):
+        return None  # the migration reports it
+    return (path, version) if version in _STEPS else None
 
 
 def _add_missing_triggers(connection: Connection, database: Database) -> int:

@@ -3,29 +3,36 @@
 from __future__ import annotations
 
 import sys
+from datetime import UTC, datetime
 
 import click
 
 from ..bindings.stores import require_database
-from ..errors import DONE, store_errors, write
+from ..errors import DONE, CommandError, store_errors, write
 from ..options import database_option
 from ..output import Sheet, counted
 from ..progress import Progress
 
 
 @click.command("migrate", short_help="Upgrade the database of an older version.")
+@click.option("--no-backup", is_flag=True, help="Write no backup of an SQLite file before the upgrade.")
 @database_option
-def migrate_command(database: str) -> int:
+def migrate_command(no_backup: bool, database: str) -> int:
     """Upgrade the database of an older version of Ararat. Make a backup first.
 
     No other command does this. Stop the servers of the older version, migrate, and start the new version. Other writers
-    wait during the upgrade. If it fails, nothing is changed.
+    wait during the upgrade. If it fails, nothing is changed. Before a new version of the schema, an SQLite database is
+    copied into a new file beside it. For PostgreSQL, run `ararat backup` before.
 
-    Exit code: 0 the database is up to date, 2 it is newer or not a database of Ararat, 69 no database.
+    Exit code: 0 the database is up to date, 2 it is newer or not a database of Ararat, 69 no database, 74 the backup
+    cannot be written.
     """
     from ...bindings.migration.migrations import migrate
 
     require_database(database)
+    if not no_backup:
+        with store_errors():
+            _back_up_before(database)
     with store_errors(), Progress() as progress:
         done = migrate(database, lambda table, rows, total: progress.show(f"{table}: {rows:,} of {total:,} rows"))
     result = f"Migrated the schema from version {done.before} to {done.after}."
@@ -39,3 +46,21 @@ def migrate_command(database: str) -> int:
             result = f"Replaced {counted(done.constraints, 'list')} of permitted values. {result}"
     write(Sheet.of(sys.stdout).prose(result))
     return DONE
+
+
+def _back_up_before(database: str) -> None:
+    """Write a backup beside an SQLite file whose schema has an older version, and print its name."""
+    from ...bindings.backups.backup import back_up
+    from ...bindings.migration.migrations import file_to_migrate
+    from ...bindings.names.errors import BackupError
+
+    if (found := file_to_migrate(database)) is None:
+        return
+    path, version = found
+    file = path.with_name(f"{path.stem}.before-{version + 1}-{datetime.now(UTC):%Y%m%dT%H%M%S}{path.suffix}")
+    try:
+        back_up(path, file)
+    except BackupError as error:
+        fix = f"{error.fix}; or back up the database yourself, and add --no-backup"
+        raise CommandError(str(error), ("Fix", fix), exit_code=74) from None
+    write(Sheet.of(sys.stdout).prose(f"The backup of version {version} is {file}."))

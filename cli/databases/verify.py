@@ -53,7 +53,7 @@ def verify_command(against: str | None, as_json: bool, database: str) -> int:
     with open_store(database) as bindings:
         count = sum(_print(found, sheet, as_json=as_json) for found in verify(bindings))
         if against is not None:
-            with _opened(against) as other:
+            with opened(against) as other:
                 count += sum(_print(found, sheet, as_json=as_json) for found in compare(bindings, other))
     if not as_json:
         write(sheet.prose(f"{count:,} found." if count else "Everything is right."))
@@ -61,7 +61,7 @@ def verify_command(against: str | None, as_json: bool, database: str) -> int:
 
 
 @contextmanager
-def _opened(against: str) -> Iterator[Bindings]:
+def opened(against: str) -> Iterator[Bindings]:
     """Open a store, a table, the copy of a served file, or a history."""
     from ...bindings.imports.history import import_history, is_history
     from ...bindings.open import open_bindings, open_file

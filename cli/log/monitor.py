@@ -71,7 +71,7 @@ def monitor_command(
     policy = policy or Policy(logs=[Party(key=last.key)] if last else [])
     count = 0
     with closing(Client(networks)) as client, Progress("entries") as progress:
-        monitor = Monitor(_source(place, client), policy, last, progress.count)
+        monitor = Monitor(source_of(place, client), policy, last, progress.count)
         for found in monitor.findings():
             count += 1
             progress.clear()
@@ -135,7 +135,8 @@ def _last_seen(state_file: str | None) -> LastSeen | None:
         raise CommandError(f"{words(state_file)}: {error}", ("Fix", fix)) from None
 
 
-def _source(place: str, client: Client) -> LogSource:
+def source_of(place: str, client: Client) -> LogSource:
+    """Return the files of the log at a URL or in a folder. Raises :class:`CommandError` if the folder has no log."""
     if is_url(place):
         return RemoteLog(place, client)
     from ...bindings.log.folder import CHECKPOINT, LogFolder

@@ -91,6 +91,7 @@ def test_a_backup_during_changes_has_each_name_acknowledged_before(database: str
 
 
 @pytest.mark.long
+@pytest.mark.timeout(600)
 def test_a_backup_of_many_names_ends_while_names_are_minted(tmp_path: Path) -> None:
     url = str(tmp_path / "bindings.sqlite")
     filled(url, 200_000, tmp_path)

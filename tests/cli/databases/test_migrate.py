@@ -46,7 +46,7 @@ def test_commands_report_an_old_database_and_migrate_upgrades_it(file: Path) -> 
     refused = ararat(*bind)
     assert refused.exit_code == 2
     assert "ararat migrate" in unwrapped(refused.stderr)
-    migrated = ararat("migrate", "--database", file)
+    migrated = ararat("migrate", "--database", file, "--no-backup")
     assert (migrated.exit_code, migrated.stdout) == (
         0,
         f"Migrated the schema from version {VERSION - 1} to {VERSION}.\n",
@@ -92,3 +92,19 @@ def test_missing_triggers_are_reported_and_added(current: Path) -> None:
         f"Added 1 triggers that protect the tables. The schema is up to date, version {VERSION}.\n"
     )
     assert ararat("verify", "--database", file).exit_code == 0
+
+
+def test_a_backup_is_written_beside_the_file_before_a_new_version(file: Path) -> None:
+    result = ararat("migrate", "--database", file)
+    [backup] = file.parent.glob("bindings.before-*.sqlite")
+    assert f"The backup of version {VERSION - 1} is {backup}." in unwrapped(result.stdout)
+    with closing(sqlite3.connect(backup)) as connection:
+        assert connection.execute("SELECT value FROM ararat WHERE name = 'schema'").fetchone() == (str(VERSION - 1),)
+    # The second migration has nothing to do.
+    ararat("migrate", "--database", file)
+    assert len([*file.parent.glob("bindings.before-*.sqlite")]) == 1
+
+
+def test_a_migration_without_a_backup(file: Path) -> None:
+    assert ararat("migrate", "--database", file, "--no-backup").exit_code == 0
+    assert [*file.parent.glob("bindings.before-*")] == []
