@@ -168,6 +168,7 @@ class Bindings:
         - ``resource``: any text of 1 to 2,000 characters that identifies the thing itself.
         - ``metadata`` and ``alternates``: see :mod:`metadata` and :mod:`alternates`.
         - ``redirect``: the status 302 or 307.
+        - ``listed``: whether the name is in sitemaps, Atom and OAI-PMH: True or False.
         - ``passthrough``: whether identifiers below the name lead to URLs below its target (:mod:`passthrough`).
         - ``scope``: "name", or for a served name "subtree": the site answers for all identifiers below it
           (:mod:`subtree`).

@@ -35,6 +35,7 @@ def binding() -> Callable[..., Binding]:
             "kind": kind,
             "status": "live",
             "redirect": 302,
+            "listed": True,
             "resource": None,
             "passthrough": False,
             "scope": "name",

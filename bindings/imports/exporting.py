@@ -137,6 +137,7 @@ def _json_lines() -> Callable[[Binding | OtherRow], str]:
         cells: dict[str, object] = {**_cells(row)}
         if isinstance(row, Binding):
             cells["passthrough"] = row.passthrough
+            cells["listed"] = row.listed
         if isinstance(row, (Binding, RuleRow)):
             cells["redirect"] = row.redirect
         return f"{encode(cells)}\n"

@@ -1,5 +1,7 @@
 """Migrate the tables from version 3 to version 4: the columns of fields that version 3 does not have, and passthrough.
 
+Version 3 kept ``_export: no`` of EZID as metadata without an effect. Such a name gets a change to the field ``listed``.
+
 The columns are those of :mod:`~ararat.bindings.storage.tables.schema`; a new column gets the default of its field. So a
 field that is added to version 4 needs no line here. SQLite cannot change a constraint of a table, so the rows are
 copied to new tables. In PostgreSQL the tables are altered. The administrator can have partitioned the tables and
@@ -10,11 +12,15 @@ granted permissions on them.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from datetime import UTC, datetime
 
-from sqlalchemy import CheckConstraint, Connection, Table, inspect
+from sqlalchemy import CheckConstraint, Connection, Table, insert, inspect, select, update
 from sqlalchemy.schema import CreateTable
 
+from ..names.assignment import later
+from ..names.binding import rfc3339
 from ..names.fields import FIELDS
 from ..storage.rows import column_value
 from ..storage.tables import schema
@@ -22,6 +28,7 @@ from ..storage.tables import schema
 Progress = Callable[[str, int, int], object]
 
 _BLOCK = 50_000
+_EXPORT = "ezid-setting.export"
 # The new values of columns of version 3.
 _CONVERTED = {"passthrough": "CASE passthrough WHEN 0 THEN 'no' ELSE 'normal' END"}
 _DEFAULTS = {field.name: column_value(field, field.default) for field in FIELDS if field.default is not None}
@@ -38,6 +45,7 @@ def migrate_to_4(connection: Connection, progress: Progress) -> None:
             _copy(connection, table, known, progress)
         else:
             _alter(connection, table, known)
+    _hide_unlisted(connection)
 
 
 def _copy(connection: Connection, table: Table, known: set[str], progress: Progress) -> None:
@@ -76,6 +84,29 @@ def _alter(connection: Connection, table: Table, known: set[str]) -> None:
     for column in table.columns:
         if column.name not in known:
             connection.exec_driver_sql(f"ALTER TABLE {table} ALTER COLUMN {column.name} DROP DEFAULT")
+
+
+def _hide_unlisted(connection: Connection) -> None:
+    """Record that names with the element :data:`_EXPORT` are not listed, as a change of each name.
+
+    Older events stay as they are, because the log has their hashes.
+    """
+    marked = schema.bindings.c.metadata.contains(f'"{_EXPORT}":', autoescape=True)
+    columns = list(schema.bindings.columns)
+    for row in connection.execute(select(*columns).where(marked)).mappings().all():
+        metadata = json.loads(row["metadata"])
+        listed = metadata.pop(_EXPORT, "yes")
+        changed = later(datetime.now(UTC), datetime.fromisoformat(row["changed"]))
+        after = {
+            **row,
+            "metadata": json.dumps(metadata, ensure_ascii=False, separators=(",", ":")) if metadata else None,
+            "listed": "no" if listed == "no" else "yes",
+            "changed": rfc3339(changed),
+            "revision": row["revision"] + 1,
+        }
+        is_name = schema.bindings.c.key == row["key"]
+        connection.execute(update(schema.bindings).where(is_name).values(**after))
+        connection.execute(insert(schema.events).values(**after, action="updated", actor="ararat migrate"))
 
 
 def _default(name: str) -> str:

@@ -307,7 +307,9 @@ def replacing(existing: Binding, fields: Fields) -> Fields:
     # Elements and alternates have several spellings, so they are compared in their stored form.
     metadata = elements.check(fields.metadata or {}, deletions=True)
     alternates = targets.check_alternates(fields.alternates or {}, "located", deletions=True)
-    defaults = {name: default for name, default in DEFAULTS.items() if name in _REPLACED and not getattr(fields, name)}
+    defaults = {
+        name: default for name, default in DEFAULTS.items() if name in _REPLACED and getattr(fields, name) is None
+    }
     return fields._replace(
         **defaults,
         kind=fields.kind or ("described" if fields.target is None else "located"),

@@ -46,6 +46,8 @@ class Binding:
     - ``target``: an http(s) URL or a path of this site in ASCII; None only for the kind "described".
     - ``status``: "live", "reserved" or "withdrawn".
     - ``redirect``: the status of the answer for the kind "located": 302 or 307.
+    - ``listed``: whether the name is in sitemaps, Atom and OAI-PMH. If not, search engines are asked to omit its
+      description.
     - ``resource``: a text that identifies the thing itself, independent of its target, or None.
     - ``passthrough``: whether the rest of an identifier is appended to the target: False, True for its normal form, or
       "given" for the text of the request.
@@ -65,6 +67,7 @@ class Binding:
     target: str | None
     status: Status
     redirect: int
+    listed: bool
     resource: str | None
     passthrough: Passthrough
     scope: Scope

@@ -50,6 +50,7 @@ class Stated(TypedDict, total=False):
     passthrough: Passthrough | Literal["no", "normal"] | None
     scope: str | None
     redirect: int | None
+    listed: bool | Literal["yes", "no"] | None
     resource: str | None
     alternates: Mapping[str, str] | None
     metadata: Mapping[str, str] | None
@@ -71,6 +72,7 @@ class Fields(NamedTuple):
     target: str | None = None
     status: Status | None = None
     redirect: int | None = None
+    listed: bool | Literal["yes", "no"] | None = None
     resource: str | None = None
     alternates: Mapping[str, str] | None = None
     metadata: Mapping[str, str] | None = None
@@ -240,6 +242,16 @@ def redirect_status(status: int) -> int:
             f"the redirect status {status} is permanent: clients would replace the name",
         )
     raise BindingError("redirect-status", f"the redirect status {validation.shown(status)} is not allowed")
+
+
+def _check_listed(listed: Any, given: Fields, key: str) -> bool:
+    try:
+        return _LISTED[listed]
+    except (KeyError, TypeError):
+        raise BindingError("listed-unknown", f"listed has the value {validation.shown(listed)}") from None
+
+
+_LISTED: Mapping[Any, bool] = {True: True, "yes": True, False: False, "no": False}
 
 
 def _check_resource(resource: Any, given: Fields, key: str) -> str:
@@ -426,6 +438,21 @@ FIELDS: Final = (
         is_public=False,
         is_redacted=False,
         hashed="always",
+    ),
+    Field(
+        name="listed",
+        title="Listed",
+        help="whether the name is in sitemaps, Atom and OAI-PMH: yes or no; with no, its description has noindex",
+        type="choice",
+        choices=(True, False),
+        stored=("yes", "no"),
+        check=_check_listed,
+        default=True,
+        is_required=True,
+        request="fields",
+        is_public=False,
+        is_redacted=False,
+        hashed="set",
     ),
     Field(
         name="resource",

@@ -22,6 +22,7 @@ from .binding import STATUSES, Binding, Status, rfc3339
 from .errors import BindingError
 
 Order = Literal["name", "target", "words", "changed", "created"]
+Listed = Literal["now", "ever"]
 Group = Literal["shoulder", "state", "month"]
 GROUPS: tuple[Group, ...] = get_args(Group)
 
@@ -52,6 +53,8 @@ class Selection:
       included, a time of "before" is not.
     - ``beginnings``: beginnings of names in normal form, one of which must match; no name matches an empty tuple.
     - ``public``: whether to omit reserved names.
+    - ``listed``: "now" for names that are listed in feeds, or "ever" for those that are or were listed while they were
+      public. A store without a history knows the present only.
     - ``by_change``: whether to order the list by the time of the last change. ``newest_first`` reverses this order.
     """
 
@@ -67,6 +70,7 @@ class Selection:
     changed_before: datetime | None = None
     beginnings: tuple[str, ...] | None = None
     public: bool = False
+    listed: Listed | None = None
     by_change: bool = False
     newest_first: bool = False
 
@@ -94,6 +98,7 @@ class Selection:
             and (self.status is None or binding.status == self.status)
             and (self.beginnings is None or binding.identifier.startswith(self.beginnings))
             and not (self.public and binding.is_reserved)
+            and (self.listed is None or binding.listed)
             and (not self.targets or self._includes_target(binding.target))
             and (not self.words or _has_words(text, self.words))
             and (self.owner is None or owner == self.owner)

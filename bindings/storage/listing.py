@@ -30,6 +30,11 @@ with some words up to which PostgreSQL sorts them."""
 
 _FIRST_ROWS = "SELECT count(*) FROM (SELECT 1 FROM bindings{} LIMIT ?) AS first_rows"
 
+_EVER_LISTED = (
+    "(bindings.listed = 'yes' OR EXISTS (SELECT 1 FROM events WHERE events.key = bindings.key "
+    "AND events.listed = 'yes' AND events.status <> 'reserved'))"
+)
+
 _OPERATION = "id, action, actor, started, finished, parameters, names, undoes"
 
 WITHOUT_FULL_TEXT = (
@@ -291,6 +296,8 @@ def _conditions(selection: Selection) -> tuple[list[str], list[object]]:
             conditions.append("bindings.status <> 'live'")
     if selection.public:
         conditions.append("bindings.status <> 'reserved'")
+    if selection.listed is not None:
+        conditions.append("bindings.listed = 'yes'" if selection.listed == "now" else _EVER_LISTED)
     if selection.beginnings is not None and "" not in selection.beginnings:
         ranges = " OR ".join(["(bindings.key >= ? AND bindings.key < ?)"] * len(selection.beginnings))
         conditions.append(f"({ranges or '1 = 0'})")

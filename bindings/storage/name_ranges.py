@@ -61,7 +61,7 @@ class NameRanges(Protocol):
         ...
 
     def live(self, start: str, end: str, most: int) -> list[LiveName]:
-        """Return the first live names from ``start`` to before ``end``, at most ``most``, in the order of their keys.
+        """Return the first live and listed names of a range, at most ``most``, in the order of their keys.
 
         The list is empty only if there are no more.
         """
@@ -81,7 +81,7 @@ class DatabaseRanges:
         self.state_sql = f"SELECT count(*), coalesce(sum(revision), 0), max(changed) FROM bindings WHERE {public}"
         self.live_sql = (
             "SELECT key, coalesce(long_identifier, key), changed FROM bindings "
-            f"WHERE {within} AND status = 'live' ORDER BY key LIMIT {mark}"
+            f"WHERE {within} AND status = 'live' AND listed = 'yes' ORDER BY key LIMIT {mark}"
         )
 
     def bound(self, start: str, end: str, most: int) -> str | None:
@@ -160,7 +160,7 @@ class FileRanges:
         for key in self._keys_of(start, end):
             if len(found) == most:
                 break
-            if (binding := self._bindings[key]).is_live:
+            if (binding := self._bindings[key]).is_live and binding.listed:
                 found.append(LiveName(key, key, binding.changed))
         return found
 

@@ -190,6 +190,13 @@ def _time(text: str) -> datetime:
     raise BindingError("time-text", f"{validation.shown(text)} is not a date or a time with its offset")
 
 
+def _listed(text: str) -> bool:
+    listed = _TRUTH.get(text.lower())
+    if not isinstance(listed, bool) or text.lower() == "normal":
+        raise BindingError("listed-unknown", f"listed has the value {validation.shown(text)}")
+    return listed
+
+
 def _passthrough(text: str) -> Passthrough:
     if text.lower() in _TRUTH:
         return _TRUTH[text.lower()]
@@ -201,6 +208,7 @@ _CONVERTERS = (
     ("status", _status),
     ("redirect", redirect),
     ("passthrough", _passthrough),
+    ("listed", _listed),
     ("created", _time),
     ("changed", _time),
 )

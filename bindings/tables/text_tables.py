@@ -203,7 +203,7 @@ def _cell(key: str, value: Any, lines: Lines) -> str:
         return value
     if value is None:
         return ""
-    if key == "passthrough" and isinstance(value, bool):
+    if key in ("passthrough", "listed") and isinstance(value, bool):
         return "true" if value else "false"
     # In Python, unlike in JSON, a bool is an int.
     if key == "redirect" and isinstance(value, int) and not isinstance(value, bool):

@@ -109,6 +109,12 @@ _scope_option: Callable[..., Any] = click.option(
 @click.option(
     "--redirect", type=WholeNumber(), metavar="STATUS", help="The status of the redirect, 302 or 307.  [default: 302]"
 )
+@click.option(
+    "--listed",
+    type=click.Choice(["yes", "no"]),
+    help="no: keep the name out of sitemaps, Atom and OAI-PMH, and its description out of search engines.  "
+    "[default: yes]",
+)
 @naans_option
 @strict_option
 @policy_option("Refuse a binding that breaks this IRI policy.")

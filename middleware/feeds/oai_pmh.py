@@ -1,5 +1,8 @@
 """OAI-PMH 2.0: all public names for harvesters, in simple Dublin Core. A withdrawn name is a deleted record.
 
+A name that is no longer listed is a deleted record, too. A name that was not listed
+while it was public is not an item (X-09).
+
 The identifier of an item is the name, and its datestamp is the time of the last change. A list is in the order of these
 times. A name that changes during a harvest moves to the end of the list. The harvester gets its new state. A list of a
 whole set is in the order of the names: its pages are ranges of the keys, also in a set with few names.
@@ -168,7 +171,7 @@ class OaiPmh:
         return Sets(record for record in records if record.prefix.startswith(self._beginnings))
 
     def _selection(self, **conditions: Any) -> Selection:
-        return Selection(beginnings=self._beginnings, public=True, **conditions)
+        return Selection(beginnings=self._beginnings, public=True, listed="ever", **conditions)
 
     def _name(self, identifier: str) -> Binding:
         """Return the public name with an identifier in any spelling."""
@@ -179,11 +182,19 @@ class OaiPmh:
             found = None
         if found is None or found.is_reserved or not found.identifier.startswith(self._beginnings):
             raise OaiError("idDoesNotExist", "no public name has this identifier")
+        if not found.listed and not self._was_listed(found):
+            raise OaiError("idDoesNotExist", "no public name has this identifier")
         return found
 
+    def _was_listed(self, name: Binding) -> bool:
+        """Return whether harvesters could have seen a name that is not listed now."""
+        page = self._bindings.list_names(self._selection(prefix=name.identifier), limit=1)
+        return any(each.identifier == name.identifier for each in page.names)
+
     def _record(self, name: Binding, sets: Sets) -> _Record:
-        found = [] if name.is_withdrawn else list(elements(name, f"{self._prefix}/{name.identifier}"))
-        return _Record(name.identifier, utc_seconds(name.changed), sets.of(name.identifier), name.is_withdrawn, found)
+        is_deleted = name.is_withdrawn or not name.listed
+        found = [] if is_deleted else list(elements(name, f"{self._prefix}/{name.identifier}"))
+        return _Record(name.identifier, utc_seconds(name.changed), sets.of(name.identifier), is_deleted, found)
 
 
 def _pairs(text: str) -> list[tuple[str, str]]:

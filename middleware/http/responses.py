@@ -213,7 +213,7 @@ class Answers:
             resolution.inherited,
             self._logged(resolution),
         )
-        further: Headers = [] if resolution.binding.is_live else [_NOT_INDEXED]
+        further: Headers = [] if resolution.binding.is_live and resolution.binding.listed else [_NOT_INDEXED]
         if view.successor is not None:
             further.append(("Link", f'<{view.successor}>; rel="successor-version"'))
         if view.policy is not None:

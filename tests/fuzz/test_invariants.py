@@ -181,6 +181,7 @@ LOCATED = Binding(
     target="https://e.example/a/?b#c",
     status="live",
     redirect=302,
+    listed=True,
     resource=None,
     passthrough=False,
     scope="name",

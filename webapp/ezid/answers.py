@@ -96,6 +96,9 @@ def response(answer: EzidAnswer | Failed) -> Response:
         made = Response(page, status)
     else:
         lines = anvl.element(label, text) + "".join(anvl.element(name, value) for name, value in elements.items())
+        if not elements:
+            # As at EZID: clients take the rest of the line as the identifier.
+            lines = lines.removesuffix("\n")
         made = Response(lines, status, content_type=CONTENT_TYPE)
     made.headers.extend(answer.fields)
     return made
@@ -124,5 +127,5 @@ class EzidRequest:
     body: bytes
 
     def is_set(self, parameter: str) -> bool:
-        """Return whether a parameter has the value ``yes``."""
-        return self.parameters.get(parameter) == "yes"
+        """Return whether a parameter has the value ``yes``. Case is ignored, as at EZID."""
+        return self.parameters.get(parameter, "").lower() == "yes"

@@ -15,6 +15,7 @@ from urllib.parse import parse_qsl
 from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
 
+from ... import __version__
 from ...bindings.names import validation
 from ...bindings.names.errors import BindingError, BindingsUnavailable, OutcomeUnknown
 from ...bindings.storage.store import read_current
@@ -34,26 +35,43 @@ REQUESTS = 32
 REQUESTS_EACH = 16
 """The maximum number of concurrent requests in this process, and of one client."""
 
+_SUBSYSTEM = "names"
+"""The part of the service that a status reports: the database of the names."""
+
 _log = logging.getLogger(__name__)
 
 
 class EzidOperation(NamedTuple):
-    """The effect of a method at a path: the function, the permitted query parameters, and the type of the body."""
+    """The effect of a method at a path: the function, the permitted query parameters, and the type of the body.
+
+    The values of ``parameters`` are yes or no. Those of ``texts`` are any text.
+    """
 
     answer: Callable[[EzidRequest], EzidAnswer | Response]
     parameters: tuple[str, ...] = ()
     content_type: str = "text/plain"
     needs_accounts: bool = True
+    texts: tuple[str, ...] = ()
 
 
 def status(asked: EzidRequest) -> EzidAnswer:
     """Report that the API works. Raises BindingsUnavailable if the names cannot be read."""
     ezid().management.bindings.fetch(["ark:"])
-    return EzidAnswer(text="EZID is up")
+    wanted = [name.strip() for name in asked.parameters.get("subsystems", "").split(",") if name.strip()]
+    found = {name if name != "*" else _SUBSYSTEM: name in ("*", _SUBSYSTEM) for name in wanted if len(name) <= 100}
+    return EzidAnswer(
+        text="EZID is up", elements={name: "up" if known else "unrecognized" for name, known in found.items()}
+    )
+
+
+def version(asked: EzidRequest) -> EzidAnswer:
+    """Return the version of Ararat."""
+    return EzidAnswer(text=f"Ararat {__version__}")
 
 
 _PAGES: Mapping[str, Mapping[str, EzidOperation]] = {
-    "status": {"GET": EzidOperation(status, needs_accounts=False)},
+    "status": {"GET": EzidOperation(status, needs_accounts=False, texts=("subsystems", "detailed"))},
+    "version": {"GET": EzidOperation(version, needs_accounts=False)},
     "login": {"GET": EzidOperation(sessions.login)},
     "logout": {"GET": EzidOperation(sessions.logout)},
     "download_request": {"POST": EzidOperation(downloads.request_download, content_type=FORM_TYPE)},
@@ -175,7 +193,7 @@ def _carried_out(path: bytes) -> EzidAnswer | Response:
     if operation.needs_accounts and not ezid().management.accounts.exist():
         detail = "this API is disabled until an account exists; the command ararat account add adds one"
         raise Failed("bad request", detail, status=404)
-    return operation.answer(EzidRequest(subject=subject, parameters=_parameters(operation.parameters), body=body))
+    return operation.answer(EzidRequest(subject=subject, parameters=_parameters(operation), body=body))
 
 
 def _operations(path: str) -> tuple[Mapping[str, EzidOperation], str]:
@@ -185,18 +203,18 @@ def _operations(path: str) -> tuple[Mapping[str, EzidOperation], str]:
     folder, slash, subject = path.partition("/")
     if subject and folder + slash in _FOLDERS:
         return _FOLDERS[folder + slash], subject
-    raise bad_request("unrecognized path; expected id, shoulder, login, logout, status or download_request")
+    raise bad_request("unrecognized path; expected id, shoulder, login, logout, status, version or download_request")
 
 
-def _parameters(permitted: tuple[str, ...]) -> dict[str, str]:
+def _parameters(operation: EzidOperation) -> dict[str, str]:
     try:
         given = parse_qsl(request.query_string.decode("latin-1"), keep_blank_values=True, max_num_fields=100)
     except ValueError:
         raise bad_request("the URL has too many query parameters") from None
     for name, value in given:
-        if name not in permitted:
+        if name not in operation.parameters + operation.texts:
             raise bad_request(f"unrecognized URL query parameter '{validation.shown(name)}'")
-        if value not in ("yes", "no"):
+        if name in operation.parameters and value.lower() not in ("yes", "no"):
             raise bad_request(f"the URL query parameter {name} must be yes or no")
     if len(given) > len(dict(given)):
         raise bad_request("a URL query parameter is given twice")

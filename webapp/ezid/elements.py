@@ -13,10 +13,8 @@ from typing import Any, Final
 from ...bindings.imports.sources.ezid.element_names import (
     CITATION,
     DEFAULT_PROFILE,
-    EXPORT,
     OWNER,
     PROFILE,
-    PROFILES,
     element_name,
     metadata_name,
 )
@@ -32,12 +30,11 @@ from ..management import Fields
 from .answers import bad_request
 
 PLACEHOLDER: Final = "${identifier}"
-"""The text in the target of a new identifier that is replaced by the identifier."""
+"""The text in a target that is replaced by the identifier."""
 
 _STATES: Mapping[str, Status] = {"public": "live", "reserved": "reserved", "unavailable": "withdrawn"}
 _STATUSES = {state: status for status, state in _STATES.items()}
 _LINE_ENDS = re.compile("[\t\r\n]+")
-_READ_ONLY = frozenset({"_created", "_updated", "_ownergroup"})
 
 
 def classic(key: str) -> str:
@@ -63,7 +60,7 @@ def described(binding: Binding, prefix: str, owner: str | None = None) -> dict[s
         if binding.target is None
         else targets.location(binding.target, prefix),
         "_profile": DEFAULT_PROFILE,
-        "_export": "yes",
+        "_export": "yes" if binding.listed else "no",
     }
     for element, value in binding.metadata.items():
         if element != OWNER and (name := element_name(element)):
@@ -99,16 +96,17 @@ class Statement:
     state: Status | None = None
     reason: str | None = None
     owner: str | None = None
+    listed: bool | None = None
     metadata: Mapping[str, str]
 
-    def fields(self, key: str, prefix: str, *, is_minted: bool = False, passthrough: str | None = None) -> Fields:
-        """Return the fields to set for the name with this key. The name replaces the placeholder if it is minted.
+    def fields(self, key: str, prefix: str, *, passthrough: str | None = None) -> Fields:
+        """Return the fields to set for the name with this key. The name replaces the placeholder in its target.
 
         ``passthrough`` is that of a name that gets its first target; None leaves it unchanged. A target without a path
         has none.
         """
         target = self.target
-        if target and is_minted:
+        if target:
             target = target.replace(PLACEHOLDER, classic(key))
         if target and _is_own_page(target, key, prefix):
             target = ""
@@ -119,6 +117,7 @@ class Statement:
             status=self.state,
             reason=self.reason,
             metadata=self.metadata,
+            listed=self.listed,
         )
 
 
@@ -135,7 +134,7 @@ def stated(elements: Mapping[str, str]) -> Statement:
     """Return the statement of the elements in a request. Raises :class:`~.answers.Failed`.
 
     >>> stated({"_status": "unavailable | moved", "erc.who": "Noah"})
-    Statement(target=None, state='withdrawn', reason='moved', owner=None, metadata={'erc.who': 'Noah'})
+    Statement(target=None, state='withdrawn', reason='moved', owner=None, listed=None, metadata={'erc.who': 'Noah'})
     """
     state, reason = _status(elements.get("_status"))
     return Statement(
@@ -143,6 +142,7 @@ def stated(elements: Mapping[str, str]) -> Statement:
         state=state,
         reason=reason,
         owner=elements.get("_owner"),
+        listed=_listed(elements.get("_export")),
         metadata=_metadata(elements),
     )
 
@@ -157,18 +157,29 @@ def _status(text: str | None) -> tuple[Status | None, str | None]:
     return _STATES[name], _one_line(reason) or None
 
 
+def _listed(text: str | None) -> bool | None:
+    """Return whether the name is listed. The default of EZID is yes; an empty value returns to it."""
+    if text is None:
+        return None
+    if text.lower() not in ("", "yes", "no"):
+        raise bad_request(f"the element _export has the value {validation.shown(text)}; expected yes or no")
+    return text.lower() != "no"
+
+
 def _metadata(elements: Mapping[str, str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for name, value in elements.items():
         match name:
-            case "_target" | "_status" | "_owner" | "erc":
+            case "_target" | "_status" | "_owner" | "_export" | "erc":
                 pass
             case "_profile":
-                found[PROFILE] = _choice(name, value, PROFILES)
-            case "_export":
-                found[EXPORT] = _choice(name, value, ("yes", "no"))
-            case _ if name in _READ_ONLY:
-                raise bad_request(f"the element {name} cannot be set")
+                found[PROFILE] = "" if value == DEFAULT_PROFILE else value
+            case "_crossref" if value.lower() in ("", "no"):
+                pass
+            case "_crossref":
+                raise bad_request("_crossref: Only DOI identifiers may be registered with Crossref.")
+            case _ if name.startswith("_"):
+                raise bad_request(f"{validation.shown(name)}: Field is not settable.")
             case _:
                 element = metadata_name(name)
                 if element is None:
@@ -178,14 +189,6 @@ def _metadata(elements: Mapping[str, str]) -> dict[str, str]:
     if "erc" in elements:
         found = {**_erc(elements["erc"]), **found}
     return found
-
-
-def _choice(name: str, value: str, values: tuple[str, ...]) -> str:
-    """Return the value to store for an element with some permitted values: "" for the first one, the default."""
-    if value and value not in values:
-        expected = f"{', '.join(values[:-1])} or {values[-1]}"
-        raise bad_request(f"the element {name} has the value {validation.shown(value)}; expected {expected}")
-    return "" if value == values[0] else value
 
 
 def _erc(value: str) -> dict[str, str]:

@@ -81,7 +81,7 @@ def mint(asked: EzidRequest) -> EzidAnswer:
         saved = ezid().management.mint(
             known,
             asked.subject,
-            lambda key: statement.fields(key, prefix, is_minted=True, passthrough=ezid().passthrough),
+            lambda key: statement.fields(key, prefix, passthrough=ezid().passthrough),
         )
     except Missing as error:
         if error.code != "shoulder-unknown":

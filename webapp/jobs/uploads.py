@@ -48,6 +48,7 @@ _PARTS: Mapping[str, Part] = {
 }
 _UNSHOWN = ("identifier", "created", "changed", "spelling")
 _DEFAULTS = {"kind": "located", "status": "live", "passthrough": "false", "scope": "name", "redirect": "302"}
+_DEFAULTS["listed"] = "true"
 
 
 class UploadJobs:

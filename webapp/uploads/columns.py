@@ -24,6 +24,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "passthrough": "Passthrough",
         "scope": "Scope",
         "redirect": "Redirect status",
+        "listed": "Listed in feeds",
         "spelling": "Spelling",
         "created": "Time of creation",
         "changed": "Time of the last change",

@@ -64,6 +64,8 @@ def row(record: DumpRecord, now: datetime, passthrough: str = "no") -> tuple[Row
             cells["passthrough"] = passthrough
     else:
         cells["kind"] = "described"
+    if not record.listed:
+        cells["listed"] = "no"
     if record.state == "unavailable" and record.reason:
         _add(cells, "reason", one_line(record.reason), MAX_REASON, omitted)
     for element, text in record.elements.items():

@@ -35,6 +35,7 @@ class DumpRecord(NamedTuple):
     - ``owner``: the account and group that own the name, or None.
     - ``elements``: metadata by the full names of its elements, such as ``erc.who``.
     - ``omitted``: the values that are not imported.
+    - ``listed``: whether harvesters and search engines can have the name.
     """
 
     line: int
@@ -48,6 +49,7 @@ class DumpRecord(NamedTuple):
     elements: Mapping[str, str] = NOTHING
     omitted: tuple[Omission, ...] = ()
     is_stated: bool = False
+    listed: bool = True
 
 
 class Skipped(NamedTuple):

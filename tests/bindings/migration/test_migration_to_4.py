@@ -108,6 +108,28 @@ def test_names_history_and_log_of_schema_3_stay(
     assert migrate(database)[:2] == (4, 4)
 
 
+def test_a_name_that_must_not_be_exported_is_no_longer_listed(
+    database: str, open_store: Callable[..., Bindings], new_log: Callable[[Bindings], Any]
+) -> None:
+    with open_store(database, create=True) as before:
+        log = new_log(before)
+        before.bind(TABLE, "/1", metadata={"ezid-setting.export": "no", "who": "Noah"})
+        before.bind(GIVEN, "/2", metadata={"who": "ezid-setting.export"})
+        log.publish()
+    return_to_3(database)
+    migrate(database)
+    bindings = open_store(database)
+    found = bindings.lookup(TABLE)
+    assert found is not None
+    assert (found.listed, dict(found.metadata), found.revision) == (False, {"erc.who": "Noah"}, 2)
+    assert [(each.action, each.actor, each.after.listed) for each in bindings.history(TABLE)][1:] == [
+        ("updated", "ararat migrate", False)
+    ]
+    assert [each.after.revision for each in bindings.history(GIVEN)] == [1]
+    assert list(verify(bindings)) == []
+    assert replace(log, bindings=bindings).publish().added == 1
+
+
 def test_a_migrated_database_has_the_tables_of_a_new_one(
     log: Any, database: str, open_store: Callable[..., Bindings]
 ) -> None:

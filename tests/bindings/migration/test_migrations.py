@@ -27,8 +27,8 @@ from ararat.middleware import import_table, mint
 from tests.forking import ForkedCode
 
 NAME = "ark:12345/doc"
-ROW = "'ark:12345/doc', 'located', '/x', 'live', 302, 'R1', 'no', 'name', '2026-10-04T12:00:00.000000Z', 1"
-COLUMNS = "key, kind, target, status, redirect, resource, passthrough, scope, changed, revision"
+ROW = "'ark:12345/doc', 'located', '/x', 'live', 302, 'yes', 'R1', 'no', 'name', '2026-10-04T12:00:00.000000Z', 1"
+COLUMNS = "key, kind, target, status, redirect, listed, resource, passthrough, scope, changed, revision"
 
 
 def engine(database: str):

@@ -118,6 +118,7 @@ def test_a_new_name_gets_the_defaults() -> None:
         target=PLACE,
         status="live",
         redirect=302,
+        listed=True,
         resource=None,
         passthrough=False,
         scope="name",

@@ -38,6 +38,7 @@ VALUES: dict[str, dict[str, Any]] = {
     "target": {"target": "https://example.org/2"},
     "status": {"status": "withdrawn"},
     "redirect": {"redirect": 307},
+    "listed": {"listed": False},
     "resource": {"resource": "map 17"},
     "alternates": {"alternates": {"en": "/en"}},
     "metadata": {"metadata": {"erc.who": "Noah"}},
@@ -88,7 +89,7 @@ def cli_option(field: str) -> bool:
 def desk_form(field: str) -> bool:
     """Return whether a form of the desk sets a field."""
     form = MultiDict({"target": "/x", "kind": "served", "resource": "map 17", "redirect": "307", "subtree": "1"})
-    place, problems = forms.read_place(form | {"passthrough": "given", "alternates": "en = /en"}, PLAIN)
+    place, problems = forms.read_place(form | {"listed": "no", "passthrough": "given", "alternates": "en = /en"}, PLAIN)
     described, _ = forms.read_metadata(MultiDict({"m.erc.who": "Noah"}), {})
     pages = "".join((TEMPLATES / "desk" / page).read_text("utf-8") for page in ("withdraw.html", "new.html"))
     assert not problems

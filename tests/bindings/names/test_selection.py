@@ -277,8 +277,8 @@ def test_a_page_is_read_from_an_index_without_sorting(
         rows = [(f"ark:12345/{number:05}",) * 4 for number in range(3000)]
         insert = (
             "INSERT INTO bindings "
-            "(key, kind, target, status, redirect, passthrough, scope, changed, created, revision) "
-            "SELECT {0}, 'located', 'https://old.example/' || {0}, 'live', 302, 'no', 'name', {0}, {0}, 1"
+            "(key, kind, target, status, redirect, listed, passthrough, scope, changed, created, revision) "
+            "SELECT {0}, 'located', 'https://old.example/' || {0}, 'live', 302, 'yes', 'no', 'name', {0}, {0}, 1"
         ).format("?" if is_sqlite else "%s::text")
         transaction.connection.exec_driver_sql(insert, rows)
     selection = select(**conditions)
@@ -365,8 +365,10 @@ def test_a_page_by_changes_is_a_range_of_the_index(bindings: Bindings, newest_fi
     is_sqlite = bindings.where.startswith("sqlite")
     with store.transaction() as transaction:
         insert = (
-            "INSERT INTO bindings (key, kind, status, redirect, passthrough, scope, changed, created, revision) "
-            f"SELECT {'?' if is_sqlite else '%s::text'}, 'described', 'live', 302, 'no', 'name', '{time}', '{time}', 1"
+            "INSERT INTO bindings "
+            "(key, kind, status, redirect, listed, passthrough, scope, changed, created, revision) "
+            f"SELECT {'?' if is_sqlite else '%s::text'}, 'described', 'live', 302, 'yes', 'no', 'name', "
+            f"'{time}', '{time}', 1"
         )
         transaction.connection.exec_driver_sql(insert, [(f"ark:12345/{number:05}",) for number in range(3000)])
         transaction.connection.exec_driver_sql("ANALYZE bindings")

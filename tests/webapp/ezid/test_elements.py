@@ -81,12 +81,11 @@ def test_a_request_without_a_target_states_none() -> None:
     assert (fields.target, fields.kind, fields.status, fields.metadata) == (None, None, None, {})
 
 
-def test_only_a_minted_name_replaces_the_placeholder() -> None:
+def test_the_identifier_replaces_the_placeholder() -> None:
     statement = elements.stated({"_target": "https://e.org/${identifier}"})
-    assert statement.fields(KEY, PREFIX).target == "https://e.org/${identifier}"
-    assert statement.fields(KEY, PREFIX, is_minted=True).target == "https://e.org/ark:/12345/x5"
+    assert statement.fields(KEY, PREFIX).target == "https://e.org/ark:/12345/x5"
     own = elements.stated({"_target": PREFIX + "/${identifier}"})
-    assert own.fields(KEY, PREFIX, is_minted=True).kind == "described"
+    assert own.fields(KEY, PREFIX).kind == "described"
 
 
 @pytest.mark.parametrize("status", ["", "Public", "gone", "reserved | why", "public |x", "| x"])

@@ -89,7 +89,6 @@ def test_any_element_name_and_value_is_returned_as_it_was_given(curator: Person,
         "one\ntwo": "three\nfour\r\nfive",
         "ezid.title": "x",
         "title": "y",
-        "_other": "z",
         "datacite": DATACITE,
         "dc.title": "The Ark\nof Noah",
     }
@@ -229,7 +228,8 @@ def test_the_profile_and_the_export_setting_are_kept(curator: Person) -> None:
     assert shown() == ("datacite", "yes")
     curator.client.update(name, {"_profile": "", "_export": ""})
     assert shown() == ("erc", "yes")
-    assert curator.client.update(name, {"_profile": "mine"}).status == 400
+    curator.client.update(name, {"_profile": "schema_org", "_export": "No"})
+    assert shown() == ("schema_org", "no")
     assert curator.client.update(name, {"_export": "maybe"}).status == 400
 
 
@@ -254,10 +254,18 @@ def test_line_breaks_in_the_kernel_become_spaces(curator: Person) -> None:
     assert curator.client.view(name).elements["erc.what"] == "The Ark of Noah"
 
 
-@pytest.mark.parametrize("element", ["_created", "_updated", "_ownergroup"])
+@pytest.mark.parametrize("element", ["_created", "_updated", "_ownergroup", "_Status", "_taget", "_datacenter", "_"])
 def test_an_element_of_the_server_cannot_be_set(curator: Person, element: str) -> None:
     reply = curator.client.mint(curator.shoulder, {element: "1"})
-    assert reply[:2] == (400, f"error: bad request - the element {element} cannot be set")
+    assert reply[:2] == (400, f"error: bad request - {element}: Field is not settable.")
+    name = curator.client.mint(curator.shoulder).identifier
+    assert curator.client.update(name, {element: "1"})[:2] == reply[:2]
+
+
+def test_no_identifier_is_registered_with_crossref(curator: Person) -> None:
+    text = "error: bad request - _crossref: Only DOI identifiers may be registered with Crossref."
+    assert curator.client.mint(curator.shoulder, {"_crossref": "yes"})[:2] == (400, text)
+    assert curator.client.mint(curator.shoulder, {"_crossref": "no"}).status == 201
 
 
 def test_an_administrator_sets_the_owner(

@@ -84,7 +84,7 @@ def test_every_other_method_is_refused(api: Api, path: str, allowed: str) -> Non
     for method in ("GET", "PUT", "POST", "DELETE", "PATCH", "OPTIONS", "TRACE", "FOO"):
         if method not in allowed:
             response = api.send(method, path)
-            assert (response.status_code, response.text) == (405, "error: method not allowed\n")
+            assert (response.status_code, response.text) == (405, "error: method not allowed")
             assert response.headers["Allow"] == allowed
 
 
@@ -101,7 +101,10 @@ def test_head_has_the_fields_of_get_without_a_body(api: Api) -> None:
 def test_an_unknown_path_is_refused(api: Api, path: str) -> None:
     assert api.line("GET", path) == (
         400,
-        "error: bad request - unrecognized path; expected id, shoulder, login, logout, status or download_request",
+        (
+            "error: bad request - "
+            "unrecognized path; expected id, shoulder, login, logout, status, version or download_request"
+        ),
     )
 
 
@@ -245,7 +248,7 @@ def test_a_database_that_cannot_be_reached_is_a_temporary_error(api: Api, monkey
 
     monkeypatch.setattr(Bindings, "fetch", fail)
     response = api.send("GET", "/status")
-    line = "error: concurrency limit exceeded - the database is busy or cannot be reached; try again in some seconds\n"
+    line = "error: concurrency limit exceeded - the database is busy or cannot be reached; try again in some seconds"
     assert (response.status_code, response.text, response.headers["Retry-After"]) == (503, line, "5")
 
 
@@ -318,3 +321,23 @@ def test_the_api_needs_a_prefix_and_a_database(bindings: Bindings, tmp_path: Pat
     table.write_text("identifier,target\n")
     with open_bindings(table) as file, pytest.raises(ValueError, match="bindings in a database"):
         create_app(file, prefix=PREFIX, ezid="/ezid")
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("/status", "success: EZID is up"),
+        ("/status?subsystems=", "success: EZID is up"),
+        ("/status?detailed=yes", "success: EZID is up"),
+        ("/status?subsystems=*", "success: EZID is up\nnames: up\n"),
+        ("/status?subsystems=datacite,names", "success: EZID is up\ndatacite: unrecognized\nnames: up\n"),
+    ],
+)
+def test_a_status_can_name_subsystems(api: Api, path: str, text: str) -> None:
+    # The gem ezid-client always sends subsystems. An answer of one line has no line end, as at EZID.
+    answer = api.client.get(f"/ezid{path}")
+    assert (answer.status_code, answer.text) == (200, text)
+
+
+def test_the_version_is_a_line(api: Api) -> None:
+    assert api.client.get("/ezid/version").text.startswith("success: Ararat ")

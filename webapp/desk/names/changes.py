@@ -235,6 +235,7 @@ def _place_form(binding: Binding, problems: dict[str, FieldProblem]) -> str:
             "target": given.get("target", binding.target or ""),
             "kind": given.get("kind", binding.kind),
             "redirect": given.get("redirect", str(binding.redirect)),
+            "listed": given.get("listed", text_of("listed", binding)),
             **{field.name: given.get(field.name, text_of(field.name, binding)) for field in forms.TEXTS},
             "alternates": given.get("alternates", forms.alternates_text(binding)),
             "passthrough": given.get("passthrough", "no") if given else text_of("passthrough", binding),

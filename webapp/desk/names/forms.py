@@ -164,6 +164,7 @@ def read_place(form: MultiDict[str, str], binding: Binding) -> tuple[Fields, dic
             target=None if kind == "described" else target,
             kind=kind,
             redirect=307 if form.get("redirect") == "307" else 302,
+            listed=form.get("listed", "yes") != "no",
             passthrough=_passthrough(form.get("passthrough")),
             scope="subtree" if "subtree" in form else "name",
             alternates=alternates,

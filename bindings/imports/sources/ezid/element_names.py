@@ -4,7 +4,7 @@
 |---|---|
 | ``erc.who``, ``datacite``, ``PART.PART`` | the same |
 | ``NAME`` without a dot | ``ezid.NAME`` |
-| ``_profile``, ``_export``, ``_owner`` | ``ezid-setting.profile``, ``.export``, ``.owner`` |
+| ``_profile``, ``_owner`` | ``ezid-setting.profile``, ``.owner`` |
 | any other name, such as ``my name`` | ``ezid-quoted.x-my_20name``: each other byte is an underscore and two digits |
 
 Each name has one metadata element, so that a value can be returned under the name that a client gave.
@@ -30,14 +30,12 @@ CITATION: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType(
 )
 """The parts of a citation, each with the element that has it by profile."""
 
-PROFILES: Final = ("erc", "dc", "datacite")
 DEFAULT_PROFILE: Final = "erc"
 
 PROFILE: Final = "ezid-setting.profile"
-EXPORT: Final = "ezid-setting.export"
 OWNER: Final = "ezid-setting.owner"
 
-_SETTINGS = {"_profile": PROFILE, "_export": EXPORT, "_owner": OWNER}
+_SETTINGS = {"_profile": PROFILE, "_owner": OWNER}
 _NAMES = {element: name for name, element in _SETTINGS.items()}
 _DOCUMENT = "datacite"
 _PLAIN = "ezid."

@@ -7,7 +7,8 @@
 | ``_created``, ``_updated`` | the times of creation and of the last change |
 | ``_owner``, ``_ownergroup`` | the actor in the history |
 | ``erc``, ``erc.*``, ``dc.*``, ``datacite``, ``datacite.*`` | metadata; ``erc`` is split into its elements |
-| ``_profile: dc``, ``_profile: datacite``, ``_export: no`` | metadata of the EZID API (:mod:`.element_names`) |
+| ``_profile`` with a label other than ``erc`` | metadata of the EZID API (:mod:`.element_names`) |
+| ``_export: no`` | the name is not listed for harvesters and search engines |
 | ``_profile: erc``, ``_export: yes``, ``_id`` | nothing: they are the defaults, or in the other elements |
 | ``_mapped*`` | metadata, if the record has no other metadata |
 | any other element | metadata (:mod:`.element_names`) |
@@ -25,7 +26,7 @@ from typing import Final
 from .....identifiers.text import anvl
 from ....names import validation
 from ..record import DumpRecord, Omission, State, no_time, read_time
-from .element_names import CITATION, DEFAULT_PROFILE, EXPORT, PROFILE, PROFILES, metadata_name
+from .element_names import CITATION, DEFAULT_PROFILE, PROFILE, metadata_name
 
 _AT_EZID = re.compile(r"https?://(?:[a-z0-9-]+\.)?(?:ezid\.cdlib\.org|n2t\.net)/(?:ezid/)?(?:id/)?(.+)", re.IGNORECASE)
 _KERNEL = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,90}")
@@ -33,7 +34,6 @@ _KERNEL = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,90}")
 MAPPED: Final[Mapping[str, str]] = {part: next(iter(by_profile.values())) for part, by_profile in CITATION.items()}
 """The metadata elements for the elements that EZID derives from the others for a CSV file."""
 
-_IGNORED_PROFILES = frozenset({DEFAULT_PROFILE, "crossref"})
 _STATES: Mapping[str, State] = {"public": "public", "reserved": "reserved", "unavailable": "unavailable"}
 _NO_COUNTERPART = "keep the dump, or bind the value as a metadata element with a prefix, such as ezid.value"
 
@@ -69,6 +69,7 @@ def record(line: int, identifier: str, elements: Iterable[tuple[str, str]]) -> D
         reading.created,
         reading.updated,
         owner=owner or None,
+        listed=reading.listed,
         elements=reading.metadata,
         omitted=tuple(reading.omitted),
         is_stated=reading.is_stated,
@@ -92,6 +93,7 @@ class _Reading:
         self.created: datetime | None = None
         self.updated: datetime | None = None
         self.owner = self.group = ""
+        self.listed = True
         self.metadata: dict[str, str] = {}
         self.mapped: dict[str, str] = {}
         self.settings: dict[str, str] = {}
@@ -113,16 +115,12 @@ class _Reading:
                 self.group = value
             case "_id":
                 pass
-            case "_profile" if value in _IGNORED_PROFILES:
+            case "_profile" if value == DEFAULT_PROFILE:
                 pass
-            case "_profile" if value in PROFILES:
+            case "_profile":
                 self.settings[PROFILE] = value
-            case "_export" if value == "yes":
-                pass
-            case "_export" if value == "no":
-                self.settings[EXPORT] = value
-                remedy = "reserve the name until it can be public, or accept that harvesters see it"
-                self.omit(name, "a public name cannot be hidden from harvesters", remedy)
+            case "_export" if value.lower() in ("yes", "no"):
+                self.listed = value.lower() == "yes"
             case "erc":
                 self._read_erc(value)
             case "crossref":

@@ -65,14 +65,12 @@ def test_the_page_of_a_name_at_ezid_is_not_a_target(target: str, expected: str |
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("_export", "no"),
         ("_created", "yesterday"),
         ("_updated", "-1"),
         ("_created", "99999999999999999999"),
         ("_created", "2020-13-01T00:00:00Z"),
         ("_shadowedby", "ark:/b5072/fk2x"),
         ("_datacenter", "CDL.CDL"),
-        ("_profile", "mine"),
         ("crossref", "<body/>"),
         ("a\x00b", "x"),
         ("a b" * 40, "x"),
@@ -106,7 +104,10 @@ def test_two_names_never_get_the_same_metadata_element(one: str, other: str) -> 
 def test_the_settings_of_the_api_are_imported_unless_they_are_the_defaults() -> None:
     assert record(("_profile", "dc"), ("dc.title", "x")).elements == {"dc.title": "x", "ezid-setting.profile": "dc"}
     assert record(("_profile", "erc"), ("_export", "yes")).elements == {}
-    assert record(("_export", "no"), ("_mappedTitle", "x")).elements == {"erc.what": "x", "ezid-setting.export": "no"}
+    assert record(("_profile", "mods")).elements == {"ezid-setting.profile": "mods"}
+    hidden = record(("_export", "No"), ("_mappedTitle", "x"))
+    assert (hidden.elements, hidden.listed, hidden.omitted) == ({"erc.what": "x"}, False, ())
+    assert record(("_export", "yes")).listed
 
 
 def test_a_repeated_element_keeps_its_first_value() -> None:

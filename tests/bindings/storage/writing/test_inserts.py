@@ -28,6 +28,7 @@ def bound(number: int, **stated: Any) -> Change:
         target=f"/{number}",
         status="live",
         redirect=302,
+        listed=True,
         resource=None,
         passthrough=False,
         scope="name",
