@@ -58,6 +58,7 @@ _SECTIONS = {
         "check": ("databases.check", "Find problems in the bindings."),
         "verify": ("databases.verify", "Compare bindings with their history."),
         "rounds": ("databases.rounds", "Trace targets, and record which are dead, moved or refused."),
+        "digest": ("databases.digest", "Report what a person must act on: backup, disk, links, log, tokens."),
         "migrate": ("databases.migrate", "Upgrade the database of an older version."),
     },
     "The log": {

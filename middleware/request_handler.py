@@ -351,7 +351,7 @@ def _metrics(settings: Settings, bindings: Bindings | BindingSource) -> tuple[Me
     from .metrics.instruments import Metrics
 
     metrics = Metrics(settings, bindings)
-    page.update = metrics.count_names
+    page.update = metrics.update
     return page, metrics
 
 

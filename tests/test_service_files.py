@@ -59,6 +59,7 @@ def names(tmp_path: Path) -> Path:
 def test_the_page_has_each_file_and_uses_documented_variables() -> None:
     assert {path.rpartition("/")[2] for path in FILES} == {
         *("ararat.service", "workers.conf", "ararat-backup.service", "ararat-backup.timer", "ararat"),
+        *("ararat-digest.service", "ararat-digest.timer"),
     }
     used = {*re.findall(r"\bARARAT_[A-Z_]+", PAGE)}
     assert {name for name in used if f"`{name}`" not in (DOCS / "settings.md").read_text("utf-8")} == set()
@@ -94,6 +95,21 @@ def test_the_commands_of_the_backup_unit_keep_a_verified_copy(names: Path) -> No
     assert new.removesuffix(".sqlite") in days
     with open_bindings(folder / new) as copy:
         assert copy.count().number == 2
+
+
+def test_the_digest_is_mailed_if_there_is_a_problem(names: Path) -> None:
+    mailed, program = names / "mailed", names / "sendmail"
+    program.write_text(f"#!/bin/sh\ncat > {mailed}\n")
+    program.chmod(0o755)
+    [command] = values("ararat-digest.service", "ExecStart")
+    # systemd reads \\n as \n, and %% as %.
+    command = (
+        here(command, names).replace("%%", "%").replace("\\\\n", "\\n").replace("/usr/sbin/sendmail", str(program))
+    )
+    run = [*shlex.split(command)]
+    subprocess.run(run, env=os.environ | environment(names), check=True, capture_output=True, timeout=60)
+    assert mailed.read_text().startswith("Subject: Ararat needs attention\n\n")
+    assert "No backup was recorded." in mailed.read_text()
 
 
 def test_the_backup_unit_has_a_time_limit() -> None:

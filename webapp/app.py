@@ -26,6 +26,7 @@ from . import errors, security
 from .admission import BodyLimit
 from .config import (
     EXAMPLES,
+    FACTS,
     FORM_OVERHEAD,
     FORM_PARTS,
     KEY,
@@ -254,10 +255,14 @@ def _counts(place: str) -> CountStore:
 
 
 def _register_accounts(app: Flask, site: Site) -> None:
+    from ..bindings.digest import Recent
     from . import api as management_api
     from .accounts import identify
     from .desk import blueprint as desk
     from .views import sign_in
+
+    if site.accounts is not None:
+        app.extensions[FACTS] = Recent(site.accounts.bindings)
 
     identify.init_app(app)
     app.register_blueprint(sign_in.blueprint)

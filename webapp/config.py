@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from .trusted_proxy import RemoteUser
 
 KEY = "ararat"
+FACTS = "ararat_facts"
+"""The place of the facts of :mod:`ararat.bindings.digest` in ``app.extensions``."""
 
 MAX_BYTES = 2**20
 """Maximum length of an inspected text, in bytes of UTF-8."""

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 from ..checks.verification import verify
 from ..collection import Bindings, utc_now
+from ..digest import FAILED_BACKUP, LAST_BACKUP
 from ..names.binding import rfc3339
 from ..names.errors import BackupError, BindingError, BindingsUnavailable
 from ..open import bindings_at, database_at, table_file
@@ -35,12 +36,6 @@ from .postgresql_dump import dump, names_of
 if TYPE_CHECKING:
     from ..storage.databases.postgresql import PostgreSQL
     from ..stores import Store
-
-LAST_BACKUP = "backup"
-"""The row of the table ``ararat`` about the last backup."""
-
-FAILED_BACKUP = "backup failed"
-"""The row about the first backup that failed after the last one."""
 
 _SQLITE = b"SQLite format 3\x00"
 _DUMP = b"PGDMP"

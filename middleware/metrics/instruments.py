@@ -24,6 +24,7 @@ from ...identifiers.ark.grammar import naan_of
 from ..resolution.source import source_of
 
 if TYPE_CHECKING:
+    from ...bindings.digest import Recent
     from ..resolution.result import Resolution
     from ..resolution.settings import Settings
     from ..resolution.source import BindingSource
@@ -44,6 +45,18 @@ _STORE_ERRORS = Counter("ararat_store_errors", "Requests that could not read the
 _TRACES = Counter("ararat_traces", "Finished traces of the inspector, by outcome.", ["outcome"])
 # A large number of names is an estimate, which can decrease.
 _NAMES = Gauge("ararat_names", "Recorded names.", multiprocess_mode="mostrecent")
+_PROBLEMS = Gauge(
+    "ararat_problem",
+    "1 if a person must act, by subject, as in ararat digest.",
+    ["subject"],
+    multiprocess_mode="mostrecent",
+)
+_FACTS = Gauge(
+    "ararat_fact",
+    "Hours since the last backup, free bytes of the disk, or a number of things, by subject, as in ararat digest.",
+    ["subject"],
+    multiprocess_mode="mostrecent",
+)
 # Each process writes the same value, so the maximum is the value.
 _BUILD = Gauge("ararat_build_info", "Version of Ararat and Python.", ["version", "python"], multiprocess_mode="max")
 
@@ -56,6 +69,7 @@ class Metrics:
 
     def __init__(self, settings: Settings, bindings: Bindings | BindingSource) -> None:
         self._bindings = bindings
+        self._facts: Recent | None = None
         self._records = source_of(bindings).prefix_records
         self._naans = frozenset(f"ark:{naan}/" for naan in settings.naans or ())
         # labels() takes longer than a lookup here.
@@ -81,6 +95,20 @@ class Metrics:
             with suppress(BindingsUnavailable):
                 number = self._bindings.count().number
         _NAMES.set(number)
+
+    def update(self) -> None:
+        """Update the values that are read from the bindings: the number of names, and the facts of the digest."""
+        self.count_names()
+        if not isinstance(self._bindings, Bindings):
+            return
+        if self._facts is None:
+            # SQLAlchemy takes long to load.
+            from ...bindings.digest import Recent
+
+            self._facts = Recent(self._bindings)
+        for fact in self._facts.facts():
+            _PROBLEMS.labels(fact.code).set(fact.problem)
+            _FACTS.labels(fact.code).set(float("nan") if fact.number is None else fact.number)
 
     def trace_ended(self, outcome: str) -> None:
         """Count a trace. ``outcome`` is that of its end, such as "success"."""

@@ -6,7 +6,9 @@ from flask import current_app, render_template, request
 from flask.blueprints import BlueprintSetupState
 from htmx_flask import request as htmx_request
 
+from ...bindings.digest import Recent
 from ...bindings.names.event_selection import EventSelection
+from ..config import FACTS
 from .blueprint import blueprint, caller, management
 from .changes.listing import changes_of
 from .counts import FEW, CountCache
@@ -30,4 +32,7 @@ def overview() -> str:
     if htmx_request.htmx and "count" in request.args:
         return render_template("desk/_counts.html", counts=counts, number=number)
     recent = changes_of(EventSelection(), limit=_RECENT)
-    return render_template("desk/overview.html", counts=counts, number=number, recent=recent)
+    facts: Recent = current_app.extensions[FACTS]
+    # Others cannot act on a backup, a disk, the log or tokens.
+    problems = [fact for fact in facts.facts() if fact.problem] if caller().is_administrator else []
+    return render_template("desk/overview.html", counts=counts, number=number, recent=recent, problems=problems)

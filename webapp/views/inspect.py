@@ -18,8 +18,10 @@ from ...bindings.health import health_document
 from ...identifiers import examine
 from ...identifiers.text import display
 from .. import admission, errors
-from ..config import FORM_OVERHEAD, MAX_BYTES, MAX_URL_LENGTH, site, url
+from ..accounts import identify
+from ..config import FACTS, FORM_OVERHEAD, MAX_BYTES, MAX_URL_LENGTH, site, url
 from ..errors import HTTPRefusal
+from ..management.permissions import Forbidden, require_administrator
 from ..report import card, inspection, qr, summary
 from ..report import table as listing
 from ..report.inspection import Inspection
@@ -131,9 +133,17 @@ def robots() -> Response:
 def healthz() -> Response:
     """Return the state of the inspector as JSON: 503 if its bindings cannot be read, else 200.
 
+    For the token of an administrator, the member ``facts`` has what a person must act on (:mod:`~.bindings.digest`).
     With the query ``?forwarded``, the member ``forwarded`` shows how the address of the client was found.
     """
     health = health_document(site().bindings)
+    asks = request.headers.get("Authorization", "").lower().startswith("bearer ")
+    if asks and health["status"] == "ok" and site().accounts is not None:
+        try:
+            require_administrator(identify.require_caller())
+        except Forbidden as error:
+            raise HTTPRefusal(403, error.code, f"The facts are for administrators: {error.message}.") from None
+        health["facts"] = [fact._asdict() for fact in current_app.extensions[FACTS].facts()]
     if "forwarded" in request.args:
         health["forwarded"] = forwarded(request.environ)
     response = as_json(health, 200 if health["status"] == "ok" else 503)

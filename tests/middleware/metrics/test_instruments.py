@@ -130,3 +130,11 @@ def test_the_number_of_names_is_published(site, client, names, metrics, authoriz
     assert read(client.get("/metrics", headers=authorized).text)["ararat_names",] == names.count().number == 7
     unreadable = Client(ResolverMiddleware(site, Broken(), **metrics))
     assert isnan(read(unreadable.get("/metrics", headers=authorized).text)["ararat_names",])
+
+
+def test_the_facts_of_the_digest_are_published(client, authorized, read):
+    values = read(client.get("/metrics", headers=authorized).text)
+    found = {key[1]: value for key, value in values.items() if key[0] == "ararat_problem"}
+    assert found["backup"] == 1
+    assert found["links"] == 0
+    assert values["ararat_fact", "links"] == 0

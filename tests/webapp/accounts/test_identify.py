@@ -369,3 +369,15 @@ def test_a_database_that_is_down_answers_503(client, accounts, jane):
         response = client.get(path, headers=JSON | bearer("ararat_x"), base_url=SITE)
         assert (response.status_code, code_of(response)) == (503, "unavailable")
         assert response.headers["Retry-After"] == "5"
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+def test_only_an_administrator_gets_the_facts_of_the_digest_with_the_health(accounts, client, jane):
+    ada = accounts.add("ada", "administrator", [], PASSWORD)
+    secrets = {each.name: accounts.tokens.create(each.name, "monitoring")[1] for each in (ada, jane)}
+    assert "facts" not in client.get("/healthz", base_url=SITE).json
+    assert client.get("/healthz", base_url=SITE, headers=basic("proxy", "x")).status_code == 200
+    answer = client.get("/healthz", base_url=SITE, headers=bearer(secrets["ada"]))
+    assert {fact["code"] for fact in answer.json["facts"]} >= {"backup", "disk", "links", "tokens", "imports"}
+    for secret, status in ((secrets["jane"], 403), ("wrong", 401)):
+        assert client.get("/healthz", base_url=SITE, headers=bearer(secret)).status_code == status

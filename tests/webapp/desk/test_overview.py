@@ -69,3 +69,9 @@ def test_counts_of_few_names_are_current(desk, jane, names, read_page):
     jane.get("/desk")
     desk.bindings.bind("ark:12345/x59", "/9")
     assert table(read_page(jane.get("/desk").text), "by-state")["Live"] == "3"
+
+
+def test_administrators_see_what_they_must_do(ada, jane, names, read_page):
+    todo = read_page(ada.get("/desk").text).one("section", aria_labelledby="problems")
+    assert "No backup was recorded. To correct it: run ararat backup each night." in todo.text
+    assert read_page(jane.get("/desk").text).all("section", aria_labelledby="problems") == []
