@@ -263,15 +263,15 @@ def test_a_refused_line_states_once_what_is_expected(ararat: Callable[..., Resul
     )
     report = tmp_path / "report.csv"
     result = ararat("import", "--report", str(report), str(tmp_path / "names.csv"))
-    assert re.findall(r"(WAHR|VRAI|target-\w+|expected true or false|expected an http)", unwrapped(result.stderr)) == [
+    assert re.findall(r"(WAHR|VRAI|target-\w+|expected no, normal or given|expected an http)", unwrapped(result.stderr)) == [
         "WAHR",
-        "expected true or false",
+        "expected no, normal or given",
         "VRAI",
         "target-relative",
         "expected an http",
     ]
     rows = csv.DictReader(report.read_text("utf-8-sig").splitlines())
-    assert [row["expected"].split()[0] for row in rows] == ["true", "true", "an"]
+    assert [row["expected"].split()[0] for row in rows] == ["no,", "no,", "an"]
 
 
 def test_a_report_does_not_replace_its_table(ararat: Callable[..., Result], tmp_path: Path) -> None:
