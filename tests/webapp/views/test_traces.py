@@ -38,11 +38,21 @@ class Site:
         return [b""]
 
 
+def wait_until_free():
+    """Wait for the threads that still end a trace after their client has its answer."""
+    deadline = time.monotonic() + 10
+    while slots.in_use() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert slots.in_use() == 0
+
+
 @pytest.fixture
 def site():
+    wait_until_free()
     site = Site()
     yield site
     site.answers.set()
+    wait_until_free()
 
 
 @pytest.fixture
@@ -208,10 +218,7 @@ def test_a_list_uses_one_slot_and_releases_it_on_disconnect(client, site):
     assert client.post("/api/traces", data="ark:12345/x").status_code == 503
     running.close()
     site.answers.set()
-    deadline = time.monotonic() + 10
-    while slots.in_use() and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert slots.in_use() == 0
+    wait_until_free()
 
 
 def test_a_list_can_be_resumed_after_the_time_limit(client, site, read_page, monkeypatch):
