@@ -321,7 +321,11 @@ def _in_a_sentence(literal: str) -> tuple[str | None, tuple[str, ...]]:
 
 def _longest(matched: re.Match[str], address: int | None) -> Match | None:
     text, start, end = matched.string, *matched.span()
-    plain = suggestions.with_plain_label(matched[0]) if matched.re is _ENCODED else matched[0]
+    plain = matched[0]
+    if matched.re is _ENCODED:
+        if not suggestions.is_correctable(plain):
+            return None
+        plain = suggestions.with_plain_label(plain)
     valid = reads(plain)
     if not valid and not _is_too_long(plain):
         # An invalid identifier is repaired once: as a whole word, in _faulty.

@@ -99,6 +99,15 @@ _BRACKETS = {")": "(", "]": "[", "}": "{", ">": "<"}
 _BARE_PERCENT = re.compile("%(?![0-9A-Fa-f]{2})")
 _NOT_IN_PATH = rf"[^{iri.UNRESERVED}=*+@$%/#{iri.UCSCHAR}]"
 _NOT_IN_QUERY = rf"[^{iri.PCHAR}%/?#{iri.UCSCHAR}{iri.IPRIVATE}]"
+_SLASH = "(?:/|%2[Ff])"
+_COLON = "(?::|%3[Aa])"
+_ANY_BASE29 = f"{BASE29}{BASE29.upper()}"
+# What a text must contain that a correction can make valid: an ARK with NAAN and Name, a NAAN of five characters
+# without its label, a URN, or a character that other corrections decode or remove.
+_CORRECTABLE = re.compile(
+    rf"[^\x21-\x7e]|&|%(?!2[Ff]|3[Aa])|[Aa][Rr][Kk]{_COLON}{_SLASH}*+[{_ANY_BASE29}\-]++{_SLASH}++[^/]"
+    rf"|[{_ANY_BASE29}]{{5}}/[^/]|[Uu][Rr][Nn]{_COLON}[A-Za-z0-9\-]{{2,32}}{_COLON}."
+)
 # A cut at these characters is more probable than a name that contains them.
 _ENDING = frozenset(",;(&|")
 
@@ -119,6 +128,8 @@ def suggestions(text: str, *, in_text: bool = False, guesses: bool = False) -> t
     if in_text and text.isascii() and text[-1:].isalnum() and "%" not in text and "&" not in text and reads(text):
         # No correction changes such a text.
         return ()
+    if not is_correctable(text):
+        return ()
     found: dict[str, Suggestion] = {}
     for each in _corrected(text, in_text=in_text, guesses=guesses):
         if each.identifier != text:
@@ -126,6 +137,17 @@ def suggestions(text: str, *, in_text: bool = False, guesses: bool = False) -> t
         if len(found) == MAX_SUGGESTIONS:
             break
     return tuple(found.values())
+
+
+def is_correctable(text: str) -> bool:
+    """Return whether a correction of ``text`` can be valid. False is certain.
+
+    This fast path is for texts with many labels that no name follows.
+
+    >>> is_correctable("ark%3Ax"), is_correctable("ark:B5072/x"), is_correctable("urn:isbn")
+    (False, True, False)
+    """
+    return _CORRECTABLE.search(text) is not None
 
 
 def of_word(word: str, end: int) -> Suggestion | None:

@@ -8,7 +8,15 @@ from hypothesis import strategies as st
 
 from ararat.identifiers import examine
 from ararat.identifiers.parsing import reads
-from ararat.identifiers.suggestions import MAX_SUGGESTIONS, REASONS, of_word, reasons, suggestions
+from ararat.identifiers.suggestions import (
+    MAX_SUGGESTIONS,
+    REASONS,
+    _corrected,
+    is_correctable,
+    of_word,
+    reasons,
+    suggestions,
+)
 
 
 @pytest.mark.vectors("suggestions")
@@ -115,3 +123,16 @@ def test_the_fast_path_for_words_agrees(rest):
         fast = of_word(word, len(prefix)) if not reads(f"{prefix}{rest[0]}") else None
         if fast is not None:
             assert fast == suggestions(word, in_text=True)[0]
+
+
+_PARTS = ("ark:", "ark%3A", "urn:", "urn%3a", "URN:isbn:1", "ARK:", "1", "B5072", "12345", "/", "%2F", "%2f", "//", "x")
+
+
+@given(
+    st.lists(st.sampled_from([*_PARTS, *"-:.,;(#?=a", "https://h/", "%20", "%41"]), max_size=8).map("".join),
+    st.booleans(),
+)
+def test_the_fast_path_for_words_without_a_name_loses_no_suggestion(text, in_text):
+    if not is_correctable(text):
+        assert not reads(text)
+        assert list(_corrected(text, in_text=in_text, guesses=False)) == []
