@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import getpass
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from ..identifiers.iri_policy import Profile
+    from ..webapp.tracing.client.allowed_addresses import Network
 
 DEFAULT_RESOLVER = "https://n2t.net"
 
@@ -138,15 +140,46 @@ NETWORK_CODES = ("blocked", "port")
 
 ALLOW_NETWORK = "To allow other hosts or ports, give their network, for example --allow-network 127.0.0.0/8."
 
-network_option: Callable[..., Any] = click.option(
-    "--allow-network",
-    "networks",
-    metavar="CIDR",
-    multiple=True,
-    envvar="ARARAT_ALLOW_NETWORK",
-    show_envvar=True,
-    help="Allow requests to this private network, at any port. Can be repeated.",
-)
+
+def network_options(*, tracing: bool = False) -> Callable[..., Any]:
+    """Return the options for the servers to which a command sends requests.
+
+    The parameter ``destinations`` of the command is a :class:`~ararat.webapp.tracing.client.allowed_addresses.\
+Destinations`. With ``tracing``, there is also the option to send no requests to other hosts.
+    """
+    allow: Any = click.option(
+        "--allow-network", "networks", metavar="CIDR", multiple=True, envvar="ARARAT_ALLOW_NETWORK", show_envvar=True,
+        help="Allow requests to this private network, at any port. Can be repeated.",
+    )  # fmt: skip
+    deny: Any = click.option(
+        "--deny-network", "denied", metavar="CIDR", multiple=True, envvar="ARARAT_DENY_NETWORK", show_envvar=True,
+        help="Forbid requests to this network. Can be repeated.",
+    )  # fmt: skip
+    leave: Any = click.option(
+        "--trace-elsewhere/--no-trace-elsewhere", "elsewhere", default=True, show_default="yes",
+        envvar="ARARAT_TRACE_ELSEWHERE", show_envvar=True, help="Send requests to other hosts than this site.",
+    )  # fmt: skip
+
+    def decorate(command: Any) -> Any:
+        @functools.wraps(command)
+        def run(*given: Any, networks: Any, denied: Any, elsewhere: bool = True, **others: Any) -> Any:
+            from ..webapp.tracing.client.allowed_addresses import Destinations
+
+            allowed, refused = _networks("--allow-network", networks), _networks("--deny-network", denied)
+            return command(*given, destinations=Destinations(allowed, refused, elsewhere), **others)
+
+        return allow(deny(leave(run) if tracing else run))
+
+    return decorate
+
+
+def _networks(option: str, texts: Iterable[str]) -> tuple[Network, ...]:
+    from ..webapp.tracing.client.allowed_addresses import parse_networks
+
+    try:
+        return parse_networks(texts)
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint=option) from None
 
 
 def policy_option(use: str, **attributes: Any) -> Callable[..., Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,8 +12,11 @@ from ..identifiers import IdentifierError
 from ..webapp.tracing.events import End, Event
 from . import streams
 from .errors import DONE, FAILURE, UNREADABLE, UNSPECIFIED, read_name, write
-from .options import ALLOW_NETWORK, DEFAULT_RESOLVER, NETWORK_CODES, WholeNumber, network_option, resolver_option
+from .options import ALLOW_NETWORK, DEFAULT_RESOLVER, NETWORK_CODES, WholeNumber, network_options, resolver_option
 from .output import Sheet
+
+if TYPE_CHECKING:
+    from ..webapp.tracing.client.allowed_addresses import Destinations
 
 _CODES = {"success": DONE, "refused": UNREADABLE, "failure": FAILURE, "unspecified": UNSPECIFIED}
 _DIFFERENT = 1
@@ -43,14 +47,14 @@ _DIFFERENT = 1
     help="Trace with this second resolver too, and compare the results.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print each event as a line of JSON, as in the web API.")
-@network_option
+@network_options()
 def trace_command(
     identifier: str,
     resolver: str | None,
     method: str,
     max_redirects: int,
     other: str | None,
-    networks: tuple[str, ...],
+    destinations: Destinations,
     as_json: bool,
 ) -> int:
     """Resolve the identifier ID by the reference algorithm of the ARK draft.
@@ -73,10 +77,7 @@ def trace_command(
     from ..webapp.tracing.client.http_client import GuardedClient
     from ..webapp.tracing.comparison import compare_ends
 
-    try:
-        fetch = GuardedClient(networks=networks)
-    except ValueError as error:
-        raise click.BadParameter(str(error), param_hint="--allow-network") from None
+    fetch = GuardedClient.to(destinations)
     given = {"--resolver": resolver or _default(identifier)} | ({"--compare": other} if other else {})
     resolvers = [_prefix(each, identifier, option) for option, each in given.items()]
     try:

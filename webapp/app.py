@@ -42,7 +42,7 @@ from .navigation import navigation
 from .report import excerpt
 from .trace_results import Results
 from .tracing import uri as web_reference
-from .tracing.client.allowed_addresses import parse_networks
+from .tracing.client.allowed_addresses import Destinations, parse_networks
 from .tracing.limits.cache import ResponseCache
 from .tracing.limits.rate_limit import HostRateLimiter
 from .trusted_proxy import SECRET_FIELD, ProxySecret, RemoteUser
@@ -167,14 +167,15 @@ def create_app(
         slots.use(threads)
     if session_idle < MIN_SESSION_IDLE:
         raise ValueError(f"session_idle: {session_idle} minutes is too short; set at least {MIN_SESSION_IDLE}")
+    destinations = Destinations(parse_networks(networks), parse_networks(denied_networks), trace_elsewhere)
+    if openid is not None:
+        openid.denied_networks = destinations.denied
     app.extensions[KEY] = Site(
         bindings=bindings,
         prefix=prefix if prefix is None else origins.check_prefix(prefix),
         inspector=inspector,
         local=local,
-        trace_elsewhere=trace_elsewhere,
-        networks=parse_networks(networks),
-        denied=parse_networks(denied_networks),
+        destinations=destinations,
         traces=traces,
         traces_each=traces_each,
         large_slots=ConcurrencyLimit(4, 1),

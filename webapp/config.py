@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from .accounts.openid import OpenID
     from .accounts.store import Accounts
     from .trace_results import Results
-    from .tracing.client.allowed_addresses import Network
+    from .tracing.client.allowed_addresses import Destinations
     from .tracing.limits.cache import ResponseCache
     from .tracing.limits.rate_limit import HostRateLimiter
     from .trusted_proxy import RemoteUser
@@ -109,8 +109,9 @@ DEMO_EXAMPLES = (
 class Site:
     """The configuration of one inspector, and the objects that all its requests share.
 
-    - ``bindings``, ``prefix``, ``inspector``, ``local``, ``trace_elsewhere``, ``networks``, ``examples``, ``policies``
-      and ``resolvers`` are arguments of :func:`~ararat.webapp.create_app`; ``denied`` is its ``denied_networks``.
+    - ``bindings``, ``prefix``, ``inspector``, ``local``, ``examples``, ``policies`` and ``resolvers`` are arguments of
+      :func:`~ararat.webapp.create_app`.
+    - ``destinations``: the servers to which requests can be sent.
     - ``local`` is read when a trace starts, so the caller can fill it after the application was created.
     - ``traces`` and ``traces_each``: the maximum of concurrent traces, and of those of one client
       (:mod:`~ararat.bindings.system.thread_slots`).
@@ -129,9 +130,7 @@ class Site:
     prefix: str | None
     inspector: str | None
     local: Mapping[str, WSGIApplication]
-    trace_elsewhere: bool
-    networks: Sequence[Network]
-    denied: Sequence[Network]
+    destinations: Destinations
     traces: int | None
     traces_each: int
     large_slots: ConcurrencyLimit
@@ -147,6 +146,11 @@ class Site:
     session_idle: timedelta = timedelta(minutes=SESSION_IDLE)
     on_trace: Callable[[End], object] | None = None
     statistics: CountStore | None = None
+
+    @property
+    def trace_elsewhere(self) -> bool:
+        """Whether a trace sends requests to other hosts."""
+        return self.destinations.elsewhere
 
     @property
     def origin(self) -> str:

@@ -191,9 +191,8 @@ def fetcher(
     """
     elsewhere = None
     if known.trace_elsewhere:
-        guarded = GuardedClient(
-            networks=known.networks,
-            denied=known.denied,
+        guarded = GuardedClient.to(
+            known.destinations,
             client=client,
             before_connect=functools.partial(known.rate_limiter.acquire, client),
             report=progress.report,

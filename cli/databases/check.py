@@ -16,7 +16,7 @@ from ..options import (
     check_file,
     json_option,
     naans_option,
-    network_option,
+    network_options,
     optional_database_option,
     policy_option,
 )
@@ -25,6 +25,7 @@ from ..output import Sheet, identifier
 if TYPE_CHECKING:
     from ...bindings.checks.audit import AuditFinding
     from ...identifiers.iri_policy import Profile
+    from ...webapp.tracing.client.allowed_addresses import Destinations
 
 _WIDTH = 18
 
@@ -58,7 +59,7 @@ _WIDTH = 18
     help="With --trace: the resolver prefix. 'registry' selects the known resolver of each identifier.  "
     "[default: the database for its own identifiers, https://n2t.net for others]",
 )
-@network_option
+@network_options(tracing=True)
 @policy_option("Also check names and targets against this IRI policy.")
 @optional_database_option
 def check_command(
@@ -71,7 +72,7 @@ def check_command(
     resume: str | None,
     pause: float,
     resolver: str | None,
-    networks: tuple[str, ...],
+    destinations: Destinations,
     profile: Profile | None,
     database: str | None,
 ) -> int:
@@ -120,7 +121,7 @@ def check_command(
             resume=resume,
             resolver=resolver,
             prefix=own[0] if own else None,
-            networks=networks,
+            destinations=destinations,
             pause=pause,
         )
     if file is not None or resume is not None or resolver is not None:

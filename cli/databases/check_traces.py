@@ -26,6 +26,7 @@ from ..progress import Progress
 
 if TYPE_CHECKING:
     from ...middleware import Bindings
+    from ...webapp.tracing.client.allowed_addresses import Destinations
     from ...webapp.tracing.own_names import OwnNames
 
 Form = Literal["text", "csv", "json"]
@@ -43,7 +44,7 @@ def check_by_trace(
     resume: str | None,
     resolver: str | None,
     prefix: str | None,
-    networks: tuple[str, ...],
+    destinations: Destinations,
     pause: float,
 ) -> int:
     """Resolve identifiers over HTTP, print the result of each one, and return the exit code of ``check --trace``.
@@ -51,7 +52,7 @@ def check_by_trace(
     - ``file`` contains one identifier a line. None: the names of ``database`` that are not withdrawn.
     - ``form``: "text", "csv" or "json". ``resume``: the file of the results, to continue after an interruption.
     - ``resolver``: the resolver prefix. None: ``database`` resolves its own names, and n2t.net all others.
-    - ``prefix``: the address of this site. ``networks``: private networks to which requests are allowed.
+    - ``prefix``: the address of this site. ``destinations``: the servers to which requests can be sent.
     - ``pause``: seconds between two requests to the same host.
     """
     from ...webapp.tracing.algorithm import TraceError, refused_trace, trace
@@ -64,10 +65,7 @@ def check_by_trace(
     if file is None and database is None:
         raise click.UsageError("no identifiers are given; give FILE, - or --database URL")
     stop = threading.Event()
-    try:
-        fetch = RetryAfter().wrap(GuardedClient(networks=networks, stop=stop))
-    except ValueError as error:
-        raise click.BadParameter(str(error), param_hint="--allow-network") from None
+    fetch = RetryAfter().wrap(GuardedClient.to(destinations, stop=stop))
     throttle = PerHostThrottle(pause, stop=stop)
 
     own: OwnNames | None = None

@@ -12,12 +12,13 @@ import click
 from .. import streams
 from ..bindings.stores import open_store
 from ..errors import DONE, NO, write
-from ..options import ALLOW_NETWORK, NETWORK_CODES, Number, WholeNumber, database_option, json_option, network_option
+from ..options import ALLOW_NETWORK, NETWORK_CODES, Number, WholeNumber, database_option, json_option, network_options
 from ..output import Sheet, Style, identifier
 from ..progress import Progress
 
 if TYPE_CHECKING:
     from ...webapp.links.model import State, TracedTarget
+    from ...webapp.tracing.client.allowed_addresses import Destinations
 
 _WIDTH = 9
 _STYLES: dict[State, Style] = {"works": "good", "moved": "warning", "refused": "warning", "unclear": "warning"}
@@ -44,7 +45,7 @@ _STYLES: dict[State, Style] = {"works": "good", "moved": "warning", "refused": "
 )
 @click.option("--prefix", metavar="URL", help="The address of this site, for targets that are paths.")
 @click.option("--recorded", is_flag=True, help="Print the recorded results, and trace nothing.")
-@network_option
+@network_options(tracing=True)
 @database_option
 def rounds_command(
     as_json: bool,
@@ -53,7 +54,7 @@ def rounds_command(
     pause: float,
     prefix: str | None,
     recorded: bool,
-    networks: tuple[str, ...],
+    destinations: Destinations,
     database: str,
 ) -> int:
     """Trace the target of each live name, and record the result with the time since when it is so.
@@ -82,12 +83,14 @@ def rounds_command(
     except PrefixError as error:
         raise click.BadParameter(error.message, param_hint="--prefix") from None
     with open_store(database) as bindings:
-        try:
-            one = Round(
-                bindings, older_than=timedelta(days=days), prefix=own, networks=networks, pause=pause, most=limit
-            )
-        except ValueError as error:
-            raise click.BadParameter(str(error), param_hint="--allow-network") from None
+        one = Round(
+            bindings,
+            older_than=timedelta(days=days),
+            prefix=own,
+            destinations=destinations,
+            pause=pause,
+            most=limit,
+        )
         report = _Report(as_json=as_json)
         if recorded:
             counts = Counter(one.links.count())

@@ -13,13 +13,14 @@ import click
 from .. import streams
 from ..bindings.stores import open_store, require_database
 from ..errors import DONE, NO, CommandError, store_errors, write
-from ..options import database_option, json_option, network_option
+from ..options import database_option, json_option, network_options
 from ..output import Sheet, counted, words
 from .trust import policy_file_option, trusted
 
 if TYPE_CHECKING:
     from ...bindings.log.witnesses.cosigning import Witnessing
     from ...bindings.storage.store import DatabaseStore
+    from ...webapp.tracing.client.allowed_addresses import Destinations
 
 _folder_option = click.option(
     "--dir",
@@ -95,7 +96,7 @@ def init_command(origin: str, key: Path | None, folder: Path, database: str) -> 
     show_envvar=True,
     help="Without the quorum of the policy: refuse to publish, or publish and print a warning.",
 )
-@network_option
+@network_options()
 @json_option
 @database_option
 def publish_command(
@@ -103,7 +104,7 @@ def publish_command(
     folder: Path,
     policy_file: str | None,
     quorum: str,
-    networks: tuple[str, ...],
+    destinations: Destinations,
     as_json: bool,
     database: str,
 ) -> int:
@@ -123,7 +124,7 @@ def publish_command(
     from ...bindings.log.notes.keys import encode
     from ...bindings.log.publishing import publish
 
-    witnessing = _witnessing(policy_file, quorum, networks)
+    witnessing = _witnessing(policy_file, quorum, destinations)
     with _opened(database, folder, imports=True) as store:
         done = publish(store, LogFolder(folder), _key_path(folder, key), witnessing)
     for name, reason in done.failures.items():
@@ -207,14 +208,14 @@ def recover_command(key: Path | None, folder: Path, as_json: bool, database: str
     return NO if found.lost_count else DONE
 
 
-def _witnessing(policy_file: str | None, quorum: str, networks: tuple[str, ...]) -> Witnessing | None:
+def _witnessing(policy_file: str | None, quorum: str, destinations: Destinations) -> Witnessing | None:
     policy = trusted(policy_file, None)
     if policy is None:
         return None
     from ...bindings.log.witnesses.cosigning import Witnessing
     from .remote import Client
 
-    return Witnessing(policy=policy, send=Client(networks).post, is_required=quorum == "require")
+    return Witnessing(policy=policy, send=Client(destinations).post, is_required=quorum == "require")
 
 
 def _entries(number: int) -> str:

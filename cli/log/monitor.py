@@ -11,7 +11,7 @@ import click
 
 from .. import streams
 from ..errors import DONE, NO, NO_INPUT, CommandError, write
-from ..options import check_file, network_option
+from ..options import check_file, network_options
 from ..output import Sheet, counted, words
 from ..progress import Progress
 from .remote import Client, RemoteLog, is_url, read_file
@@ -19,6 +19,7 @@ from .trust import policy_file_option, trusted, vkey_option
 
 if TYPE_CHECKING:
     from ...bindings.log.verification.monitor import LastSeen, LogSource, Monitor
+    from ...webapp.tracing.client.allowed_addresses import Destinations
 
 _MOST = 1_000
 """The number of problems that are printed."""
@@ -35,14 +36,14 @@ _MOST = 1_000
 )
 @policy_file_option
 @vkey_option
-@network_option
+@network_options()
 @click.option("--json", "as_json", is_flag=True, help="Print each problem as a line of JSON, then a summary.")
 def monitor_command(
     place: str,
     state_file: str | None,
     policy_file: str | None,
     vkey: str | None,
-    networks: tuple[str, ...],
+    destinations: Destinations,
     as_json: bool,
 ) -> int:
     """Read all entries of the log at URL or in DIR, compute all hashes again, and print each problem.
@@ -70,7 +71,7 @@ def monitor_command(
         )
     policy = policy or Policy(logs=[Party(key=last.key)] if last else [])
     count = 0
-    with closing(Client(networks)) as client, Progress("entries") as progress:
+    with closing(Client(destinations)) as client, Progress("entries") as progress:
         monitor = Monitor(source_of(place, client), policy, last, progress.count)
         for found in monitor.findings():
             count += 1

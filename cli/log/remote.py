@@ -7,12 +7,9 @@ is limited.
 from __future__ import annotations
 
 import time
-from collections.abc import Collection
 from contextlib import ExitStack
 from pathlib import Path
 from typing import NamedTuple
-
-import click
 
 from ...bindings.log.errors import LogError
 from ...bindings.log.folder import CHECKPOINT
@@ -21,6 +18,7 @@ from ...bindings.log.tree.tiles import ENTRIES, MAX_BUNDLE_BYTES, WIDTH, Tile
 from ...bindings.log.tree.tree import HASH_BYTES
 from ...identifiers.text import display
 from ...webapp.tracing.client import url as weburl
+from ...webapp.tracing.client.allowed_addresses import ANYWHERE, Destinations
 from ...webapp.tracing.client.connection import RESPONSE_BYTES, TraceConnection
 from ...webapp.tracing.client.deadline import Deadline
 from ...webapp.tracing.client.exchange import Exchange
@@ -45,17 +43,13 @@ class Reply(NamedTuple):
 
 
 class Client:
-    """Sends requests to public addresses, and to the ``networks`` in CIDR notation.
+    """Sends requests to these destinations.
 
-    A connection is kept for the next GET request to the same server, until :meth:`close`. Raises click.BadParameter for
-    a text that is not a network.
+    A connection is kept for the next GET request to the same server, until :meth:`close`.
     """
 
-    def __init__(self, networks: Collection[str] = ()) -> None:
-        try:
-            self._client = GuardedClient(networks=networks)
-        except ValueError as error:
-            raise click.BadParameter(str(error), param_hint="--allow-network") from None
+    def __init__(self, destinations: Destinations = ANYWHERE) -> None:
+        self._client = GuardedClient.to(destinations)
         self._kept: tuple[tuple[str, str, int], TraceConnection] | None = None
 
     def close(self) -> None:

@@ -11,13 +11,14 @@ import click
 
 from .. import streams
 from ..errors import DONE, NO, CommandError, read_name, write
-from ..options import network_option
+from ..options import network_options
 from ..output import Sheet, counted, words
 from .remote import Client, is_url, read_file
 from .trust import policy_file_option, trusted, vkey_option
 
 if TYPE_CHECKING:
     from ...bindings.log.verification.name_proof import ProvedEntry
+    from ...webapp.tracing.client.allowed_addresses import Destinations
 
 
 @click.command("verify-name", short_help="Verify a proof that a change of an identifier is in a log.")
@@ -30,14 +31,14 @@ if TYPE_CHECKING:
 )
 @policy_file_option
 @vkey_option
-@network_option
+@network_options()
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
 def verify_name_command(
     identifier: str,
     proof: str | None,
     policy_file: str | None,
     vkey: str | None,
-    networks: tuple[str, ...],
+    destinations: Destinations,
     as_json: bool,
 ) -> int:
     """Verify that a log contains a change of the identifier ID, without trust in the server that sent the proof.
@@ -70,7 +71,7 @@ def verify_name_command(
         if source == "-":
             content = streams.standard_input().read(MAX_BYTES + 1)
         elif is_url(source):
-            with closing(Client(networks)) as client:
+            with closing(Client(destinations)) as client:
                 content = client.get(source)
         else:
             content = read_file(source, MAX_BYTES)

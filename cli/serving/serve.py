@@ -36,6 +36,7 @@ from .sign_in import sign_in_options
 if TYPE_CHECKING:
     from ...identifiers.iri_policy import Profile
     from ...middleware import Bindings, Resolution
+    from ...webapp.tracing.client.allowed_addresses import Destinations
 
 _MAX_EXAMPLE = 100
 
@@ -216,6 +217,7 @@ def serve_command(
     if database and table:
         raise click.UsageError("--database and --bindings exclude each other")
     from ...webapp.app import MissingAssets
+    from ...webapp.tracing.client.allowed_addresses import Destinations, parse_networks
     from . import banner, server
 
     options = click.get_current_context().params
@@ -262,12 +264,13 @@ def serve_command(
                 # In a database of millions the count takes seconds. It must not delay the first answer.
                 Thread(target=_warn_of_served, args=(bindings,), name="ararat-served", daemon=True).start()
 
-        with _rounds(rounds, bindings, prefix or address, networks):
+        known = Destinations(parse_networks(networks), parse_networks(options["denied_networks"]), trace_elsewhere)
+        with _rounds(rounds, bindings, prefix or address, known):
             server.run(app, listener, ready)
 
 
 @contextmanager
-def _rounds(days: float | None, bindings: Bindings, prefix: str, networks: tuple[str, ...]) -> Iterator[None]:
+def _rounds(days: float | None, bindings: Bindings, prefix: str, known: Destinations) -> Iterator[None]:
     """Trace the targets in a thread while the server runs."""
     if days is None:
         yield
@@ -279,7 +282,7 @@ def _rounds(days: float | None, bindings: Bindings, prefix: str, networks: tuple
     stop = Event()
 
     def new_round() -> Round:
-        return Round(bindings, older_than=timedelta(days=days), prefix=prefix, networks=networks, stop=stop)
+        return Round(bindings, older_than=timedelta(days=days), prefix=prefix, destinations=known, stop=stop)
 
     Thread(target=run_continuously, args=(new_round, stop), name="ararat-rounds", daemon=True).start()
     try:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import errno
 import logging
+import re
 import select
 import signal
 import socket
@@ -286,16 +287,23 @@ def run(app: WSGIApplication, listener: socket.socket, ready: Callable[[], None]
     raise SystemExit(0)
 
 
-class _Parser(HTTPRequestParser):
-    """A parser that refuses a request with both Content-Length and Transfer-Encoding (RFC 9112, section 6.1).
+_CODINGS = re.compile(rb"^transfer-encoding[ \t]*:", re.IGNORECASE | re.MULTILINE)
 
-    waitress 3.0 reads the next request on the connection, which a proxy can have taken for the body.
+
+class _Parser(HTTPRequestParser):
+    """A parser that refuses a request whose end is not certain (RFC 9112, section 6.1), and closes its connection.
+
+    waitress 3.0 reads the next request on the connection, which a proxy can have taken for the body. In HTTP/1.0 it
+    ignores Transfer-Encoding.
     """
 
     def parse_header(self, header_plus: bytes) -> None:
         super().parse_header(header_plus)
-        if self.chunked and "CONTENT_LENGTH" in self.headers:
-            raise ParsingError("Content-Length and Transfer-Encoding in one request")
+        if self.version not in ("1.0", "1.1"):
+            raise ParsingError("the version of HTTP is not 1.0 or 1.1")
+        codings = _CODINGS.findall(header_plus)
+        if codings and (self.version == "1.0" or len(codings) > 1 or "CONTENT_LENGTH" in self.headers):
+            raise ParsingError("Transfer-Encoding in HTTP/1.0, twice, or together with Content-Length")
 
 
 class _Channel(HTTPChannel):

@@ -7,6 +7,7 @@ and kept for :data:`KEPT_SECONDS`. Only signatures with a public key are accepte
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
@@ -20,6 +21,7 @@ from joserfc.jwk import KeySet
 from joserfc.jws import JWSRegistry
 from requests.exceptions import RequestException
 
+from ..tracing.client.allowed_addresses import Network
 from .transport import LimitedAdapter
 
 ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
@@ -50,6 +52,7 @@ class OpenID:
 
     - ``issuer``: the URL of the provider, as in its metadata; https, or http on a loopback address.
     - ``client_id``, ``client_secret``: those of the registration. The secret is None for a public client.
+    - ``denied_networks``: networks to which no request is sent; :func:`~ararat.webapp.create_app` sets its own.
     - ``title``: the text of the link on the sign-in page; the default is the host of the issuer.
 
     Raises ValueError for another issuer.
@@ -59,6 +62,7 @@ class OpenID:
     client_id: str
     client_secret: str | None = field(default=None, repr=False)
     title: str = ""
+    denied_networks: Sequence[Network] = ()
     _metadata: tuple[dict[str, Any], float] | None = field(default=None, init=False, repr=False)
     _keys: KeySet | None = field(default=None, init=False, repr=False)
 
@@ -171,7 +175,7 @@ class OpenID:
         # The proxies and the credentials of the environment are for other requests.
         session.trust_env = False
         for scheme in ("https://", "http://"):
-            session.mount(scheme, LimitedAdapter())
+            session.mount(scheme, LimitedAdapter(self.denied_networks))
         return session
 
 

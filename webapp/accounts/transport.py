@@ -7,6 +7,7 @@ the server permanently. An endless or compressed body would fill the memory.
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from contextlib import closing
 from typing import Any
 
@@ -17,6 +18,7 @@ from requests.models import PreparedRequest, Response
 from requests.structures import CaseInsensitiveDict
 
 from ..tracing.client import url as weburl
+from ..tracing.client.allowed_addresses import Network
 from ..tracing.client.deadline import Deadline
 from ..tracing.client.exchange import Exchange
 from ..tracing.client.http_client import GuardedClient
@@ -37,9 +39,15 @@ _OWN_FIELDS = frozenset({"accept-encoding", "connection", "content-length", "hos
 class LimitedAdapter(BaseAdapter):
     """A transport of requests: direct connections, no content codings, and the CA certificates of the system.
 
+    ``denied`` are networks to which no request is sent.
+
     :meth:`send` raises only exceptions of requests: a failure, a time above :data:`SECONDS`, or a response above
     :data:`MAX_BYTES` is a ConnectionError.
     """
+
+    def __init__(self, denied: Sequence[Network] = ()) -> None:
+        super().__init__()
+        self._denied = denied
 
     def send(self, request: PreparedRequest, *args: Any, **kwargs: Any) -> Response:
         """Send a request, and return its response with its body. The parameters of requests have no effect."""
@@ -51,7 +59,9 @@ class LimitedAdapter(BaseAdapter):
         content: Any = request.body.encode() if isinstance(request.body, str) else request.body
         deadline = Deadline(time.monotonic() + SECONDS, what="this request")
         try:
-            with closing(GuardedClient(networks=_ALL_NETWORKS).connect(url, deadline)) as connection:
+            with closing(
+                GuardedClient(networks=_ALL_NETWORKS, denied=self._denied).connect(url, deadline)
+            ) as connection:
                 connection.bytes_left = MAX_BYTES
                 exchange = Exchange(connection, request.method or "GET", url, fields, content)
                 header, body = exchange.header(), exchange.body()

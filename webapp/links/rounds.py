@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from ...bindings.names.errors import BindingsUnavailable
 from ..tracing.algorithm import trace
 from ..tracing.bulk import trace_all
+from ..tracing.client.allowed_addresses import ANYWHERE, Destinations
 from ..tracing.client.http_client import GuardedClient
 from ..tracing.limits.retry_after import RetryAfter
 from ..tracing.limits.throttle import PausableClock, PerHostThrottle
@@ -40,7 +41,7 @@ class Round:
 
     - ``older_than``: trace the targets that were last traced before this time.
     - ``prefix``: the address of the site, for targets that are paths.
-    - ``networks``: private networks in CIDR notation that may be requested.
+    - ``destinations``: the servers to which requests can be sent. Targets elsewhere stay unclear.
     - ``pause``: the seconds between two requests to one host.
     - ``most``: the maximum number of traces, or None.
     - ``stop``: ends the round when it is set. The results so far stay.
@@ -52,7 +53,7 @@ class Round:
         *,
         older_than: timedelta,
         prefix: str | None = None,
-        networks: Sequence[str] = (),
+        destinations: Destinations = ANYWHERE,
         pause: float = 1.0,
         most: int | None = None,
         stop: threading.Event | None = None,
@@ -63,7 +64,7 @@ class Round:
         self._older_than = older_than
         self._most = most
         self._own = OwnNames(bindings, prefix)
-        self._fetch = _retry_after.wrap(GuardedClient(networks=networks, stop=self.stop))
+        self._fetch = _retry_after.wrap(GuardedClient.to(destinations, stop=self.stop))
         self._throttle = PerHostThrottle(pause, stop=self.stop)
 
     def run(self, progress: Callable[[TracedTarget], object] | None = None) -> Counter[State]:

@@ -99,7 +99,11 @@ def test_a_policy_states_the_quorum(ararat, published, tmp_path):
         (("ark:12345/doc", "--proof", "-", "--policy", "missing"), 66, "cannot be read"),
         (("doc", "--proof", "-", "--vkey", "KEY"), 2, "not a valid identifier"),
         (("ark:12345/doc", "--proof", "http://[/", "--vkey", "KEY"), 1, "is not the URL of a file"),
-        (("ark:12345/doc", "--proof", "-", "--vkey", "KEY", "--allow-network", "x"), 1, "not proved"),
+        (
+            ("ark:12345/doc", "--proof", "-", "--vkey", "KEY", "--allow-network", "x"),
+            64,
+            "not a network in CIDR notation",
+        ),
         (("ark:12345/doc", "--proof", "-", "--vkey", "KEY"), 1, "does not begin with c2sp.org/tlog-proof@v1"),
     ],
 )

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from waitress.adjustments import Adjustments
 
 from ararat.cli.serving import server as serve
 from tests.wrapping import unwrapped
@@ -91,6 +92,29 @@ def test_a_request_with_two_lengths_is_refused_and_the_connection_closed(ararat_
                 received = answers.read()
     assert received.startswith(b"HTTP/1.1 400 ")
     assert received.count(b"HTTP/1.1 ") == 1
+
+
+CHUNKED = "Transfer-Encoding: chunked\r\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "fields", "is_refused"),
+    [
+        pytest.param("POST / HTTP/1.1", CHUNKED, False, id="chunked"),
+        pytest.param("POST / HTTP/1.1", "Content-Length: 5\r\n", False, id="length"),
+        pytest.param("GET / HTTP/1.0", "", False, id="http-1.0"),
+        pytest.param("POST / HTTP/1.0", CHUNKED + "Connection: keep-alive\r\n", True, id="chunked-in-http-1.0"),
+        pytest.param("POST / HTTP/1.1", CHUNKED * 2, True, id="chunked-twice"),
+        pytest.param("POST / HTTP/1.1", CHUNKED + CHUNKED.lower(), True, id="chunked-twice-in-two-cases"),
+        pytest.param("POST / HTTP/1.1", "Content-Length: 5\r\n" + CHUNKED, True, id="two-lengths"),
+        pytest.param("GET / HTTP/9.9", "", True, id="unknown-version"),
+        pytest.param("GET /", "", True, id="no-version"),
+    ],
+)
+def test_a_request_whose_end_is_not_certain_is_refused(line: str, fields: str, is_refused: bool) -> None:
+    parser = serve._Parser(Adjustments())
+    parser.received(f"{line}\r\nHost: localhost\r\n{fields}\r\n".encode())
+    assert (parser.error is not None) == is_refused
 
 
 def test_header_fields_of_a_client_do_not_change_the_mount_point(ararat_server: Any) -> None:

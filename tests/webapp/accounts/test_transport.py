@@ -11,6 +11,7 @@ import time
 import pytest
 import requests
 
+from ararat.webapp import create_app
 from ararat.webapp.accounts import transport
 from ararat.webapp.accounts.openid import NotConfirmed, OpenID, ProviderUnavailable
 from ararat.webapp.accounts.transport import LimitedAdapter
@@ -128,3 +129,10 @@ def test_an_answer_with_an_invalid_token_is_not_confirmed(serve, document):
     provider._metadata = {"token_endpoint": token, "jwks_uri": token}, time.monotonic() + 60
     with pytest.raises(NotConfirmed):
         provider.subject(redirect_uri="https://a.example", code="c", nonce="n", verifier="v" * 43)
+
+
+def test_no_request_is_sent_to_a_denied_network(serve):
+    provider = OpenID(issuer=serve(OK + b"\r\n{}"), client_id="a")
+    create_app(prefix="https://r.example", openid=provider, denied_networks=["127.0.0.0/8"])
+    with pytest.raises(ProviderUnavailable, match="not allowed"):
+        provider.authorization_url(redirect_uri="https://r.example/", state="s", nonce="n", verifier="v" * 43)

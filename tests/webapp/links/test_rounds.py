@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import http.server
+import socket
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -17,8 +19,9 @@ from ararat.middleware import Bindings
 from ararat.webapp.links.model import State, TracedTarget
 from ararat.webapp.links.rounds import Round, run_continuously
 from ararat.webapp.links.store import Links
+from ararat.webapp.tracing.client.allowed_addresses import Destinations, parse_networks
 
-NETWORK = ("127.0.0.0/8",)
+LOOPBACK = Destinations(parse_networks(["127.0.0.0/8"]))
 STATUSES = {"/ok": 200, "/moved": 301, "/refused": 403, "/gone": 404, "/elsewhere": 302}
 
 
@@ -60,7 +63,7 @@ def bound(bindings: Bindings, site: http.server.ThreadingHTTPServer) -> Bindings
 
 
 def run(bindings: Bindings, **options) -> dict[State, int]:
-    return dict(Round(bindings, older_than=timedelta(), networks=NETWORK, pause=0, **options).run())
+    return dict(Round(bindings, older_than=timedelta(), destinations=LOOPBACK, pause=0, **options).run())
 
 
 def states(bindings: Bindings) -> dict[str, str]:
@@ -152,13 +155,13 @@ def test_a_result_for_another_target_is_not_shown(bound: Bindings) -> None:
 
 def test_a_round_traces_only_what_is_due(bound: Bindings) -> None:
     assert sum(run(bound, most=2).values()) == 2
-    counts = Round(bound, older_than=timedelta(days=1), networks=NETWORK, pause=0).run()
+    counts = Round(bound, older_than=timedelta(days=1), destinations=LOOPBACK, pause=0).run()
     assert counts.total() == len(EXPECTED) - 2
-    assert Round(bound, older_than=timedelta(days=1), networks=NETWORK, pause=0).run().total() == 0
+    assert Round(bound, older_than=timedelta(days=1), destinations=LOOPBACK, pause=0).run().total() == 0
 
 
 def test_a_stopped_round_keeps_its_results(bound: Bindings) -> None:
-    one = Round(bound, older_than=timedelta(), networks=NETWORK, pause=0)
+    one = Round(bound, older_than=timedelta(), destinations=LOOPBACK, pause=0)
     counts = one.run(lambda link: one.stop.set())
     assert 1 <= counts.total() <= len(EXPECTED)
     assert sum(one.links.count().values()) == counts.total()
@@ -214,3 +217,35 @@ def test_the_command_prints_what_does_not_work(
     assert CliRunner().invoke(main.main, options).stdout == "0 traced.\n"
     recorded = CliRunner().invoke(main.main, [*options, "--recorded", "--json"])
     assert (recorded.exit_code, '"state": "dead"' in recorded.stdout, "/ok" in recorded.stdout) == (1, True, False)
+
+
+@pytest.mark.parametrize(
+    "refused",
+    [
+        pytest.param(replace(LOOPBACK, denied=parse_networks(["127.0.0.1"])), id="denied"),
+        pytest.param(replace(LOOPBACK, elsewhere=False), id="not-elsewhere"),
+    ],
+)
+def test_a_round_sends_no_request_to_a_refused_host(bindings: Bindings, refused: Destinations) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        bindings.bind("ark:12345/x", f"http://127.0.0.1:{listener.getsockname()[1]}/internal")
+        assert Round(bindings, older_than=timedelta(), destinations=refused, pause=0).run() == {"unclear": 1}
+        listener.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            listener.accept()
+
+
+@pytest.mark.parametrize("option", [("--deny-network", "127.0.0.1/32"), ("--no-trace-elsewhere",)], ids=" ".join)
+@pytest.mark.parametrize("command", [("rounds",), ("check", "--trace")], ids=" ".join)
+def test_the_commands_send_no_request_to_a_refused_host(
+    tmp_path: Path, open_store: Callable[..., Bindings], command: tuple[str, ...], option: tuple[str, ...]
+) -> None:
+    url = f"sqlite:///{tmp_path / 'b.sqlite'}"
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        open_store(url).bind("ark:12345/x", f"http://127.0.0.1:{listener.getsockname()[1]}/internal")
+        given = [*command, "--database", url, "--prefix", "https://r.example", "--allow-network", "127.0.0.0/8"]
+        done = CliRunner().invoke(main.main, [*given, *option])
+        assert done.exit_code in (0, 1), done.output
+        listener.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            listener.accept()

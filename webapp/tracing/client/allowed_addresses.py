@@ -18,6 +18,23 @@ Network = IPv4Network | IPv6Network
 
 
 @dataclass(frozen=True, slots=True)
+class Destinations:
+    """The servers to which an operator lets this program send requests. All functions that send some have this object.
+
+    - ``networks``: private networks that are allowed. ``denied``: networks that are not, even inside ``networks``.
+    - ``elsewhere``: whether a trace can leave this site.
+    """
+
+    networks: tuple[Network, ...] = ()
+    denied: tuple[Network, ...] = ()
+    elsewhere: bool = True
+
+
+ANYWHERE = Destinations()
+"""All public addresses."""
+
+
+@dataclass(frozen=True, slots=True)
 class Range:
     """A range of IP addresses, the name of its purpose, such as "loopback", and the RFC that defines it."""
 

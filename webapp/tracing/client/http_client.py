@@ -16,11 +16,12 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from ipaddress import ip_address
+from typing import Any, Self
 
 from ....identifiers.text import display
 from ..hop import USER_AGENT, AddressBlocked, HopFailed, HopResponse
 from . import url as weburl
-from .allowed_addresses import Address, Network, name_verdict, parse_networks, verdict
+from .allowed_addresses import Address, Destinations, Network, name_verdict, parse_networks, verdict
 from .connection import TraceConnection, open_socket
 from .deadline import Deadline
 from .dns import Lookups
@@ -53,6 +54,7 @@ class GuardedClient:
     - ``networks``: ranges in CIDR notation that the operator allows. The rules for addresses, names and ports do not
       apply to them.
     - ``denied``: ranges that the operator refuses, even inside ``networks``.
+    - ``elsewhere``: whether requests are sent at all. If not, each call fails with the code "not-asked".
     - ``ports``: the ports that are allowed everywhere.
     - ``nat64``: whether this network has DNS64 (RFC 6147).
     - ``tls``: replaces the default TLS context.
@@ -64,7 +66,7 @@ class GuardedClient:
     - ``stop``: ends every wait when it is set.
 
     Raises ValueError for a text that is not a network. A call raises only :class:`~.hop.HopFailed`, with any code
-    except "site-error" and "not-asked".
+    except "site-error".
     """
 
     def __init__(
@@ -72,6 +74,7 @@ class GuardedClient:
         *,
         networks: Iterable[str | Network] = (),
         denied: Iterable[str | Network] = (),
+        elsewhere: bool = True,
         ports: Iterable[int] = (80, 443),
         nat64: bool = False,
         tls: ssl.SSLContext | None = None,
@@ -90,6 +93,7 @@ class GuardedClient:
         self._tls = tls or tls_context()
         self._networks = parse_networks(networks)
         self._denied = parse_networks(denied)
+        self._elsewhere = elsewhere
         self._ports = frozenset(ports)
         self._nat64 = nat64
         self._lookup_seconds = lookup_seconds
@@ -102,8 +106,16 @@ class GuardedClient:
         self._report = report
         self._stop = stop
 
+    @classmethod
+    def to(cls, destinations: Destinations, **more: Any) -> Self:
+        """Return a client that reaches these destinations. ``more`` are the other arguments of the class."""
+        networks, denied = destinations.networks, destinations.denied
+        return cls(networks=networks, denied=denied, elsewhere=destinations.elsewhere, **more)
+
     def __call__(self, method: str, url: str, deadline: float) -> HopResponse:
         """Send one request; see :data:`~.hop.Fetch`."""
+        if not self._elsewhere:
+            raise HopFailed("not-asked")
         try:
             parsed = weburl.parse(url)
         except weburl.BadURL as error:
