@@ -144,8 +144,9 @@ ALLOW_NETWORK = "To allow other hosts or ports, give their network, for example 
 def network_options(*, tracing: bool = False) -> Callable[..., Any]:
     """Return the options for the servers to which a command sends requests.
 
-    The parameter ``destinations`` of the command is a :class:`~ararat.webapp.tracing.client.allowed_addresses.\
-Destinations`. With ``tracing``, there is also the option to send no requests to other hosts.
+    The parameter ``destinations`` of the command contains them
+    (:mod:`~ararat.webapp.tracing.client.allowed_addresses`). With ``tracing``, there is also the option to send no
+    requests to other hosts.
     """
     allow: Any = click.option(
         "--allow-network", "networks", metavar="CIDR", multiple=True, envvar="ARARAT_ALLOW_NETWORK", show_envvar=True,

@@ -48,7 +48,8 @@ _SHARES: dict[Work, int] = {
     "downloads": 4,
     "feeds": 4,
 }
-_MAX_SIGN_INS = 8
+# Further limits: a check of a password needs memory, and a feed processor time.
+_MOST: dict[Work, int] = {"sign-ins": 8, "feeds": 4}
 _KEPT_FREE = 2
 _PAUSE_SECONDS = 0.01
 
@@ -100,8 +101,7 @@ class ThreadSlots:
 
     def limit(self, work: Work) -> int:
         """Return the maximum number of threads that one kind of work holds, at least 1."""
-        most = max(1, self.number // _SHARES[work])
-        return min(most, _MAX_SIGN_INS) if work == "sign-ins" else most
+        return min(max(1, self.number // _SHARES[work]), _MOST.get(work, self.number))
 
     def in_use(self, work: Work | None = None) -> int:
         """Return the number of occupied slots of one kind of work, or of all kinds."""

@@ -266,7 +266,7 @@ def serve_command(
 
         known = Destinations(parse_networks(networks), parse_networks(options["denied_networks"]), trace_elsewhere)
         with _rounds(rounds, bindings, prefix or address, known):
-            server.run(app, listener, ready)
+            server.run(app, listener, ready, trusted_proxies=options["trusted_proxies"])
 
 
 @contextmanager

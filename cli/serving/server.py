@@ -8,12 +8,14 @@ application answers it.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import logging
 import re
 import select
 import signal
 import socket
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -26,6 +28,7 @@ from waitress.parser import HTTPRequestParser, ParsingError
 from waitress.server import create_server
 from werkzeug.middleware.dispatcher import DispatcherMiddleware
 
+from ...bindings.system.concurrency import client_key
 from ...bindings.system.thread_slots import slots
 from ...middleware import ResolverMiddleware
 from ...middleware.resolution.settings import SCHEMES
@@ -37,6 +40,15 @@ from ...webapp.trusted_proxy import SECRET_FIELD, ForwardedFields, ProxySecret
 from .demo import MOUNT, create_demo
 from .logs import FOR_SERVERS, log_plainly
 from .mount import MountedWSGI, Mounts
+
+try:
+    from fcntl import ioctl
+    from termios import TIOCOUTQ
+
+    _UNSENT: int | None = TIOCOUTQ
+except ImportError:  # Windows
+    ioctl: Any = None
+    _UNSENT = None
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -74,8 +86,22 @@ MAX_BODY = 16 * 2**20
 MAX_UNREAD = 64 * 2**20
 """The size of the output buffer of a connection in bytes. Only a longer answer holds a thread."""
 
+HEAD_SECONDS = 15
+"""The time in which a client must send the request line and the header fields."""
+
+LEAST_RATE = 256
+"""The octets per second that a client must send of a body, or read of an answer that waits for it."""
+
+SLOW_SECONDS = 10
+"""The time after which :data:`LEAST_RATE` applies."""
+
 UNREAD_SECONDS = 120
-"""A connection is closed after this time if its client reads nothing of an answer. Its thread is free then."""
+"""A connection is closed after this time if its client reads nothing of an answer, also after it has read much."""
+
+CONNECTIONS_EACH = 100
+"""The maximum number of connections of one client address, or of a /56 of IPv6."""
+
+_KEPT_FREE = 50
 
 GRACE_SECONDS = 8
 """The seconds that a stopping server waits for running answers. Streams end at once."""
@@ -243,10 +269,11 @@ def address_of(listener: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def run(app: WSGIApplication, listener: socket.socket, ready: Callable[[], None]) -> None:
+def run(app: WSGIApplication, listener: socket.socket, ready: Callable[[], None], *, trusted_proxies: int = 0) -> None:
     """Serve ``app`` on ``listener`` until a signal such as SIGTERM or SIGINT arrives, then raise SystemExit.
 
-    ``ready`` is called when the server listens. At the end, open streams stop at once and other answers have
+    ``ready`` is called when the server listens. With ``trusted_proxies`` all connections are those of the proxy, so one
+    address can have any number. At the end, open streams stop at once and other answers have
     :data:`GRACE_SECONDS` to finish.
     """
     log_plainly(FOR_SERVERS)
@@ -271,7 +298,10 @@ def run(app: WSGIApplication, listener: socket.socket, ready: Callable[[], None]
         server_name=str(listener.getsockname()[0]),
         ident=None,
     )
-    server.channel_class = _Channel
+    server.channel_class = Channel
+    if not trusted_proxies:
+        # The connections by the addresses of their clients.
+        server.by_client = {}
     # The main thread only waits for signals, so that a signal never interrupts the loop of the server.
     serving = threading.Thread(target=server.run, name="ararat-server", daemon=True)
     try:
@@ -306,27 +336,159 @@ class _Parser(HTTPRequestParser):
             raise ParsingError("Transfer-Encoding in HTTP/1.0, twice, or together with Content-Length")
 
 
-class _Channel(HTTPChannel):
+class Pace:
+    """The time by which a client must send or read more octets: at first :data:`SLOW_SECONDS`, then as its octets take
+    at :data:`LEAST_RATE`. It is at most ``most`` seconds away.
+
+    >>> pace = Pace(0.0, most=30)
+    >>> pace.move(512, 1.0)
+    >>> pace.deadline
+    12.0
+    """
+
+    def __init__(self, now: float, most: float) -> None:
+        self._most = most
+        self.deadline = now + min(SLOW_SECONDS, most)
+
+    def move(self, octets: int, now: float) -> None:
+        """Count octets that were sent or read at this time."""
+        self.deadline = min(now + self._most, self.deadline + octets / LEAST_RATE)
+
+
+class Channel(HTTPChannel):
+    """A connection that is closed if its client sends or reads too slowly, or has too many others."""
+
     parser_class = _Parser
+    octets = 0
+    _is_closed = False
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self._unread: tuple[float, float] | None = None  # the last activity, and when it was first seen with output
+    def __init__(self, server: Any, *args: Any, **kwargs: Any) -> None:
+        super().__init__(server, *args, **kwargs)
+        self.began = time.monotonic()
+        self._head: float | None = self.began  # when the head began to be expected; None outside of a head
+        self._body: Pace | None = None
+        self._answer: Pace | None = None
+        self._read = 0
+        self._is_closed = self._is_refused = False
+        self._limit_client()
 
-    def writable(self) -> bool:
-        """Return whether the channel has output. Close it if its client has read nothing for some time.
+    def received(self, data: bytes) -> bool:
+        now, before = time.monotonic(), self.request
+        self.octets += len(data)
+        result = super().received(data)
+        request = self.request
+        if request is None:
+            self._head = self._body = None
+        elif not request.headers_finished:
+            self._body = None
+            if self._head is None or (request is not before and before is not None):
+                self._head = now
+        elif self._body is None or request is not before:
+            self._head, self._body = None, Pace(now, SLOW_SECONDS)
+        else:
+            self._body.move(len(data), now)
+        return result
+
+    def send(self, data: bytes, do_close: bool = True) -> int:
+        sent = super().send(data, do_close)
+        self.octets += sent
+        return sent
+
+    def readable(self) -> bool:
+        """Return whether the channel waits for input. Close it if its client is too slow.
+
+        The loop of waitress calls it at least once a second, before it waits for events. A channel that is closed later
+        would leave its events to a new connection with the same file descriptor.
 
         waitress would wait for such a client forever, and so would a thread whose answer is not complete.
         """
-        now = time.monotonic()
-        if not self.total_outbufs_len:
-            self._unread = None
-        elif self._unread is None or self._unread[0] != self.last_activity:
-            self._unread = self.last_activity, now
-        elif now - self._unread[1] > UNREAD_SECONDS:
+        if not self._is_closed and (self._is_refused or self._is_too_slow(time.monotonic())):
             self.handle_close()
+        return not self._is_closed and super().readable()
+
+    def writable(self) -> bool:
+        return not self._is_closed and super().writable()
+
+    def handle_close(self) -> None:
+        self._is_closed = True
+        super().handle_close()
+
+    def _is_too_slow(self, now: float) -> bool:
+        if self.total_outbufs_len:
+            if self._is_read_slowly(now):
+                return True
+        else:
+            self._answer = None
+        if self.requests or self.total_outbufs_len:
+            # Nothing is read from the client meanwhile.
+            self._head = None if self._head is None else now
+            self._body = None if self._body is None else Pace(now, SLOW_SECONDS)
             return False
-        return super().writable()
+        if self._head is not None and now > self._head + HEAD_SECONDS:
+            return True
+        return self._body is not None and now > self._body.deadline
+
+    def del_channel(self, map: Any = None) -> None:
+        super().del_channel(map)
+        channels = getattr(self.server, "by_client", None)
+        if channels is not None and (own := channels.get(self._client)):
+            own.discard(self)
+            if not own:
+                del channels[self._client]
+
+    @property
+    def is_unfinished(self) -> bool:
+        """Whether the client must still send or read something."""
+        return self._head is not None or self._body is not None or bool(self.total_outbufs_len)
+
+    def slowness(self, now: float) -> tuple[bool, bool, bool, float, float]:
+        """Return a key by which the slowest connection is the first."""
+        age = now - self.began
+        return bool(self.requests), not self.is_unfinished, age < 1, self.octets / max(age, 1.0), self.began
+
+    @property
+    def _client(self) -> str:
+        return client_key(str(self.addr[0]))
+
+    def _is_read_slowly(self, now: float) -> bool:
+        # Octets that the system has taken were not yet read.
+        read = self.octets - self._unsent()
+        if self._answer is None:
+            self._answer = Pace(now, UNREAD_SECONDS)
+        else:
+            self._answer.move(max(0, read - self._read), now)
+        self._read = max(read, self._read)
+        return now > self._answer.deadline
+
+    def _unsent(self) -> int:
+        """Return the octets in the buffer of the system that the client has not acknowledged; 0 if it is unknown."""
+        if _UNSENT is None:
+            return 0
+        with contextlib.suppress(OSError):
+            return int.from_bytes(ioctl(self.socket, _UNSENT, bytes(4)), sys.byteorder)
+        return 0
+
+    def _limit_client(self) -> None:
+        """Close the slowest connection of a client that has too many, or of the one with most if there are too many."""
+        clients: dict[str, set[Any]] | None = getattr(self.server, "by_client", None)
+        if clients is None:
+            return
+        own = clients.setdefault(self._client, set())
+        own.add(self)
+        if len(own) > CONNECTIONS_EACH:
+            crowd = own
+        elif sum(map(_size, clients.values())) > self.adj.connection_limit - _KEPT_FREE:
+            crowd = max(clients.values(), key=_size)
+        else:
+            return
+        now = time.monotonic()
+        others = [each for each in crowd if each is not self and not each._is_refused]
+        if others:
+            min(others, key=lambda each: each.slowness(now))._is_refused = True
+
+
+def _size(channels: set[Any]) -> int:
+    return len(channels)
 
 
 class Stoppable:

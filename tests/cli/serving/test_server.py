@@ -374,3 +374,153 @@ def test_an_answer_that_is_not_a_stream_is_not_changed() -> None:
         return answer
 
     assert serve.Stoppable(app)({}, lambda *_: lambda _octets: None) is answer  # type: ignore[arg-type]
+
+
+# Slow clients ---------------------------------------------------------------------------------------------------------
+
+LIMITED = """
+import sys
+from ararat.cli.serving import server
+
+server.HEAD_SECONDS = server.SLOW_SECONDS = 1
+server.UNREAD_SECONDS = 2
+server.CONNECTIONS_EACH = 5
+
+def application(environ, start_response):
+    length = int(environ["PATH_INFO"][1:] or 0)
+    start_response("200 OK", [("Content-Type", "text/plain"), ("Content-Length", str(length))])
+    return [b"x" * length]
+
+listener = server.listen("127.0.0.1", 0)
+print(server.address_of(listener), flush=True)
+server.run(application, listener, lambda: print("ready", flush=True), trusted_proxies=int(sys.argv[1]))
+"""
+
+
+@pytest.fixture
+def limited(start_server: Callable[..., Any]) -> Iterator[Callable[..., Any]]:
+    """limited(proxies) starts a server with short limits, and returns a function that connects from an address."""
+    with contextlib.ExitStack() as stack:
+
+        def start(proxies: int = 0) -> Callable[[str, bytes], socket.socket]:
+            server = start_server([sys.executable, "-c", LIMITED, str(proxies)])
+            server.port = int(server.wait_for(r"http://127\.0\.0\.1:(\d+)"))
+            server.wait_for("ready")
+            stack.callback(server.stop)
+
+            def connect(address: str, sent: bytes) -> socket.socket:
+                connection = stack.enter_context(socket.socket())
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+                connection.settimeout(10)
+                connection.bind((address, 0))
+                connection.connect(("127.0.0.1", server.port))
+                connection.sendall(sent)
+                return connection
+
+            return connect
+
+        yield start
+
+
+def is_closed(connection: socket.socket) -> bool:
+    """Return whether the server closes a connection without an answer, while it sends a byte each tenth of a second."""
+    for _ in range(80):
+        try:
+            connection.settimeout(0.1)
+            if not connection.recv(1):
+                return True
+        except TimeoutError:
+            with contextlib.suppress(OSError):
+                connection.send(b"a")
+        except OSError:
+            return True
+    return False
+
+
+HEAD = b"GET /0 HTTP/1.1\r\nHost: localhost\r\n"
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        pytest.param(b"", id="silent"),
+        pytest.param(HEAD + b"X: ", id="head"),
+        pytest.param(HEAD.replace(b"GET", b"POST") + b"Content-Length: 100000\r\n\r\n", id="body"),
+    ],
+)
+def test_a_connection_of_a_slow_client_is_closed(limited: Any, sent: bytes) -> None:
+    connect = limited()
+    slow = connect("127.0.0.1", sent)
+    assert connect("127.0.0.2", HEAD + b"\r\n").recv(15) == b"HTTP/1.1 200 OK"
+    assert is_closed(slow)
+
+
+def test_a_connection_of_a_client_that_reads_a_few_octets_is_closed(limited: Any) -> None:
+    slow = limited()("127.0.0.1", HEAD.replace(b"/0", b"/50000000") + b"\r\n")
+    received = 0
+    for _ in range(50):
+        received += len(slow.recv(1))
+        time.sleep(0.1)
+    with contextlib.suppress(ConnectionResetError):
+        while octets := slow.recv(65536):
+            received += len(octets)
+    assert received < 50_000_000
+
+
+def test_the_slowest_connection_of_a_client_with_too_many_is_closed(limited: Any) -> None:
+    connect = limited()
+    held = [connect("127.0.0.1", b"") for _ in range(5)]
+    assert connect("127.0.0.1", HEAD + b"\r\n").recv(15) == b"HTTP/1.1 200 OK"
+    held[0].settimeout(0.9)
+    assert held[0].recv(1) == b""
+    held[1].settimeout(0.1)
+    with pytest.raises(TimeoutError):
+        held[1].recv(1)
+
+
+def test_a_proxy_can_have_any_number_of_connections(limited: Any) -> None:
+    connect = limited(1)
+    held = [connect("127.0.0.1", b"") for _ in range(10)]
+    for connection in held:
+        connection.sendall(HEAD + b"\r\n")
+        assert connection.recv(15) == b"HTTP/1.1 200 OK"
+
+
+def test_octets_give_a_client_time_at_the_least_rate() -> None:
+    pace = serve.Pace(100.0, most=30)
+    assert pace.deadline == 100 + serve.SLOW_SECONDS
+    pace.move(2 * serve.LEAST_RATE, 105.0)
+    assert pace.deadline == 102 + serve.SLOW_SECONDS
+    pace.move(10**9, 106.0)
+    assert pace.deadline == 136
+
+
+@pytest.mark.long
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("beginning", [b"", HEAD, HEAD.replace(b"GET", b"POST") + b"Content-Length: 100000\r\n\r\n"])
+@pytest.mark.parametrize("addresses", [1, 40])
+def test_two_thousand_slow_connections_do_not_delay_others(
+    ararat_server: Any, addresses: int, beginning: bytes
+) -> None:
+    with contextlib.ExitStack() as stack:
+        held = []
+        for number in range(2000):
+            # The server can close one before it is used.
+            with contextlib.suppress(OSError):
+                connection = stack.enter_context(socket.socket())
+                connection.settimeout(5)
+                connection.bind((f"127.0.3.{number % addresses + 1}", 0))
+                connection.connect(("127.0.0.1", ararat_server.port))
+                connection.sendall(beginning)
+                held.append(connection)
+        slowest = 0.0
+        for _ in range(20):
+            for connection in held if beginning else ():
+                with contextlib.suppress(OSError):
+                    connection.send(b"a")
+            begun = time.monotonic()
+            assert ararat_server.get("/healthz").status == 200
+            assert ararat_server.get("/ark:12345/mp39n").status == 302
+            slowest = max(slowest, time.monotonic() - begun)
+            time.sleep(0.5)
+        assert slowest < 4
