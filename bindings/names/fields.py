@@ -33,6 +33,7 @@ from .binding import (
 )
 from .errors import BindingError
 from .metadata import metadata as elements
+from .metadata.datacite_identifier import with_identifier
 from .naming import Name, assignable, spelling_of
 from .passthrough import can_append
 
@@ -263,7 +264,10 @@ def _check_alternates(alternates: Any, given: Fields, key: str) -> Mapping[str, 
 
 
 def _check_metadata(metadata: Any, given: Fields, key: str) -> Mapping[str, str]:
-    return elements.check(metadata, deletions=True)
+    checked = elements.check(metadata, deletions=True)
+    if document := checked.get("datacite"):
+        return elements.ordered({**checked, "datacite": with_identifier(document, key)})
+    return checked
 
 
 def _check_reason(reason: Any, given: Fields, key: str) -> str:

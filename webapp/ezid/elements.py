@@ -24,6 +24,7 @@ from ...bindings.names import targets, validation
 from ...bindings.names.binding import Binding, Status
 from ...bindings.names.errors import BindingError
 from ...bindings.names.metadata import metadata
+from ...bindings.names.metadata.datacite_identifier import with_identifier
 from ...bindings.names.passthrough import can_append
 from ...middleware.views.formats import datacite_document
 from ..management import Fields
@@ -63,7 +64,11 @@ def described(binding: Binding, prefix: str, owner: str | None = None) -> dict[s
         "_export": "yes" if binding.listed else "no",
     }
     for element, value in binding.metadata.items():
-        if element != OWNER and (name := element_name(element)):
+        if element == "datacite":
+            # EZID writes an ARK without its label there.
+            shown = binding.identifier.removeprefix("ark:")
+            elements[element] = with_identifier(value, binding.identifier, shown, refuses=False)
+        elif element != OWNER and (name := element_name(element)):
             elements[name] = value
     if owner is not None:
         elements |= _owner_and_group(owner)
@@ -185,7 +190,7 @@ def _metadata(elements: Mapping[str, str]) -> dict[str, str]:
                 if element is None:
                     shown = validation.shown(name)
                     raise bad_request(f"the element name {shown} is too long or has a control character")
-                found[element] = _one_line(value) if metadata.has_short_name(element) else value
+                found[element] = value
     if "erc" in elements:
         found = {**_erc(elements["erc"]), **found}
     return found
@@ -197,7 +202,7 @@ def _erc(value: str) -> dict[str, str]:
     if value and not is_whole:
         raise bad_request("the element erc is not an ERC record in ANVL; write one label, colon and value on each line")
     deleted = {f"erc.{element}": "" for element in metadata.KERNEL}
-    return {**deleted, **{element: _one_line(text) for element, text in kernel.items()}}
+    return {**deleted, **kernel}
 
 
 def _one_line(text: str) -> str:

@@ -13,11 +13,12 @@ import re
 from datetime import datetime
 
 from ....identifiers.ark.grammar import RESERVED_NAAN
-from ...names import targets, validation
+from ...names import naming, targets, validation
 from ...names.binding import rfc3339
 from ...names.errors import BindingError
 from ...names.fields import MAX_ACTOR, MAX_REASON
 from ...names.metadata import metadata
+from ...names.metadata.datacite_identifier import with_identifier
 from ...names.passthrough import can_append
 from ...tables.columns import Row
 from .record import DumpRecord, Omission
@@ -25,6 +26,8 @@ from .record import DumpRecord, Omission
 _OTHER_SCHEME = re.compile(r"(?!ark:|urn:)[a-z][a-z0-9+.-]*:(?!//)", re.IGNORECASE)
 _RESERVED = re.compile(re.escape(RESERVED_NAAN).replace("ark:", "ark:/?"), re.IGNORECASE)
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+# Line breaks and tabs are kept.
+_CONTROL_IN_LINE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029]+")
 _SHORTEN = "shorten the value in the dump"
 
 
@@ -84,28 +87,45 @@ def _usable(target: str | None, omitted: list[Omission]) -> str | None:
 
 
 def _add(cells: dict[str, str], column: str, text: str, most: int, omitted: list[Omission]) -> None:
+    cells[column] = text[:most].strip()
     if len(text) > most:
-        omitted.append(
-            Omission(column, f"the value has {len(text):,} characters; at most {most:,} are allowed", _SHORTEN)
-        )
-    else:
-        cells[column] = text
+        why = f"the value has {len(text):,} characters, so the first {most:,} are imported; dump.{column} has all"
+        omitted.append(Omission(column, why, _SHORTEN))
+        _add_element(cells, f"dump.{column}", text, omitted)
 
 
 def _add_element(cells: dict[str, str], element: str, text: str, omitted: list[Omission]) -> None:
-    """Add an element of metadata. In the elements of ``erc``, line breaks and other controls become spaces."""
-    clean = one_line(text) if metadata.has_short_name(element) else text
+    """Add an element of metadata. A text that is too long is divided into several elements."""
+    clean = _CONTROL_IN_LINE.sub(" ", text).strip() if metadata.has_short_name(element) else text
+    if len(clean.encode("utf-8", "replace")) > metadata.MAX_BYTES:
+        # A part of a document is no document.
+        name = element if "." in element else f"dump.{element}"
+        parts = _parts(clean)
+        names = [name, *(f"{name}-{number}" for number in range(2, len(parts) + 1))]
+        omitted.append(
+            Omission(element, f"the value is too long for one element, so it is in {', '.join(names)}", _SHORTEN)
+        )
+        for each, part in zip(names, parts, strict=True):
+            _add_element(cells, each, part, omitted)
+        return
     try:
         metadata.check({element: clean})
+        if element == "datacite":
+            with_identifier(clean, naming.key(naming.read(cells["identifier"])))
     except BindingError as error:
         omitted.append(Omission(element, error.message, error.expected))
         return
-    if clean != text.strip() and _CONTROL.search(text.strip()):
-        reason = "line breaks or other control characters were replaced by spaces"
-        omitted.append(
-            Omission(element, reason, "correct the value after the import, if the line breaks are significant")
-        )
+    if clean != text.strip():
+        reason = "control characters were replaced by spaces"
+        omitted.append(Omission(element, reason, "correct the value after the import"))
     cells[element] = clean
+
+
+def _parts(text: str) -> list[str]:
+    """Divide a text into parts that an element can have. A character has at most four bytes."""
+    size = metadata.MAX_BYTES // 4
+    parts = [text[start : start + size] for start in range(0, len(text), size)]
+    return [part for part in parts if part.strip()]
 
 
 def one_line(text: str) -> str:
@@ -134,7 +154,11 @@ def _actor(record: DumpRecord, omitted: list[Omission]) -> str | None:
     if record.owner is None:
         return None
     try:
-        return validation.check(one_line(record.owner), "actor-text", "owner", MAX_ACTOR)
+        owner = one_line(record.owner)
+        if len(owner) > MAX_ACTOR:
+            why = f"the value has {len(owner):,} characters, so the first {MAX_ACTOR} are imported"
+            omitted.append(Omission("owner", why, _SHORTEN))
+        return validation.check(owner[:MAX_ACTOR].strip(), "actor-text", "owner", MAX_ACTOR)
     except BindingError as error:
         omitted.append(Omission("owner", error.message, error.expected))
         return None

@@ -24,11 +24,8 @@ STATEMENTS = ("persistence", "availability", "variance", "allocated", "policy")
 ELEMENTS = KERNEL + STATEMENTS
 """The short names of the elements of ``erc``, in the order of display."""
 
-MAX_CHARACTERS = 4000
-"""The maximum number of characters of an element of ``erc``."""
-
 MAX_BYTES = 64 * 1024
-"""The maximum number of bytes of any other element in UTF-8."""
+"""The maximum number of bytes of an element in UTF-8."""
 
 VALUE_CODES: Mapping[str, str] = MappingProxyType(
     {
@@ -137,9 +134,7 @@ def check(metadata: Mapping[str, str], *, deletions: bool = False) -> Mapping[st
 
 
 def _check_text(element: str, text: object) -> str:
-    if element in _TITLES:
-        return validation.check(text, "metadata-text", _TITLES[element], MAX_CHARACTERS)
-    what = f"metadata element {element}"
+    what = _TITLES.get(element) or f"metadata element {element}"
     checked = validation.check(text, "metadata-text", what, MAX_BYTES, lines=True)
     if (size := len(checked.encode())) > MAX_BYTES:
         raise BindingError("metadata-text", f"the {what} has {size:,} bytes; at most {MAX_BYTES:,} are allowed")
@@ -164,13 +159,15 @@ def ordered(metadata: Mapping[str, str]) -> Mapping[str, str]:
 def erc(metadata: Mapping[str, str]) -> str:
     r"""Return metadata as an ERC record in ANVL: the line "erc:", then one line for each element with a short name.
 
-    ``metadata`` has short names. A checked value has no line break, so no line needs a continuation. Other elements are
-    omitted (POL-033).
+    ``metadata`` has short names. A line break in a value becomes a space. Other elements are omitted (POL-033).
 
     >>> print(erc({"who": "Noah", "what": "The Ark"}), end="")
     erc:
     who: Noah
     what: The Ark
     """
-    lines = ["erc:", *(f"{element}: {metadata[element]}" for element in ELEMENTS if element in metadata)]
+    lines = [
+        "erc:",
+        *(f"{element}: {' '.join(metadata[element].split())}" for element in ELEMENTS if element in metadata),
+    ]
     return "".join(f"{line}\n" for line in lines)

@@ -1,7 +1,8 @@
 """The description as a DataCite record, in JSON and in XML (DataCite Metadata Schema 4.5).
 
 A record needs a title, a creator and a year. Without them the name has no DataCite format. The publisher can be
-``(:unav)``, and the type ``Other``. A recorded DataCite record in XML is returned unchanged.
+``(:unav)``, and the type ``Other``. A recorded DataCite record in XML is returned
+with the name as its identifier.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import Any
 
 from ....bindings.names.errors import BindingError
 from ....bindings.names.metadata.datacite_and_schema_checks import check_datacite
+from ....bindings.names.metadata.datacite_identifier import with_identifier
 from ....identifiers.text import xml_text
 from .reference import UNKNOWN, Reference
 from .resource_types import OTHER
@@ -69,7 +71,7 @@ def serialize_xml(reference: Reference) -> str:
     Characters that XML cannot contain become U+FFFD.
     """
     if has_document(reference):
-        return reference.documents["datacite"]
+        return with_identifier(reference.documents["datacite"], reference.identifier, refuses=False)
     kind = (reference.type or OTHER).datacite
     lines = [
         '<?xml version="1.0" encoding="UTF-8"?>',

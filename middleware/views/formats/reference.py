@@ -49,8 +49,9 @@ _IN_SCHEMA = {
     "subject": "keywords",
 }
 
-# Several values of an element are separated by semicolons (Dublin Core Kernel Metadata, section 4; EZID).
+# Several values of an element are separated by semicolons (Dublin Core Kernel Metadata, section 4; EZID), or by lines.
 _SEVERAL = frozenset({"creator", "subject"})
+_SEPARATORS = re.compile("[;\r\n]")
 _CODE = re.compile(r"\A\(:[a-z]+\)\s*")
 _DATE = re.compile(r"([0-9]{4})(?:[-.]?([0-9]{2})(?:[-.]?([0-9]{2}))?)?(?![0-9])")
 _ORCID = re.compile(r"[0-9]{4}-[0-9]{4}-[0-9]{4}-[0-9]{3}[0-9X]")
@@ -169,7 +170,7 @@ class _Values:
 
 def _known(part: str, values: list[str]) -> Iterator[str]:
     for text in values:
-        for piece in text.split(";") if part in _SEVERAL else [text]:
+        for piece in _SEPARATORS.split(text) if part in _SEVERAL else [text]:
             if known := without_code(piece):
                 yield known
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from ararat.bindings.names import naming as names
+from ararat.bindings.names.metadata.datacite_identifier import with_identifier
 from tests.webapp.ezid.client import EzidClient
 from tests.webapp.ezid.conftest import Person, Service
 
@@ -95,6 +96,7 @@ def test_any_element_name_and_value_is_returned_as_it_was_given(curator: Person,
     created = curator.client.mint(curator.shoulder, elements)
     assert created.status == 201
     found = anonymous.view(created.identifier).elements
+    elements["datacite"] = with_identifier(DATACITE, created.identifier, created.identifier[5:])
     assert {name: found.get(name) for name in elements} == elements
 
 
@@ -249,9 +251,48 @@ def test_the_element_erc_replaces_all_elements_of_the_kernel(curator: Person) ->
     assert not [key for key in curator.client.view(name).elements if key.startswith("erc")]
 
 
-def test_line_breaks_in_the_kernel_become_spaces(curator: Person) -> None:
-    name = curator.client.mint(curator.shoulder, {"erc.what": "The Ark\nof Noah"}).identifier
-    assert curator.client.view(name).elements["erc.what"] == "The Ark of Noah"
+def test_line_breaks_and_long_values_of_the_kernel_are_kept(curator: Person) -> None:
+    elements = {"erc.who": "Smith, A\nJones, B", "erc.what": "x" * 50_000, "erc": "when: 1999%0A2000"}
+    name = curator.client.mint(curator.shoulder, elements).identifier
+    found = curator.client.view(name).elements
+    assert (found["erc.who"], found["erc.what"], found["erc.when"]) == (
+        elements["erc.who"],
+        elements["erc.what"],
+        "1999\n2000",
+    )
+
+
+RECORD = (
+    '<resource xmlns="http://datacite.org/schema/kernel-4">{}<creators><creator><creatorName>C</creatorName></creator>'
+    "</creators><titles><title>T</title></titles><publisher>P</publisher><publicationYear>2020</publicationYear>"
+    '<resourceType resourceTypeGeneral="Dataset"/></resource>'
+)
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        '<identifier identifierType="DOI">(:tba)</identifier>',
+        '<identifier identifierType="DOI"></identifier>',
+        '<identifier identifierType="ARK">12345/x5other</identifier>',
+        "<identifier/>",
+        "",
+    ],
+)
+def test_a_datacite_record_states_the_identifier(curator: Person, service: Service, sent: str) -> None:
+    name = curator.client.mint(curator.shoulder, {"_profile": "datacite", "datacite": RECORD.format(sent)}).identifier
+    stated = f'<identifier identifierType="ARK">{name[5:]}</identifier>'
+    assert curator.client.view(name).elements["datacite"] == RECORD.format(stated)
+    if not service.prefix.endswith("/tools"):
+        served = service.server.get(f"/{name}?info&format=datacite-xml").text
+        assert f'<identifier identifierType="ARK">ark:{name[5:]}</identifier>' in served
+
+
+def test_a_datacite_record_of_another_identifier_is_refused(curator: Person) -> None:
+    document = RECORD.format('\n<identifier identifierType="DOI">10.1234/OTHER</identifier>')
+    reply = curator.client.mint(curator.shoulder, {"datacite": document})
+    assert reply.status == 400
+    assert "has the identifier DOI 10.1234/OTHER in line 2, but the name is an ARK" in reply.line
 
 
 @pytest.mark.parametrize("element", ["_created", "_updated", "_ownergroup", "_Status", "_taget", "_datacenter", "_"])

@@ -24,11 +24,13 @@ from datetime import datetime
 from typing import Final
 
 from .....identifiers.text import anvl
-from ....names import validation
+from ....names import naming, validation
+from ....names.errors import BindingError
 from ..record import DumpRecord, Omission, State, no_time, read_time
 from .element_names import CITATION, DEFAULT_PROFILE, PROFILE, metadata_name
 
 _AT_EZID = re.compile(r"https?://(?:[a-z0-9-]+\.)?(?:ezid\.cdlib\.org|n2t\.net)/(?:ezid/)?(?:id/)?(.+)", re.IGNORECASE)
+_DESCRIPTION = re.compile(r"https?://[^/?#]+/(?:[^?#]*/)?((?:ark|urn):[^?#]+)\?info", re.IGNORECASE)
 _KERNEL = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,90}")
 
 MAPPED: Final[Mapping[str, str]] = {part: next(iter(by_profile.values())) for part, by_profile in CITATION.items()}
@@ -77,9 +79,20 @@ def record(line: int, identifier: str, elements: Iterable[tuple[str, str]]) -> D
 
 
 def _leads_to_itself(identifier: str, target: str | None) -> bool:
-    """Return whether a target is the page of the identifier at EZID, which is the default target."""
-    at_ezid = _AT_EZID.fullmatch(target) if target else None
-    return at_ezid is not None and at_ezid[1].lower() == identifier.lower()
+    """Return whether a target is the page of the identifier at EZID, or its description at a resolver like this one.
+
+    A batch download has it for an identifier without a target.
+    """
+    if not target:
+        return False
+    at_ezid = _AT_EZID.fullmatch(target)
+    if at_ezid is not None and at_ezid[1].lower() == identifier.lower():
+        return True
+    described = _DESCRIPTION.fullmatch(target)
+    try:
+        return described is not None and naming.key(naming.read(described[1])) == naming.key(naming.read(identifier))
+    except BindingError:
+        return False
 
 
 class _Reading:

@@ -226,3 +226,23 @@ def test_any_content_yields_records_or_an_error(content: bytes) -> None:
         except TableError as error:
             entries.append(error)
         assert all(str(entry.code).isascii() for entry in entries if isinstance(entry, TableError))
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "http://127.0.0.1:27431/ark:/12345/x5?info",
+        "https://trial.example/ids/ark:12345/x-5?info",
+        "https://ezid.cdlib.org/id/ark:/12345/x5",
+    ],
+)
+def test_the_description_that_a_download_states_is_no_target(target: str) -> None:
+    # The batch download of a described or reserved name has it as the target.
+    assert record(("_target", target)).target is None
+
+
+@pytest.mark.parametrize(
+    "target", ["https://example.org/ark:/12345/x6?info", "https://example.org/ark:/12345/x5", "https://e.org/?info"]
+)
+def test_another_address_is_a_target(target: str) -> None:
+    assert record(("_target", target)).target == target
