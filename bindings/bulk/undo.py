@@ -2,6 +2,7 @@
 
 - A name gets back its target, kind, alternates, metadata, state and other values. It keeps its resource.
 - A name that was new is withdrawn, because a public name is never deleted. A new reserved name is deleted.
+- A reserved name that was published is reserved again. It answers 410, because it was public (decision I-05).
 - A name that changed since then is refused, or left alone on request.
 - An undo is an operation. To undo it repeats the first one.
 """
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from ..collection import Bindings
 from ..names import naming as names
-from ..names.assignment import Change, Outcome, later, leads_elsewhere, next_revision
+from ..names.assignment import Change, Outcome, hide, later, leads_elsewhere, next_revision, publish_again
 from ..names.binding import Action, Binding
 from ..names.errors import BindingError
 from ..names.naming import Name
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from ..storage.writing.transaction import Transaction
 
 _CHANGED = "the name was changed since then"
+_PUBLIC = "the name was public once, so it is never deleted"
 _KEPT = "the resource was recorded, and a recorded resource never changes"
 
 
@@ -129,10 +131,14 @@ def _decide(
 
 
 def _is_same(after: Binding | None, current: Binding | None) -> bool:
-    """Return whether a name has the values of an event, at any time and revision."""
+    """Return whether a name has the values of an event, at any time and revision.
+
+    A name that was hidden since then keeps that fact, which is no value to give back.
+    """
     if after is None or current is None:
         return after is current
-    return after == replace(current, changed=after.changed, revision=after.revision)
+    same = replace(current, changed=after.changed, revision=after.revision, once_public=after.once_public)
+    return after == same
 
 
 def _reversed(before: Binding | None, current: Binding | None, now: datetime) -> Change | NotedName | None:
@@ -140,14 +146,21 @@ def _reversed(before: Binding | None, current: Binding | None, now: datetime) ->
     if current is None:
         if before is None:
             return None  # the operation reserved the name and deleted it
-        again = replace(before, revision=1, changed=later(now, before.changed))
+        again = replace(before, revision=1, changed=later(now, before.recorded_at), recorded=None)
         return Change("reserved", again, "reserved")
     if current.is_reserved:
+        if before is None and current.is_hidden:
+            return NotedName(current.identifier, "delete-public", _PUBLIC)
         if before is None:
             return Change("deleted", next_revision(current, current, now), "deleted")
+        if not before.is_reserved:
+            return publish_again(current, before, now)
         outcome = "relocated" if leads_elsewhere(current, before) else "updated"
-        return Change(outcome, next_revision(current, before, now), "updated")
-    if before is None or before.is_reserved:
+        kept = replace(before, resource=current.resource) if current.is_hidden else before
+        return Change(outcome, next_revision(current, replace(kept, once_public=current.once_public), now), "updated")
+    if before is not None and before.is_reserved:
+        return hide(current, before, now)
+    if before is None:
         wanted = replace(current, status="withdrawn")
     else:
         wanted = replace(
@@ -156,6 +169,7 @@ def _reversed(before: Binding | None, current: Binding | None, now: datetime) ->
             spelling=current.spelling,
             created=current.created,
             changed=current.changed,
+            once_public=current.once_public,
         )
     wanted = replace(wanted, changed=current.changed, revision=current.revision)
     if wanted == current:

@@ -79,9 +79,11 @@ def export_table(
 
 
 def table_lines(
-    bindings: Bindings, format: Format, since: datetime | None = None
+    bindings: Bindings, format: Format, since: datetime | None = None, *, delimiter: str | None = None
 ) -> Iterator[tuple[Binding | OtherRow | None, str]]:
     """Yield the rows of :func:`export_table` with their lines. The line of the columns has no row.
+
+    ``delimiter`` replaces the separator of the format.
 
     Raises :class:`BindingsUnavailable`.
     """
@@ -92,9 +94,9 @@ def table_lines(
         else:
             used = {column for record in records for column in record.cells() if column not in COLUMNS}
             elements = sorted(used.union(snapshot.elements()))
-            written = Delimited(_DELIMITERS[format], snapshot.selectors(), elements)
+            written = Delimited(delimiter or _DELIMITERS[format], snapshot.selectors(), elements)
             yield None, written.header()
-        names = (name for name in snapshot.bindings() if since is None or name.changed >= since)
+        names = (name for name in snapshot.bindings() if since is None or name.recorded_at >= since)
         for row in chain(snapshot.settings(), names, records):
             yield row, written(row)
 

@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
@@ -33,17 +33,18 @@ from ..names.prefixes.prefixes import record as prefix_record
 from ..names.prefixes.rules import Rule
 from ..storage.spill import SeenNames
 from ..tables import columns as rows
-from ..tables import other_rows, text_tables
+from ..tables import other_rows, text_tables, wrong_text
 from ..tables.columns import Columns, Row
 from ..tables.other_rows import OtherRow, PrefixRow, RuleRow, Setting
 from ..tables.text_stream import ReadAs, name_of
 from ..tables.text_tables import Reader
-from .summary import MAX_LISTED, Effect, Imported, NotedLine, Report, Summary
+from .summary import MAX_LISTED, Effect, Expect, Imported, NotedLine, Report, Summary
 
 if TYPE_CHECKING:
     from ..storage.writing.transaction import Transaction
 
 _CHUNK = 1000
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def import_table(
@@ -132,11 +133,13 @@ def import_rows(
     progress: Callable[[int], object] | None = None,
     report: Report | None = None,
     effect: Effect | None = None,
+    expect: Expect | None = None,
 ) -> Summary:
     """Bind the names of rows that are already parsed, or bind no name if a row has an error.
 
     The arguments and errors are those of :func:`import_table`. ``file`` is the name of the file for the history and for
-    messages. ``effect`` is called with the effect of each line, before it is written.
+    messages. ``effect`` is called with the effect of each line, before it is written. ``expect`` is called before that;
+    a line for which it returns a reason is refused with the code ``preview-changed``.
     """
     check_actor(actor)
     if batch is not None and batch < 1:
@@ -146,6 +149,7 @@ def import_rows(
         run = _Run(
             file, bindings.now(), actor, seen, bindings.check_change, report, effect, summary, relocate, only_names
         )
+        run.expect = expect
         # Read the first row before the transaction, so that an unreadable file does not lock the database.
         read = chain(list(islice(rows_read, 1)), rows_read)
         try:
@@ -182,6 +186,7 @@ class _Run:
     last: Row | None = None
     records: PrefixRecords = NO_RECORDS
     changed: int = 0
+    expect: Expect | None = None
 
     def import_all(
         self, bindings: Bindings, read: Iterator[Row], progress: Callable[[int], object] | None, *, keep: bool
@@ -252,6 +257,10 @@ class _Run:
             if change is None:
                 continue
             outcome = "published" if change.outcome == "bound" and before is not None else change.outcome
+            why = self.expect and self.expect(Imported(row.line, outcome, before, change.after))
+            if why:
+                self._refuse(row, "preview-changed", why)
+                continue
             self._note(_COUNTERS[outcome], row, outcome, before, change.after)
             if change.outcome == "bound":
                 new.append((row, change.after))
@@ -261,6 +270,7 @@ class _Run:
                 if change.action:
                     # Several records of a dump can be on one line.
                     changes[row.actor or self.actor].append((change, self._source(row)))
+                    self._warn_of_values(row, before, change.after)
         if changes and keep and self.summary.operation is None:
             parameters = {"file": self.file, **({"relocate": True} if self.relocate else {})}
             self.summary.operation = transaction.operations.begin("import", self.actor, self.now, parameters)
@@ -339,6 +349,26 @@ class _Run:
         for other in transaction.bound(list(others)):
             message = f"{validation.shown(other, 100)} is bound too; some software treats the two as equal"
             self._note_warning(others[other], "encoded-dot", message)
+
+    def _warn_of_values(self, row: Row, before: Binding | None, after: Binding) -> None:
+        """Warn of cells that a spreadsheet program probably damaged, and of dates that are no real dates."""
+        for column in wrong_text.broken(row.cells):
+            message = f"the line break in the column {validation.shown(column)} became a space"
+            self._note_warning(row, "cell-line-break", message)
+        old, new = {} if before is None else rows.cells(before), rows.cells(after)
+        for column, text in new.items():
+            if text.isascii() or text == old.get(column) or (found := wrong_text.misread(text)) is None:
+                continue
+            if wrong_text.misread(old.get(column, "")) is None:
+                given, meant = found
+                message = (
+                    f"the column {validation.shown(column)} has {validation.shown(given)}, which is "
+                    f"{validation.shown(meant)} in UTF-8; the file was probably read in the wrong encoding"
+                )
+                self._note_warning(row, "text-misread", message)
+        if before is None and after.created < _EPOCH:
+            message = f"the date {rfc3339(after.created)} is before 1970; it is probably an empty date of a spreadsheet"
+            self._note_warning(row, "time-old", message)
 
     def _note_warning(self, row: Row, code: str, message: str) -> None:
         self.summary.warnings += 1

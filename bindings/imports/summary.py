@@ -47,6 +47,10 @@ Effect = Callable[[Imported], object]
 """A callback with the effect of each line without an error, also of a line that changes nothing."""
 
 
+Expect = Callable[[Imported], str | None]
+"""A callback with the effect of each line without an error. It returns why the line is refused, or None."""
+
+
 @dataclass(slots=True)
 class Summary:
     """The result of an import or a dry run. Most fields are numbers of lines; the lists have the first hundred.
@@ -59,8 +63,10 @@ class Summary:
     - ``reserved``, ``rules``, ``prefixes``, ``settings``: reserved names, rules, prefix records and counters that are
       new.
     - ``refusals``: the number of lines with an error; ``refused``: the first of them.
-    - ``warnings``: the number of warnings about new names: invisible or non-ASCII characters (A-09), personal data, or
-      a name that software can confuse with another bound name (A-08). ``warned``: the first of them.
+    - ``warnings``: the number of warnings. Those about new names: invisible or non-ASCII characters (A-09), personal
+      data, a name that software can confuse with another bound name (A-08), or a date before 1970. Those about new
+      values: a line break that became a space, or UTF-8 that was read in another encoding. ``warned``: the first of
+      them.
     - ``listed``: the effects of lines, except "unchanged". Lines of a batch that was rolled back are not included.
     - ``written``: False after a dry run, and if a line was refused.
     - ``kept``: the number of lines, from the first, that are committed. Without batches it is all lines or 0.

@@ -45,10 +45,10 @@ _EVENT = ", ".join(f"e.{name}" for name in _COLUMNS)
 
 _decoder: Any = json.JSONDecoder()  # scan_once is in no type stub
 
-# A reserved name is not public. It enters the log when it becomes live. Without the second comparison with the mark,
-# PostgreSQL reads all entries of the log for each batch.
+# A reserved name is not public. It enters the log when it becomes live, and stays there if it is hidden later. Without
+# the second comparison with the mark, PostgreSQL reads all entries of the log for each batch.
 _IS_NEW = """
-e.id > {mark} AND e.status <> 'reserved' AND e.action <> 'deleted'
+e.id > {mark} AND (e.status <> 'reserved' OR e.once_public IS NOT NULL) AND e.action <> 'deleted'
 AND NOT EXISTS (SELECT 1 FROM log_entries l WHERE l.event = e.id AND l.event > {mark})
 """
 _NEW = f"SELECT {_EVENT} FROM events e WHERE {_IS_NEW} ORDER BY e.id LIMIT {BATCH}"

@@ -23,7 +23,7 @@ from ..names.assignment import later
 from ..names.binding import rfc3339
 from ..names.fields import FIELDS
 from ..storage.rows import column_value
-from ..storage.tables import schema
+from ..storage.tables import schema, triggers
 
 Progress = Callable[[str, int, int], object]
 
@@ -31,6 +31,18 @@ _BLOCK = 50_000
 _EXPORT = "ezid-setting.export"
 # The new values of columns of version 3.
 _CONVERTED = {"passthrough": "CASE passthrough WHEN 0 THEN 'no' ELSE 'normal' END"}
+# The time when the store recorded a change. Only the first change of a name can have an earlier time, by an import.
+_STARTED = """
+SELECT operations.started FROM operations
+WHERE operations.id = {event}.operation AND operations.started > {event}.changed
+"""
+_RECORDED = {
+    "events": f"CASE revision WHEN 1 THEN ({_STARTED}) END",
+    "bindings": f"""
+CASE revision WHEN 1 THEN (
+SELECT ({_STARTED.format(event="events")}) FROM events WHERE events.key = {{event}}.key AND events.revision = 1
+) END""",
+}
 _DEFAULTS = {field.name: column_value(field, field.default) for field in FIELDS if field.default is not None}
 
 
@@ -44,7 +56,15 @@ def migrate_to_4(connection: Connection, progress: Progress) -> None:
         if connection.dialect.name == "sqlite":
             _copy(connection, table, known, progress)
         else:
+            # The migration creates the missing triggers again, in their new form.
+            for trigger in triggers.triggers("postgresql"):
+                if trigger.table == table.name:
+                    connection.exec_driver_sql(f"DROP TRIGGER IF EXISTS {trigger.name} ON {table}")
             _alter(connection, table, known)
+    if connection.dialect.name != "sqlite":
+        connection.exec_driver_sql("DROP INDEX IF EXISTS bindings_changed")
+        for table in (schema.bindings, schema.events):
+            _fill_recorded(connection, table)
     _hide_unlisted(connection)
 
 
@@ -54,6 +74,7 @@ def _copy(connection: Connection, table: Table, known: set[str], progress: Progr
     connection.execute(CreateTable(table))
     columns = [column.name for column in table.columns]
     values = [_CONVERTED.get(name, name) if name in known else _default(name) for name in columns]
+    values[columns.index("recorded")] = f"coalesce({_RECORDED[table.name].format(event=old)}, changed)"
     last = connection.exec_driver_sql(f"SELECT max(rowid) FROM {old}").scalar() or 0
     for start in range(0, last, _BLOCK):
         connection.exec_driver_sql(
@@ -72,7 +93,7 @@ def _alter(connection: Connection, table: Table, known: set[str]) -> None:
     for column in table.columns:
         kind = column.type.compile(connection.dialect)
         if column.name not in known:
-            required = "" if column.nullable else " NOT NULL"
+            required = "" if column.nullable or column.name == "recorded" else " NOT NULL"
             steps.append(f"ADD COLUMN {column.name} {kind} DEFAULT {_default(column.name)}{required}")
         elif column.name in _CONVERTED:
             steps.append(f"ALTER COLUMN {column.name} TYPE {kind} USING {_CONVERTED[column.name]}")
@@ -84,6 +105,14 @@ def _alter(connection: Connection, table: Table, known: set[str]) -> None:
     for column in table.columns:
         if column.name not in known:
             connection.exec_driver_sql(f"ALTER TABLE {table} ALTER COLUMN {column.name} DROP DEFAULT")
+    connection.exec_driver_sql(f"ALTER TABLE {table} ALTER COLUMN recorded TYPE TEXT USING changed")
+    connection.exec_driver_sql(f"ALTER TABLE {table} ALTER COLUMN recorded SET NOT NULL")
+
+
+def _fill_recorded(connection: Connection, table: Table) -> None:
+    """Set the time when a change was recorded, if an import set another time, in PostgreSQL."""
+    value = _RECORDED[table.name].format(event=table)
+    connection.exec_driver_sql(f"UPDATE {table} SET recorded = coalesce({value}, changed) WHERE revision = 1")
 
 
 def _hide_unlisted(connection: Connection) -> None:
@@ -96,12 +125,13 @@ def _hide_unlisted(connection: Connection) -> None:
     for row in connection.execute(select(*columns).where(marked)).mappings().all():
         metadata = json.loads(row["metadata"])
         listed = metadata.pop(_EXPORT, "yes")
-        changed = later(datetime.now(UTC), datetime.fromisoformat(row["changed"]))
+        changed = later(datetime.now(UTC), datetime.fromisoformat(row["recorded"]))
         after = {
             **row,
             "metadata": json.dumps(metadata, ensure_ascii=False, separators=(",", ":")) if metadata else None,
             "listed": "no" if listed == "no" else "yes",
             "changed": rfc3339(changed),
+            "recorded": rfc3339(changed),
             "revision": row["revision"] + 1,
         }
         is_name = schema.bindings.c.key == row["key"]

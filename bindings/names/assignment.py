@@ -15,6 +15,8 @@ and imports.
 - To record the first resource is a separate change, "claimed". It cannot be combined with a relocation.
 - A withdrawn name remains recorded. No public name is ever deleted.
 - A reserved name is not public: it can be deleted, and every part of it can change, also its resource.
+- A reserved name that was public once (:attr:`.Binding.is_hidden`) cannot be deleted, and keeps its resource and its
+  spelling. Only the undo of a publication makes a public name reserved.
 """
 
 from __future__ import annotations
@@ -42,7 +44,18 @@ from .metadata import metadata as elements
 from .naming import Name
 
 Outcome = Literal[
-    "bound", "unchanged", "updated", "claimed", "relocated", "withdrawn", "restored", "redacted", "reserved", "deleted"
+    "bound",
+    "unchanged",
+    "updated",
+    "claimed",
+    "relocated",
+    "withdrawn",
+    "restored",
+    "redacted",
+    "reserved",
+    "deleted",
+    "hidden",
+    "published",
 ]
 
 
@@ -123,14 +136,22 @@ def _reserved_again(existing: Binding, fields: Fields, now: datetime) -> Change:
         return Change("unchanged", existing, None)
     if not existing.is_reserved:
         raise BindingConflict("reserve-public", existing, stated)
+    if existing.is_hidden and existing.resource not in (None, stated.resource):
+        raise BindingConflict("other-resource", existing, stated)
     return Change("updated", next_revision(existing, stated, now), "updated")
 
 
 def _published(existing: Binding, fields: Fields, now: datetime) -> Change:
-    """Make a reserved name live. Nothing about it was public, so everything can change."""
+    """Make a reserved name live. Nothing about it was public, so everything can change.
+
+    A name that was public once keeps its resource and its spelling.
+    """
     if fields.status == "withdrawn":
         raise BindingConflict("withdraw-reserved", existing, existing)
-    stated = replace(_with_statements(existing, fields), status="live", spelling=fields.spelling)
+    spelling = existing.spelling if existing.is_hidden else fields.spelling
+    stated = replace(_with_statements(existing, fields), status="live", spelling=spelling)
+    if existing.is_hidden and existing.resource not in (None, stated.resource):
+        raise BindingConflict("other-resource", existing, stated)
     return Change("bound", next_revision(existing, stated, now), "bound")
 
 
@@ -148,9 +169,9 @@ def reserve(existing: Binding | None, fields: Fields, now: datetime) -> Change:
 def delete(existing: Binding, now: datetime) -> Change:
     """Delete the binding of a reserved name; its history stays.
 
-    Raises :class:`BindingConflict` for a live or withdrawn name, because public names are never deleted.
+    Raises :class:`BindingConflict` for a name that is or was public, because public names are never deleted.
     """
-    if not existing.is_reserved:
+    if not existing.is_reserved or existing.is_hidden:
         raise BindingConflict("delete-public", existing, existing)
     return Change("deleted", next_revision(existing, existing, now), "deleted")
 
@@ -225,6 +246,34 @@ def restore(existing: Binding, resource: str | None, now: datetime) -> Change:
     return Change("restored", next_revision(existing, after, now), "restored")
 
 
+def hide(existing: Binding, before: Binding, now: datetime) -> Change:
+    """Undo the publication of a name: give it the values ``before`` and the state "reserved".
+
+    It keeps its resource, its spelling and the time of its creation, and the fact that it was public (decision I-05).
+    """
+    after = replace(
+        before,
+        resource=existing.resource,
+        spelling=existing.spelling,
+        created=existing.created,
+        once_public="yes",
+    )
+    return Change("hidden", next_revision(existing, after, now), "hidden")
+
+
+def publish_again(existing: Binding, before: Binding, now: datetime) -> Change:
+    """Undo :func:`hide`: make a reserved name live or withdrawn with the values ``before``."""
+    after = replace(
+        before,
+        resource=existing.resource if existing.is_hidden else before.resource,
+        spelling=existing.spelling if existing.is_hidden else before.spelling,
+        created=existing.created if existing.is_hidden else before.created,
+        once_public=existing.once_public,
+    )
+    action: Literal["bound", "withdrawn"] = "withdrawn" if after.is_withdrawn else "bound"
+    return Change("withdrawn" if after.is_withdrawn else "published", next_revision(existing, after, now), action)
+
+
 def leads_elsewhere(before: Binding, after: Binding) -> bool:
     """Return whether two bindings have different places.
 
@@ -235,7 +284,7 @@ def leads_elsewhere(before: Binding, after: Binding) -> bool:
 
 def next_revision(existing: Binding, changed: Binding, now: datetime) -> Binding:
     """Return ``changed`` with the revision and the time that follow those of the recorded binding ``existing``."""
-    return replace(changed, changed=later(now, existing.changed), revision=existing.revision + 1)
+    return replace(changed, changed=later(now, existing.recorded_at), revision=existing.revision + 1, recorded=None)
 
 
 def later(now: datetime, before: datetime) -> datetime:
@@ -273,7 +322,7 @@ def moved_to(existing: Binding, moved: Binding, now: datetime) -> Change:
     return Change("relocated", next_revision(existing, moved, now), "updated" if existing.is_reserved else "relocated")
 
 
-_KEPT = ("kind", "target", "status", "alternates", "metadata", "spelling", "created", "changed")
+_KEPT = ("kind", "target", "status", "alternates", "metadata", "spelling", "created", "changed", "once_public")
 # The fields that replace the recorded value if the request states them.
 _STATED = tuple(field.name for field in FIELDS if field.name not in _KEPT)
 # The fields that get their default if a request for a whole name does not state them.

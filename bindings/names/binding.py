@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from functools import lru_cache
 from types import MappingProxyType
@@ -14,12 +14,12 @@ Kind = Literal["located", "related", "described", "served"]
 the name, or a page of the site itself.
 """
 Status = Literal["reserved", "live", "withdrawn"]
-"""A reserved name is not public. It can be deleted. A live or withdrawn name is public for all time (decision I-05)."""
+"""A reserved name is not public. It can be deleted, unless it was public once (decision I-05)."""
 Scope = Literal["name", "subtree"]
 Passthrough = bool | Literal["given"]
 """Whether the rest of a longer identifier is appended to the target: False for no, True for the rest in normal form
 ("normal"), or "given" for the rest as the request has it."""
-Action = Literal["bound", "updated", "relocated", "withdrawn", "restored", "redacted", "reserved", "deleted"]
+Action = Literal["bound", "updated", "relocated", "withdrawn", "restored", "redacted", "reserved", "deleted", "hidden"]
 
 KINDS: tuple[Kind, ...] = get_args(Kind)
 STATUSES: tuple[Status, ...] = get_args(Status)
@@ -60,6 +60,9 @@ class Binding:
     - ``created``: the time when the name was first reserved or bound, in UTC. An import can set it.
     - ``changed``: the time of the last change in UTC.
     - ``revision``: the number of changes, from 1.
+    - ``once_public``: "yes" if the publication of the name was undone, at any time; otherwise None.
+    - ``recorded``: the time in UTC when this store recorded the last change, if an import set another time ``changed``;
+      otherwise None. It is not a value of the name, so comparisons ignore it.
     """
 
     identifier: str
@@ -79,6 +82,8 @@ class Binding:
     created: datetime
     changed: datetime
     revision: int
+    once_public: Literal["yes"] | None = None
+    recorded: datetime | None = field(default=None, compare=False)
 
     if not TYPE_CHECKING:
 
@@ -101,13 +106,23 @@ class Binding:
         return self.status == "reserved"
 
     @property
+    def is_hidden(self) -> bool:
+        """True if the name is reserved and was public once: the resolver answers 410 and shows nothing about it."""
+        return self.status == "reserved" and self.once_public is not None
+
+    @property
+    def recorded_at(self) -> datetime:
+        """The time in UTC when this store recorded the last change. Feeds and lists of changes are in this order."""
+        return self.recorded or self.changed
+
+    @property
     def is_withdrawn(self) -> bool:
         """True if the name was public and no longer resolves. Its record stays as a tombstone (410)."""
         return self.status == "withdrawn"
 
     def as_dict(self) -> dict[str, Any]:
         """Return the binding as a JSON object with the fields of this class. Times are RFC 3339 in UTC."""
-        values: dict[str, Any] = {field.name: getattr(self, field.name) for field in fields(self)}
+        values: dict[str, Any] = {field.name: getattr(self, field.name) for field in fields(self) if field.compare}
         for name, value in values.items():
             if isinstance(value, Mapping):
                 values[name] = dict(value)

@@ -61,7 +61,8 @@ class Fields(NamedTuple):
     """A request to set the fields of a name. None means that the request does not state the field.
 
     The recorded value of such a field stays; a new name gets the default. Alternates and metadata elements that are not
-    mentioned stay, too; an empty text deletes one. ``spelling``, ``created`` and ``changed`` are for new names only.
+    mentioned stay, too; an empty text deletes one. ``spelling``, ``created``, ``changed`` and ``once_public`` are for
+    new names only.
 
     :meth:`for_name` checks a request and returns it with ``key``, the normal form of the name. The functions of
     :mod:`.assignment` accept such a request.
@@ -82,6 +83,7 @@ class Fields(NamedTuple):
     spelling: str | None = None
     created: datetime | None = None
     changed: datetime | None = None
+    once_public: str | None = None
     key: str = ""
 
     def for_name(self, identifier: Name) -> Fields:
@@ -126,6 +128,8 @@ class Fields(NamedTuple):
         values["metadata"] = _without_deleted(values["metadata"])
         changed = values["changed"] = self.changed or now
         values["created"] = self.created or changed
+        if changed != now:
+            values["recorded"] = now
         return Binding(identifier=self.key, revision=1, **values)
 
 
@@ -312,6 +316,12 @@ def _check_changed(changed: datetime, given: Fields, key: str) -> datetime:
     if given.created is not None and given.created > changed:
         raise BindingError("time-order")
     return changed
+
+
+def _check_once_public(once_public: str, given: Fields, key: str) -> Literal["yes"]:
+    if once_public != "yes":
+        raise BindingError("once-public", f"the value of once_public is {validation.shown(once_public)}")
+    return "yes"
 
 
 def _any(value: Any, given: Fields, key: str) -> Any:
@@ -549,6 +559,17 @@ FIELDS: Final = (
         is_public=True,
         is_redacted=False,
         hashed="apart",
+    ),
+    Field(
+        name="once_public",
+        title="Once public",
+        help="yes if the publication of the name was undone; such a name is never deleted",
+        check=_check_once_public,
+        limit=3,
+        request=None,
+        is_public=False,
+        is_redacted=False,
+        hashed="set",
     ),
 )
 """The fields of a name in the order of :class:`Fields`, which is the order of their checks."""

@@ -97,13 +97,13 @@ class Selection:
             (self.prefix is None or binding.identifier.startswith(self.prefix))
             and (self.status is None or binding.status == self.status)
             and (self.beginnings is None or binding.identifier.startswith(self.beginnings))
-            and not (self.public and binding.is_reserved)
+            and not (self.public and binding.is_reserved and not binding.is_hidden)
             and (self.listed is None or binding.listed)
             and (not self.targets or self._includes_target(binding.target))
             and (not self.words or _has_words(text, self.words))
             and (self.owner is None or owner == self.owner)
             and _is_between(binding.created, self.created_since, self.created_before)
-            and _is_between(binding.changed, self.changed_since, self.changed_before)
+            and _is_between(binding.recorded_at, self.changed_since, self.changed_before)
         )
 
     def _includes_target(self, target: str | None) -> bool:

@@ -181,7 +181,7 @@ class FileStore:
             keys = sorted(each.identifier for each in found if each.identifier > start)
             more = len(keys) > limit
             return Page([table[key] for key in keys[:limit]], cursor(keys[limit - 1]) if more else None, [])
-        places = ((rfc3339(each.changed), each.identifier) for each in found)
+        places = ((rfc3339(each.recorded_at), each.identifier) for each in found)
         reached = None if after is None else tuple(map(str, position(after, (str, str))))
         if selection.newest_first:
             page = heapq.nlargest(limit + 1, (each for each in places if reached is None or each < reached))

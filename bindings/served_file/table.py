@@ -48,12 +48,12 @@ class FileBindings(Mapping[str, Binding]):
         if isinstance(line, Fields):
             self._lines[line.key] = tuple(line)
         else:
-            self._lines[line.identifier] = line
+            self._lines[line.identifier] = _with_own_time(line)
 
     def __getitem__(self, key: str) -> Binding:
         line = self._lines[key]
         if isinstance(line, tuple):
-            line = self._lines[key] = Fields._make(line).first(self._changed)
+            line = self._lines[key] = _with_own_time(Fields._make(line).first(self._changed))
         return line
 
     def __contains__(self, key: object) -> bool:
@@ -64,6 +64,11 @@ class FileBindings(Mapping[str, Binding]):
 
     def __len__(self) -> int:
         return len(self._lines)
+
+
+def _with_own_time(binding: Binding) -> Binding:
+    """Return a binding whose change was recorded at its own time: a file does not say when a line was added."""
+    return binding if binding.recorded is None else replace(binding, recorded=None)
 
 
 class FileTable(NamedTuple):

@@ -61,8 +61,8 @@ def _conditions(selection: EventSelection) -> tuple[list[str], list[object]]:
         ("action", "=", selection.action),
         ("key", ">=", selection.prefix),
         ("key", "<", selection.prefix and f"{selection.prefix}{LAST}"),
-        ("changed", ">=", selection.since and rfc3339(selection.since)),
-        ("changed", "<", selection.before and rfc3339(selection.before)),
+        ("recorded", ">=", selection.since and rfc3339(selection.since)),
+        ("recorded", "<", selection.before and rfc3339(selection.before)),
     ):
         if value is not None:
             conditions.append(f"events.{column} {sign} ?")

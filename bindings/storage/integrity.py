@@ -92,18 +92,18 @@ def _lost_bindings(rows: _Rows) -> Iterator[Contradiction]:
         yield Contradiction("binding-missing", _name(key, long), "the name has a history, but is not bound")
 
 
-_BEFORE = ("revision", "status", "action", "resource", "created", "spelling")
+_BEFORE = ("revision", "status", "action", "resource", "created", "spelling", "once_public")
 
 
 def _sequences(rows: _Rows, differs: str) -> Iterator[Contradiction]:
     """Check that the events of each name follow each other without a gap, and keep what must not change."""
     before = ", ".join(f"lag({name}) OVER history AS old_{name}" for name in _BEFORE)
-    public = "old_status <> 'reserved' AND old_action <> 'deleted'"
+    public = "(old_status <> 'reserved' OR old_once_public IS NOT NULL) AND old_action <> 'deleted'"
     broken = {
         "revision-gap": "revision <> coalesce(old_revision, 0) + 1",
         "resource-changed": f"{public} AND old_resource IS NOT NULL AND resource {differs} old_resource",
         "origin-changed": f"{public} AND (created {differs} old_created OR spelling {differs} old_spelling)",
-        "reserved-again": f"{public} AND status = 'reserved'",
+        "reserved-again": f"{public} AND (status = 'reserved' OR old_once_public IS NOT NULL) AND once_public IS NULL",
     }
     columns = ", ".join(f"CASE WHEN {condition} THEN 1 END" for condition in broken.values())
     for row in rows(
@@ -121,7 +121,7 @@ _SEQUENCE_MESSAGES = {
     "revision-gap": "the event before revision {revision} is missing",
     "resource-changed": "the event of revision {revision} gives the name to another resource",
     "origin-changed": "the event of revision {revision} changes the date of creation or the spelling of a public name",
-    "reserved-again": "the event of revision {revision} reserves a public name",
+    "reserved-again": "the event of revision {revision} loses the fact that the name was public",
 }
 
 

@@ -30,6 +30,9 @@ with some words up to which PostgreSQL sorts them."""
 
 _FIRST_ROWS = "SELECT count(*) FROM (SELECT 1 FROM bindings{} LIMIT ?) AS first_rows"
 
+# An import can set the time "changed". Readers of changes need the time when this store recorded the change.
+_TIMES = {"created": "bindings.created", "changed": "bindings.recorded"}
+
 _EVER_LISTED = (
     "(bindings.listed = 'yes' OR EXISTS (SELECT 1 FROM events WHERE events.key = bindings.key "
     "AND events.listed = 'yes' AND events.status <> 'reserved'))"
@@ -175,7 +178,7 @@ class Lists:
                 _begin_at(conditions, parameters, "bindings.key > ?", str(key))
             yield _Query("bindings", conditions, parameters, ("bindings.key",))
         else:
-            column = f"bindings.{order}"
+            column = _TIMES[order]
             if self._is_sqlite and not _are_few(read, selection):
                 # The plus sign keeps SQLite from reading the index of the keys: it would sort all names of a prefix.
                 conditions = [each.replace("bindings.key", "+bindings.key") for each in conditions]
@@ -295,7 +298,7 @@ def _conditions(selection: Selection) -> tuple[list[str], list[object]]:
             # SQLite uses a partial index only for a query that repeats its condition.
             conditions.append("bindings.status <> 'live'")
     if selection.public:
-        conditions.append("bindings.status <> 'reserved'")
+        conditions.append("(bindings.status <> 'reserved' OR bindings.once_public IS NOT NULL)")
     if selection.listed is not None:
         conditions.append("bindings.listed = 'yes'" if selection.listed == "now" else _EVER_LISTED)
     if selection.beginnings is not None and "" not in selection.beginnings:
@@ -308,13 +311,13 @@ def _conditions(selection: Selection) -> tuple[list[str], list[object]]:
         )
         parameters.append(selection.owner)
     for column, sign, time in (
-        ("created", ">=", selection.created_since),
-        ("created", "<", selection.created_before),
-        ("changed", ">=", selection.changed_since),
-        ("changed", "<", selection.changed_before),
+        (_TIMES["created"], ">=", selection.created_since),
+        (_TIMES["created"], "<", selection.created_before),
+        (_TIMES["changed"], ">=", selection.changed_since),
+        (_TIMES["changed"], "<", selection.changed_before),
     ):
         if time is not None:
-            conditions.append(f"bindings.{column} {sign} ?")
+            conditions.append(f"{column} {sign} ?")
             parameters.append(rfc3339(time))
     return conditions, parameters
 

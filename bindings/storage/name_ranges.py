@@ -27,7 +27,9 @@ Read = Callable[[str, Sequence[Any]], Sequence[Row]]
 
 
 class LiveName(NamedTuple):
-    """A live name: its key, which is its place in the order, and the time of its last change in UTC, if readable."""
+    """A live name: its key, which is its place in the order, and the time of its last change in UTC, if readable.
+
+    The time is that at which the store recorded the change."""
 
     key: str
     identifier: str
@@ -74,13 +76,13 @@ class DatabaseRanges:
     def __init__(self, read: Read, mark: str) -> None:
         self._read = read
         within = f"key >= {mark} AND key < {mark}"
-        public = f"{within} AND status <> 'reserved'"
+        public = f"{within} AND (status <> 'reserved' OR once_public IS NOT NULL)"
         self.nth_sql = f"SELECT key FROM bindings WHERE {within} ORDER BY key LIMIT 1 OFFSET {mark}"
         self.last_sql = f"SELECT key FROM bindings WHERE {public} ORDER BY key DESC LIMIT 1"
         self.first_sql = f"SELECT key FROM bindings WHERE {public} ORDER BY key LIMIT 1"
-        self.state_sql = f"SELECT count(*), coalesce(sum(revision), 0), max(changed) FROM bindings WHERE {public}"
+        self.state_sql = f"SELECT count(*), coalesce(sum(revision), 0), max(recorded) FROM bindings WHERE {public}"
         self.live_sql = (
-            "SELECT key, coalesce(long_identifier, key), changed FROM bindings "
+            "SELECT key, coalesce(long_identifier, key), recorded FROM bindings "
             f"WHERE {within} AND status = 'live' AND listed = 'yes' ORDER BY key LIMIT {mark}"
         )
 
@@ -144,14 +146,14 @@ class FileRanges:
         keys = self._keys_of(start, end)
         if len(keys) <= most:
             return None
-        public = [key for key in keys[max(1, most // 2) :] if not self._bindings[key].is_reserved]
+        public = [key for key in keys[max(1, most // 2) :] if _is_public(self._bindings[key])]
         within = [key for key in public if key <= keys[most]]
         return between(within[0], within[-1]) if within else next(iter(public), None)
 
     def state(self, start: str, end: str) -> RangeState:
         """Return the state of a range, as in :class:`NameRanges`."""
-        public = [each for key in self._keys_of(start, end) if not (each := self._bindings[key]).is_reserved]
-        changed = max((each.changed for each in public), default=None)
+        public = [each for key in self._keys_of(start, end) if _is_public(each := self._bindings[key])]
+        changed = max((each.recorded_at for each in public), default=None)
         return RangeState(len(public), sum(each.revision for each in public), changed)
 
     def live(self, start: str, end: str, most: int) -> list[LiveName]:
@@ -161,7 +163,7 @@ class FileRanges:
             if len(found) == most:
                 break
             if (binding := self._bindings[key]).is_live and binding.listed:
-                found.append(LiveName(key, key, binding.changed))
+                found.append(LiveName(key, key, binding.recorded_at))
         return found
 
     @cached_property
@@ -196,6 +198,11 @@ def between(low: str, high: str) -> str:
     first = ord(low[common]) + 1 if len(low) > common else ord("!")
     texts = (f"{high[:common]}{chr(code)}" for code in range(first, ord(high[common]) + 1))
     return min(texts, key=lambda text: crc32(text.encode()))
+
+
+def _is_public(binding: Binding) -> bool:
+    """Return whether a name is or was public."""
+    return not binding.is_reserved or binding.is_hidden
 
 
 def _time(stored: str | None) -> datetime | None:

@@ -21,7 +21,7 @@ from ..names.prefixes.rules import Rule
 from .protocols import LastEvent, Row
 from .tables.keys import index_key
 
-STATE = ("key", "long_identifier", *(field.name for field in FIELDS), "revision")
+STATE = ("key", "long_identifier", *(field.name for field in FIELDS), "revision", "recorded")
 """The columns of a binding in the order of the rows that are read and written; the key is first."""
 
 RULE = ("prefix", "template", "redirect", "changed", "actor")
@@ -54,6 +54,8 @@ def binding_of(row: Row) -> Binding:
         created, changed = values["created"], values["changed"]
         values["changed"] = when = _time(changed)
         values["created"] = when if created == changed else _time(created)
+        recorded = values["recorded"]
+        values["recorded"] = None if recorded == changed else _time(recorded)
         return Binding(**values)
     except (TypeError, ValueError, AttributeError, LookupError) as error:
         raise UnreadableBinding(str(key), str(error)) from None
@@ -96,6 +98,8 @@ def row_of(binding: Binding) -> Row:
         values[name] = stored[values[name]]
     for name in _TIMES:
         values[name] = rfc3339(values[name])
+    values["once_public"] = binding.once_public
+    values["recorded"] = values["changed"] if binding.recorded is None else rfc3339(binding.recorded)
     return _row(values)
 
 

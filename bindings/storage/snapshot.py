@@ -60,7 +60,7 @@ class DatabaseSnapshot:
         quote = self._database.engine.dialect.identifier_preparer.quote
         columns = ", ".join(quote(column.name) for column in table.columns)
         key = ", ".join(quote(column.name) for column in table.primary_key)
-        time = "changed" if "changed" in table.columns else "started"
+        time = next((name for name in ("recorded", "changed") if name in table.columns), "started")
         where = f" WHERE {time} >= '{rfc3339(since)}'" if since else ""
         return self._database.stream(self._connection, f"SELECT {columns} FROM {table}{where} ORDER BY {key}")
 

@@ -19,6 +19,7 @@ from ..names.errors import BindingError
 from ..names.fields import FIELDS, Fields
 from ..names.metadata import metadata
 from ..names.metadata.metadata import ELEMENTS
+from . import wrong_text
 
 # The order for a reader: what a name leads to, what it is, and then the rest.
 _FIRST = ("target", "kind", "resource", "status", "passthrough", "scope")
@@ -101,7 +102,8 @@ def _suggestion(name: str) -> str:
 def fields(cells: Mapping[str, str]) -> Fields:
     """Convert the cells of a row to checked :class:`Fields`: the change of a binding that the row requests.
 
-    Raises :class:`BindingError` if a value is not valid.
+    A line break in a one-line value, such as a title, becomes a space. Raises :class:`BindingError` if a value is not
+    valid.
 
     >>> fields({"identifier": "ark:/12345/d-oc", "target": "/1", "redirect": "307"}).redirect
     307
@@ -111,6 +113,8 @@ def fields(cells: Mapping[str, str]) -> Fields:
     alternates: dict[str, str] = {}
     for column, cell in cells.items():
         if cell and not cell.isspace():
+            if wrong_text.is_one_line(column):
+                cell = wrong_text.on_one_line(cell)
             if column in _SIMPLE:
                 stated[column] = cell
             elif column.startswith("target["):

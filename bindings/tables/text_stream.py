@@ -223,7 +223,7 @@ class Lines:
         return TableError("table-encoding", message + advice, self.file, self._last_read, len(before) + 1)
 
 
-_ADVICE = "set the encoding of the file (--encoding)"
+_ADVICE = "save the file as UTF-8, or select its encoding (--encoding)"
 
 
 def _decode(octets: bytes, stream: BinaryIO, encoding: str) -> Iterator[str]:

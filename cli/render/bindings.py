@@ -131,6 +131,8 @@ def _texts(record: PrefixRecord, sheet: Sheet) -> Iterator[str]:
 
 def state(binding: Binding) -> str:
     """Return the state of a name in words: "reserved", "withdrawn, was located", "located, by 302" or another kind."""
+    if binding.is_hidden:
+        return "reserved, was public"
     if binding.is_reserved:
         return "reserved"
     if binding.is_withdrawn:

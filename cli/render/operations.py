@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ...bindings.bulk.plan import BulkResult, Effect, NotedName
     from ...bindings.names.operation import Operation
 
-_STYLES: dict[str, Style] = {"withdrawn": "warning", "deleted": "warning", "relocated": "name"}
+_STYLES: dict[str, Style] = {"withdrawn": "warning", "deleted": "warning", "published": "warning", "relocated": "name"}
 _DRY = {
     "relocated": "to move",
     "withdrawn": "to withdraw",
@@ -21,6 +21,8 @@ _DRY = {
     "updated": "to update",
     "deleted": "to delete",
     "reserved": "to reserve",
+    "hidden": "to hide",
+    "published": "to publish",
 }
 _DONE = {"relocated": "moved"}
 _WORD = 12

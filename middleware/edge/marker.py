@@ -90,9 +90,9 @@ class Counted:
         names = revisions = 0
         changed: datetime | None = None
         for binding in self._bindings:
-            if not binding.is_reserved:
+            if not binding.is_reserved or binding.is_hidden:
                 names += 1
                 revisions += binding.revision
-                changed = binding.changed if changed is None else max(changed, binding.changed)
+                changed = binding.recorded_at if changed is None else max(changed, binding.recorded_at)
             yield binding
         self.state = RangeState(names, revisions, changed)

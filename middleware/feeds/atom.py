@@ -28,7 +28,7 @@ ENTRIES = 50
 
 _NEVER = "1970-01-01T00:00:00Z"
 
-Change = Literal["new", "changed", "withdrawn"]
+Change = Literal["new", "changed", "withdrawn", "hidden"]
 
 
 class _Entry(NamedTuple):
@@ -90,7 +90,9 @@ class AtomFeed:
         return [(name, actions.get(name.identifier)) for name in names]
 
     def _entry(self, name: Binding, action: str | None) -> _Entry:
+        if name.is_hidden:
+            return _Entry(name, name.identifier, rfc3339(name.recorded_at), "hidden", None)
         change: Change = "withdrawn" if name.is_withdrawn else "new" if action == "bound" else "changed"
         title = reference(name.identifier, "", name.metadata).title or name.identifier
         successor = None if name.successor is None else successor_address(name.successor, self._prefix)
-        return _Entry(name, title, rfc3339(name.changed), change, successor)
+        return _Entry(name, title, rfc3339(name.recorded_at), change, successor)

@@ -114,7 +114,7 @@ class OaiPmh:
 
     def _identity(self) -> dict[str, Any]:
         page = self._bindings.list_names(self._selection(by_change=True), limit=10)
-        earliest = utc_seconds(page.names[0].changed) if page.names else _EPOCH
+        earliest = utc_seconds(page.names[0].recorded_at) if page.names else _EPOCH
         branding = self._bindings.branding.current().over(self._branding)
         address = contact_address(branding.contact or "") or ""
         email = address.removeprefix("mailto:")
@@ -180,7 +180,11 @@ class OaiPmh:
             found = None if "?" in identifier else self._bindings.lookup(identifier)
         except BindingError:
             found = None
-        if found is None or found.is_reserved or not found.identifier.startswith(self._beginnings):
+        if (
+            found is None
+            or (found.is_reserved and not found.is_hidden)
+            or not found.identifier.startswith(self._beginnings)
+        ):
             raise OaiError("idDoesNotExist", "no public name has this identifier")
         if not found.listed and not self._was_listed(found):
             raise OaiError("idDoesNotExist", "no public name has this identifier")
@@ -192,9 +196,9 @@ class OaiPmh:
         return any(each.identifier == name.identifier for each in page.names)
 
     def _record(self, name: Binding, sets: Sets) -> _Record:
-        is_deleted = name.is_withdrawn or not name.listed
+        is_deleted = not (name.is_live and name.listed)
         found = [] if is_deleted else list(elements(name, f"{self._prefix}/{name.identifier}"))
-        return _Record(name.identifier, utc_seconds(name.changed), sets.of(name.identifier), is_deleted, found)
+        return _Record(name.identifier, utc_seconds(name.recorded_at), sets.of(name.identifier), is_deleted, found)
 
 
 def _pairs(text: str) -> list[tuple[str, str]]:

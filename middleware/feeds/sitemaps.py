@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from hashlib import sha256
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -42,6 +43,8 @@ _NAMESPACE = "http://www.sitemaps.org/schemas/sitemap/0.9"
 _HEAD = f'<?xml version="1.0" encoding="UTF-8"?>\n<{{}} xmlns="{_NAMESPACE}">\n'
 _QUOTES = {'"': "&quot;", "'": "&apos;"}
 _MAX_START = 1100
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Sitemap:
@@ -130,7 +133,10 @@ class Sitemap:
         address = f"{self._prefix}/{name.identifier}"
         if len(address) > MAX_ADDRESS:
             return ""
-        time = "" if name.changed is None else f"<lastmod>{utc_seconds(name.changed)}</lastmod>"
+        # Search engines refuse a time before 1970.
+        time = (
+            "" if name.changed is None or name.changed < _EPOCH else f"<lastmod>{utc_seconds(name.changed)}</lastmod>"
+        )
         return f"<url><loc>{_escaped(address)}</loc>{time}</url>\n"
 
 

@@ -74,7 +74,7 @@ def find_above(identifier: Identifier, fetch: Fetch) -> BoundAbove:
 
 
 def find_bound(containers: Iterable[str], withdrawing: Sequence[str], fetch: Fetch) -> BoundAbove:
-    """Look up several names above an identifier with one query. Reserved names are omitted.
+    """Look up several names above an identifier with one query. Reserved names are omitted, unless they were public.
 
     ``containers`` are the keys of containers, nearest first. ``withdrawing`` are the keys of the names whose withdrawal
     includes the identifier (:func:`withdrawing_keys`).
@@ -82,9 +82,11 @@ def find_bound(containers: Iterable[str], withdrawing: Sequence[str], fetch: Fet
     near = [key for key in containers if _can_be_bound(key)]
     keys = list(dict.fromkeys((*near, *withdrawing)))
     # A reserved name is not public, so nothing below it may show that it exists.
-    found = {key: binding for key, binding in fetch(keys).items() if not binding.is_reserved} if keys else {}
-    withdrawn = next((found[key] for key in withdrawing if key in found and found[key].is_withdrawn), None)
-    return BoundAbove([found[key] for key in near if key in found], withdrawn)
+    recorded = fetch(keys) if keys else {}
+    found = {key: binding for key, binding in recorded.items() if not binding.is_reserved or binding.is_hidden}
+    gone = (found[key] for key in withdrawing if key in found)
+    withdrawn = next((binding for binding in gone if binding.is_withdrawn or binding.is_hidden), None)
+    return BoundAbove([found[key] for key in near if key in found and not found[key].is_hidden], withdrawn)
 
 
 def withdrawing_keys(identifier: Ark) -> list[str]:

@@ -11,7 +11,14 @@ from ...identifiers import PROBLEMS, Problem
 from .result import Resolution
 
 # The problem is in the identifier without its query.
-_WITHOUT_QUERY = ("withdrawn", "container-withdrawn", "target-unusable", "naan-reserved-invalid", "dot-segment")
+_WITHOUT_QUERY = (
+    "withdrawn",
+    "container-withdrawn",
+    "hidden",
+    "target-unusable",
+    "naan-reserved-invalid",
+    "dot-segment",
+)
 # The problem is in the query.
 _QUERY = ("unknown-inflection",)
 

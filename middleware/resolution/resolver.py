@@ -109,7 +109,12 @@ def _find(
     binding = find_exact(request, fetch)
     if binding is not None and not binding.is_reserved:
         return FoundBinding(request, binding, given=is_given(binding))
+    if binding is not None and binding.is_hidden:
+        # I-05: the name was public, so it is gone, and nothing about it is shown.
+        return _refuse(request, "hidden")
     containers, withdrawn = find_above(request.identifier, fetch)
+    if withdrawn is not None and withdrawn.is_hidden:
+        return _refuse(request, "hidden")
     if withdrawn is not None:
         # The withdrawal of a name includes all names below it.
         return _refuse(request, "container-withdrawn", container=withdrawn.identifier, successor=withdrawn.successor)

@@ -42,6 +42,7 @@ _SENTENCES = {
     "withdrawn": Sentence(
         _GONE, translatable("Its identifier still belongs to it, and is never given to another item.")
     ),
+    "hidden": Sentence(_GONE, translatable("Its identifier still belongs to it, and is never given to another item.")),
     "container-withdrawn": Sentence(_GONE, translatable("It was part of an item that was withdrawn.")),
     "target-unusable": Sentence(
         translatable("The location of this item cannot be used."),

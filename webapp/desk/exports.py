@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from http import HTTPStatus
 from itertools import chain
 
-from flask import Response
+from flask import Response, request
 
 from ..admission import download
 from ..config import url
@@ -15,7 +15,12 @@ from ..errors import HTTPRefusal
 from ..report import spreadsheet
 from .forms import FieldProblem
 
-_FORMS = (("csv", "CSV"), ("jsonl", "JSON Lines"))
+_FORMS = (
+    ("CSV", {"form": "csv"}),
+    ("CSV with semicolons", {"form": "csv", "separator": "semicolon"}),
+    ("JSON Lines", {"form": "jsonl"}),
+)
+_SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t"}
 
 # Excel reads a file as UTF-8 only if it begins with this character.
 _BYTE_ORDER_MARK = "\ufeff"
@@ -25,7 +30,19 @@ Row = Mapping[str, object]
 
 def addresses(endpoint: str, **values: object) -> list[tuple[str, str]]:
     """Return the label and the address of each export of a list. ``values`` are the filters of the list."""
-    return [(label, url(endpoint, form=form, **values)) for form, label in _FORMS]
+    return [(label, url(endpoint, **form, **values)) for label, form in _FORMS]
+
+
+def separator() -> str:
+    """Return the separator of CSV that the request selects: comma, semicolon or tab. The default is a comma.
+
+    Spreadsheet programs in German or French show a file with commas in one column. Raises :class:`HTTPRefusal`.
+    """
+    given = request.args.get("separator", "comma")
+    if given not in _SEPARATORS:
+        message = "The separator is not known. Use comma, semicolon or tab."
+        raise HTTPRefusal(HTTPStatus.BAD_REQUEST, "list-filter", message)
+    return _SEPARATORS[given]
 
 
 def require_valid(errors: Mapping[str, FieldProblem]) -> None:
@@ -37,7 +54,13 @@ def require_valid(errors: Mapping[str, FieldProblem]) -> None:
 def csv_file(name: str, columns: Sequence[str], rows: Iterable[Row]) -> Response:
     """Return CSV in UTF-8 without formulas (RFC 4180). ``name`` is the name of the file without its ending."""
     cells = (["" if row.get(column) is None else row[column] for column in columns] for row in rows)
-    lines = map(spreadsheet.text_line, chain([columns], cells))
+    delimiter = separator()
+    lines = (spreadsheet.text_line(each, delimiter=delimiter) for each in chain([columns], cells))
+    return csv_lines(name, lines)
+
+
+def csv_lines(name: str, lines: Iterable[str]) -> Response:
+    """Return lines of CSV, after a byte order mark. ``name`` is the name of the file without its ending."""
     return file(f"{name}.csv", chain([_BYTE_ORDER_MARK], lines), "text/csv; charset=utf-8; header=present")
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ...bindings.imports.summary import Imported, NotedLine, Summary
+from ...bindings.imports.summary import Expect, Imported, NotedLine, Summary
 from ...bindings.names import validation
 from ...bindings.names.binding import Binding
 from ...bindings.names.errors import TableError
@@ -46,6 +46,7 @@ _PARTS: Mapping[str, Part] = {
     "relocated": "moved",
     "unchanged": "unchanged",
 }
+_EFFECTS: tuple[Part, ...] = ("added", "published", "changed", "moved", "unchanged")
 _UNSHOWN = ("identifier", "created", "changed", "spelling")
 _DEFAULTS = {"kind": "located", "status": "live", "passthrough": "false", "scope": "name", "redirect": "302"}
 _DEFAULTS["listed"] = "true"
@@ -99,6 +100,7 @@ class UploadJobs:
             return
         outcomes = self._left_out(upload) if job.parameters["skip_refused"] else []
         skipped = frozenset(row.line for row in outcomes)
+        expect = self._expected(upload) if job.kind == IMPORT else None
         finished: list[Job] = []
 
         def finish(transaction: Transaction) -> None:
@@ -120,6 +122,7 @@ class UploadJobs:
                 progress=progress,
                 report=lambda kind, noted, cells: outcomes.append(_noted(kind, noted)),
                 effect=lambda imported: outcomes.append(_effect(imported)),
+                expect=expect,
             )
         except TableError as error:
             problem = {"code": error.code, "detail": error.message, "line": error.line, "expected": error.expected}
@@ -139,6 +142,22 @@ class UploadJobs:
         """Return the rows that the preview refused, as rows that the import leaves out."""
         refused = self.uploads.rows(upload.number, "refused", 0, MAX_ROWS)
         return [replace(row, outcome="left out") for _, row in refused]
+
+    def _expected(self, upload: Upload) -> Expect:
+        """Return a function that refuses the rows whose effect is not that of the preview."""
+        previewed = {
+            row.line: (row.outcome, row.identifier, dict(row.changes))
+            for part in _EFFECTS
+            for _, row in self.uploads.rows(upload.number, part, 0, MAX_ROWS)
+        }
+
+        def expect(imported: Imported) -> str | None:
+            row = _effect(imported)
+            if previewed.get(row.line) == (row.outcome, row.identifier, dict(row.changes)):
+                return None
+            return "the recorded values are not those of the preview"
+
+        return expect
 
     def _rows(self, upload: Upload, skipped: frozenset[int], read_as: ReadAs) -> Iterator[Row]:
         for row in sheet.rows(self.uploads.data(upload.number), upload.reading, upload.name, read_as):

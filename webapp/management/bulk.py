@@ -10,7 +10,7 @@ from ...bindings.bulk import relocation, undo
 from ...bindings.bulk.plan import BulkResult
 from ...bindings.imports.exporting import table_lines
 from ...bindings.imports.importing import import_rows, import_table
-from ...bindings.imports.summary import Effect, Report, Summary
+from ...bindings.imports.summary import Effect, Expect, Report, Summary
 from ...bindings.names.operation import Operation
 from .permissions import require_account, require_administrator, require_curator
 from .recording import Recorder
@@ -101,6 +101,7 @@ class BulkOperations(Recorder):
         progress: Progress | None = None,
         report: Report | None = None,
         effect: Effect | None = None,
+        expect: Expect | None = None,
     ) -> Summary:
         """Import rows that are already parsed; see :func:`~ararat.bindings.imports.importing.import_rows`.
 
@@ -120,6 +121,7 @@ class BulkOperations(Recorder):
                     progress=progress,
                     report=report,
                     effect=effect,
+                    expect=expect,
                 )
             )
 
@@ -148,13 +150,15 @@ class BulkOperations(Recorder):
         require_account(caller)
         return self.bindings.list_operations(before=before, limit=limit)
 
-    def export(self, caller: Caller | None, format: Format) -> Iterator[str]:
+    def export(self, caller: Caller | None, format: Format, *, delimiter: str | None = None) -> Iterator[str]:
         """Return the lines of a table of everything, which :func:`~.importing.import_table` reads.
+
+        ``delimiter`` replaces the separator of the format.
 
         Only for administrators: the counters of minted names show the names that come next.
         """
         require_administrator(caller)
-        return (line for _, line in table_lines(self.bindings, format))
+        return (line for _, line in table_lines(self.bindings, format, delimiter=delimiter))
 
     @contextmanager
     def _bulk(

@@ -211,6 +211,6 @@ def kinds(keys: Iterable[str], bindings: Bindings | None) -> dict[str, str] | No
         return None
     wanted = list(dict.fromkeys(keys))
     bound = bindings.fetch(wanted) if wanted else {}
-    # A reserved name is not public.
-    public = {key: binding for key, binding in bound.items() if not binding.is_reserved}
-    return {key: "withdrawn" if binding.is_withdrawn else binding.kind for key, binding in public.items()}
+    # A reserved name is not public. One that was public is gone, as a withdrawn name.
+    public = {key: binding for key, binding in bound.items() if not binding.is_reserved or binding.is_hidden}
+    return {key: binding.kind if binding.is_live else "withdrawn" for key, binding in public.items()}

@@ -23,18 +23,18 @@ def line(cells: Iterable[object], *, end: str = "\r\n") -> str:
     return _line(cells, display.percent, end)
 
 
-def text_line(cells: Iterable[object]) -> str:
+def text_line(cells: Iterable[object], *, delimiter: str = ",") -> str:
     r"""Return the cells as one line of CSV in UTF-8, for texts in any script. Formulas are marked as in :func:`line`.
 
     >>> text_line(["Caf\u00e9", "a\nb", "\uff1d1+1"])
     "Caf\xe9,a\\u{a}b,'\uff1d1+1\r\n"
     """
-    return _line(cells, display.visible, "\r\n")
+    return _line(cells, display.visible, "\r\n", delimiter)
 
 
-def _line(cells: Iterable[object], show: Callable[[str], str], end: str) -> str:
+def _line(cells: Iterable[object], show: Callable[[str], str], end: str, delimiter: str = ",") -> str:
     written = io.StringIO(newline="")
-    csv.writer(written, lineterminator=end).writerow(_cell(value, show) for value in cells)
+    csv.writer(written, delimiter=delimiter, lineterminator=end).writerow(_cell(value, show) for value in cells)
     return written.getvalue()
 
 

@@ -23,6 +23,7 @@ class Reading:
     """The settings for reading a file.
 
     - ``encoding``, ``separator``: of a file in CSV; the separator is one character. JSON Lines has an encoding only.
+    - ``detected``: whether the encoding was detected and not selected by the user. Then all lines must have it.
     - ``columns``: the column of bindings for each column of the file, "" for a column that is ignored.
     - ``relocate``: whether a new target of a recorded name leads to the same resource.
     """
@@ -32,6 +33,7 @@ class Reading:
     separator: str
     columns: Sequence[str] = ()
     relocate: bool = False
+    detected: bool = False
 
     def as_dict(self) -> dict[str, Any]:
         """Return the values for JSON."""
@@ -41,6 +43,7 @@ class Reading:
             "separator": self.separator,
             "columns": list(self.columns),
             "relocate": self.relocate,
+            "detected": self.detected,
         }
 
 

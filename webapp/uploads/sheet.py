@@ -67,7 +67,7 @@ def stored(content: bytes, file: str) -> tuple[bytes, Reading, int]:
     ends = content.count(b"\n") + (not content.endswith((b"\n", b"\n\0")))
     format: Format = "jsonl" if file.lower().endswith(_JSON_LINES) else "csv"
     separator = "" if format == "jsonl" else _separator(content, encoding)
-    reading = Reading(format=format, encoding=encoding, separator=separator)
+    reading = Reading(format=format, encoding=encoding, separator=separator, detected=True)
     rows = max(ends - (format == "csv"), 0)
     if rows > MAX_ROWS:
         # Cells can have line breaks, and rows can be empty. Counting these takes longer.
@@ -86,7 +86,7 @@ def lines(content: bytes, reading: Reading, file: str, read_as: ReadAs | None = 
         case "jsonl":
             read = _json_lines(content, reading, file)
         case "csv":
-            read = delimited.read_lines(Lines(io.BytesIO(content), file, reading.encoding, read_as), reading.separator)
+            read = delimited.read_lines(Lines(io.BytesIO(content), file, _given(reading), read_as), reading.separator)
     headings: Sequence[str] | None = None
     filled = 0
     for number, fields in read:
@@ -113,6 +113,11 @@ def rows(content: bytes, reading: Reading, file: str, read_as: ReadAs) -> Iterat
     wanted = [(place, column) for place, column in enumerate(reading.columns) if column]
     for number, cells in islice(lines(content, reading, file, read_as), 1, None):
         yield Row(number, {column: cells[place] for place, column in wanted})
+
+
+def _given(reading: Reading) -> str | None:
+    """Return the encoding that the user selected, or None: then the reader detects it, and refuses two in one file."""
+    return None if reading.detected else reading.encoding
 
 
 def _encoding(content: bytes) -> str:
@@ -143,7 +148,7 @@ class _AsGiven(Columns):
 def _json_lines(content: bytes, reading: Reading, file: str) -> Iterator[Line]:
     """Yield the keys of all objects as headings, then the objects."""
     named = _Named(content, file)
-    reader = text_tables.Reader(reading.encoding, None, _AsGiven())
+    reader = text_tables.Reader(_given(reading), None, _AsGiven())
     keys: dict[str, None] = {}
     with closing(text_tables.read_rows(named, "jsonl", reader)) as read:
         for row in read:

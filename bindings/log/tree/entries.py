@@ -59,7 +59,7 @@ class LogEntry:
 
     - ``key``: the name in normal form.
     - ``revision``: the number of the change among all changes of the name, from 1.
-    - ``action``: "bound", "updated", "relocated", "withdrawn", "restored" or "redacted".
+    - ``action``: "bound", "updated", "relocated", "withdrawn", "restored", "redacted" or "hidden".
     - ``time``: the time of the change in UTC.
     - ``thing``: the hash of the resource. It is equal in all entries of a name. None for a name without a resource.
     - ``state``: the hash of all values of the name after the change.

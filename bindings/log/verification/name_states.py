@@ -15,10 +15,12 @@ from ..tree.entries import LogEntry
 
 # Entries of a withdrawn name: a new reason or successor is "updated".
 _AFTER_WITHDRAWAL = frozenset({"updated", "restored", "redacted"})
-_ACTIONS = frozenset({"bound", "updated", "relocated", "withdrawn", "restored", "redacted"})
+_ACTIONS = frozenset({"bound", "updated", "relocated", "withdrawn", "restored", "redacted", "hidden", "reserved"})
 
 # A name that has these changes was bound or withdrawn before.
-_LATER = _ACTIONS - {"bound", "withdrawn"}
+_LATER = _ACTIONS - {"bound", "withdrawn", "reserved"}
+
+_WITHDRAWN, _HIDDEN = 1, 2
 
 _TABLE = "names (key TEXT PRIMARY KEY, entry INTEGER, revision INTEGER, thing BLOB, withdrawn INTEGER) WITHOUT ROWID"
 _BATCH = 256
@@ -45,7 +47,10 @@ class LogFinding:
 
 
 class _State(NamedTuple):
-    """The last entry of a name, and its resource as a hash."""
+    """The last entry of a name, and its resource as a hash.
+
+    ``withdrawn`` is :data:`_WITHDRAWN`, :data:`_HIDDEN`, or 0 for a live name.
+    """
 
     entry: int
     revision: int
@@ -106,10 +111,14 @@ def _name_of(key: str) -> tuple[str, str | None]:
 def _after(number: int, entry: LogEntry, before: _State | None) -> _State:
     thing = entry.thing or (before.thing if before else None)
     # A change that does not restore a withdrawn name is a problem, and the name stays withdrawn.
-    withdrawn = entry.action == "withdrawn" or (
-        before is not None and bool(before.withdrawn) and entry.action != "restored"
-    )
-    return _State(number, entry.revision, thing, int(withdrawn))
+    state = before.withdrawn if before else 0
+    if entry.action == "withdrawn":
+        state = _WITHDRAWN
+    elif entry.action in ("hidden", "reserved"):
+        state = _HIDDEN
+    elif entry.action == "restored" or (entry.action == "bound" and state == _HIDDEN):
+        state = 0
+    return _State(number, entry.revision, thing, state)
 
 
 def _compare(number: int, entry: LogEntry, before: _State | None) -> Iterator[LogFinding]:
@@ -145,7 +154,11 @@ def _problems(entry: LogEntry, before: _State | None) -> Iterator[tuple[str, str
         else:
             message = f"{name} was given to another thing; entry {before.entry} has another resource"
             yield "second-thing", message
-    if before.withdrawn:
+    if before.withdrawn == _HIDDEN:
+        # A hidden name can be changed and published again.
+        if entry.action == "restored":
+            yield "action", f"{name} was restored, although it was not withdrawn"
+    elif before.withdrawn:
         if entry.action in _ACTIONS - _AFTER_WITHDRAWAL:
             yield "withdrawn", f"{name} was {entry.action} after its withdrawal, and was not restored"
         if before.thing is None and entry.thing is not None:

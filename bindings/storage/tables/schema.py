@@ -32,6 +32,8 @@ def _state() -> list[Column[Any]]:
         Column("long_identifier", Text),  # the identifier, if the key is a shorter text
         *(Column(field.name, _type_of(field), nullable=not field.is_required) for field in FIELDS),
         Column("revision", Integer, nullable=False),
+        # The time when this store recorded the change. An import can set another time "changed".
+        Column("recorded", Text, nullable=False),
     ]
 
 
@@ -57,6 +59,7 @@ bindings = Table(
     *(one_of(field.name, _stored(field)) for field in FIELDS if field.type == "choice"),
     CheckConstraint("(target IS NULL) = (kind = 'described')", name="target_unless_described"),
     CheckConstraint("successor IS NULL OR status = 'withdrawn'", name="successor_of_withdrawn"),
+    CheckConstraint("once_public IS NULL OR once_public = 'yes'", name="once_public_or_null"),
 )
 
 events = Table(

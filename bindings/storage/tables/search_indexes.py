@@ -44,7 +44,7 @@ TARGET = f"substr(target, 1, {TARGET_CHARACTERS})"
 """The indexed expression of a target. A query must repeat it. The key follows, so that a page is a range."""
 
 _INDEXES = (
-    "CREATE INDEX bindings_changed ON bindings (changed, key)",
+    "CREATE INDEX bindings_recorded ON bindings (recorded, key)",
     "CREATE INDEX bindings_created ON bindings (created, key)",
     "CREATE INDEX bindings_not_live ON bindings (status, key) WHERE status <> 'live'",
 )

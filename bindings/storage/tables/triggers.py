@@ -1,7 +1,8 @@
 """Triggers that protect the tables of :mod:`schema`, also from statements of other programs.
 
-A public name is never deleted, renamed or re-assigned, and never becomes reserved again. Events never change. A change
-of a binding increases its revision by 1. No row is replaced. :mod:`audit` finds a change without an event.
+A name that is or was public is never deleted, renamed or re-assigned. It becomes reserved only with the fact that it
+was public (``once_public``), and never loses this fact. Events never change. A change of a binding increases its
+revision by 1. No row is replaced. :mod:`audit` finds a change without an event.
 
 A reserved name is not public: it can be deleted, and everything about it can change.
 """
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-_PUBLIC = "OLD.status <> 'reserved'"
+_PUBLIC = "(OLD.status <> 'reserved' OR OLD.once_public IS NOT NULL)"
 _OTHER_RESOURCE = "OLD.resource <> NEW.resource OR (OLD.resource IS NOT NULL AND NEW.resource IS NULL)"
 _OTHER_ORIGIN = "OLD.created <> NEW.created OR coalesce(OLD.spelling, '') <> coalesce(NEW.spelling, '')"
 _HISTORY = ("events", "rule_events", "prefix_events")
@@ -27,8 +28,15 @@ _NEVER = (
         "reserved",
         "bindings",
         "UPDATE",
-        f"WHEN ({_PUBLIC} AND NEW.status = 'reserved')",
-        "a public name is never reserved again",
+        f"WHEN ({_PUBLIC} AND NEW.status = 'reserved' AND NEW.once_public IS NULL)",
+        "a public name is never reserved as if it was not public",
+    ),
+    (
+        "forgotten",
+        "bindings",
+        "UPDATE",
+        "WHEN (OLD.once_public IS NOT NULL AND NEW.once_public IS NULL)",
+        "a name that was public once keeps this fact",
     ),
     (
         "redated",

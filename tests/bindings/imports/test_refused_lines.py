@@ -57,7 +57,7 @@ def test_every_refused_line_is_listed_and_nothing_is_written(bindings: Bindings)
         "ark:12345/f,/1,,,gone,,,",
         "ark:12345/g,/1,,,,maybe,,",
         "ark:12345/h,/1,,,,,subtree,",
-        '"ark:12345/i",/1,,,,,,"two\nlines"',
+        '"ark:12345/i",/1,,,,,,"two\n\x07lines"',
         "ark:12345/a\u202eb,/1,,,,,,",
         "foo\u202e\x1b[2J,/1,,,,,,",
     )
@@ -93,6 +93,7 @@ def test_every_refused_line_is_listed_and_nothing_is_written(bindings: Bindings)
         ("successor", "withdrawn,/a/path", "successor-text"),
         ("successor", "withdrawn,ark:/12345/x-1", "successor-itself"),
         ("spelling", "live,ark:12345/x2", "spelling-other-name"),
+        ("once_public", "reserved,maybe", "once-public"),
     ],
 )
 def test_a_line_with_a_wrong_time_successor_or_spelling_is_refused(

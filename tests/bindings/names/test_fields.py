@@ -47,6 +47,7 @@ VALUES: dict[str, dict[str, Any]] = {
     "spelling": {"spelling": "ark:/12345/x5"},
     "created": {"created": datetime(2020, 1, 1, tzinfo=UTC)},
     "changed": {"changed": datetime(2027, 1, 1, tzinfo=UTC), "created": NOW},
+    "once_public": {"once_public": "yes"},
 }
 
 
@@ -112,6 +113,7 @@ PLACES: dict[str, tuple[Callable[[str], bool], dict[str, str]]] = {
             "spelling": "it is that of the identifier",
             "created": "only imports set times",
             "changed": "only imports set times",
+            "once_public": "only an undo and imports set it",
         },
     ),
     "columns of the database": (
@@ -137,6 +139,7 @@ PLACES: dict[str, tuple[Callable[[str], bool], dict[str, str]]] = {
             "spelling": "it is that of the first request",
             "created": "only imports set times",
             "changed": "only imports set times",
+            "once_public": "only an undo and imports set it",
         },
     ),
     "answers of the API": (
@@ -152,6 +155,7 @@ PLACES: dict[str, tuple[Callable[[str], bool], dict[str, str]]] = {
             "spelling": "it is that of the identifier",
             "created": "only imports set times",
             "changed": "only imports set times",
+            "once_public": "only an undo and imports set it",
         },
     ),
     "forms of the desk": (
@@ -160,6 +164,7 @@ PLACES: dict[str, tuple[Callable[[str], bool], dict[str, str]]] = {
             "spelling": "it is that of the first form",
             "created": "only imports set times",
             "changed": "only imports set times",
+            "once_public": "only an undo and imports set it",
         },
     ),
     "history of the desk": (
@@ -192,7 +197,7 @@ PLACES: dict[str, tuple[Callable[[str], bool], dict[str, str]]] = {
 def test_each_field_has_a_value_here_and_an_order_in_both_classes() -> None:
     assert list(VALUES) == [field.name for field in FIELDS]
     assert Fields._fields == (*VALUES, "key")
-    assert {each.name for each in dataclasses.fields(Binding)} == {*VALUES, "identifier", "revision"}
+    assert {each.name for each in dataclasses.fields(Binding)} == {*VALUES, "identifier", "revision", "recorded"}
     assert set(PLACE) <= set(VALUES)
     assert sequencer._VALUES[-1] == "target"  # the text of the others is kept in memory
 

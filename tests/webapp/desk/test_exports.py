@@ -48,6 +48,19 @@ def objects_of(response: TestResponse) -> list[dict[str, Any]]:
     return [json.loads(line) for line in response.text.splitlines()]
 
 
+@pytest.mark.parametrize("address", ["names", "everything", "new/minted", "changes"])
+@pytest.mark.parametrize(("separator", "sign"), [("", ","), ("comma", ","), ("semicolon", ";"), ("tab", "\t")])
+def test_csv_begins_with_a_byte_order_mark_and_has_the_selected_separator(
+    filled: Desk, ada: Browser, address: str, separator: str, sign: str
+) -> None:
+    response = ada.get(f"/desk/{address}.csv" + (f"?separator={separator}" if separator else ""))
+    assert response.status_code == 200
+    header = response.text.splitlines()[0]
+    assert header.startswith("\ufeff")
+    assert sign in header
+    assert ada.get(f"/desk/{address}.csv?separator=x").status_code == 400
+
+
 def test_changes_have_a_row_for_each_value(filled: Desk, rita: Browser) -> None:
     rows = rows_of(rita.get("/desk/changes.csv"))
     assert [(row["action"], row["names"]) for row in rows if row["operation"]] == [("relocate", "5")]

@@ -33,7 +33,6 @@ SHOWN = 50
 _LABELS: dict[Scope, str] = {"names": "Names", "texts": "Titles", "targets": "Targets"}
 _TITLES = ("erc.what", "dc.title", "erc.who", "dc.creator")
 _MAX_NAANS = 20
-_CSV = "text/csv; charset=utf-8; header=present"
 
 
 class Tab(NamedTuple):
@@ -89,8 +88,8 @@ def export_names(form: str) -> Response:
     every = _all(read, chain)
     if form == "csv":
         with management().bindings.store.snapshot() as snapshot:
-            table = Delimited(",", snapshot.selectors(), snapshot.elements())
-        return exports.file("names.csv", _lines(table, every), _CSV)
+            table = Delimited(exports.separator(), snapshot.selectors(), snapshot.elements())
+        return exports.csv_lines("names", _lines(table, every))
     return exports.json_lines_file("names", map(listing.as_dict, every))
 
 
@@ -98,7 +97,7 @@ def export_names(form: str) -> Response:
 def export_everything(form: str) -> Response:
     """Return all names, rules, records and counters as a file. An import of it makes a copy of the database."""
     if form == "csv":
-        return exports.file("everything.csv", management().export(caller(), "csv"), _CSV)
+        return exports.csv_lines("everything", management().export(caller(), "csv", delimiter=exports.separator()))
     return exports.file("everything.jsonl", management().export(caller(), "jsonl"), "application/x-ndjson")
 
 

@@ -18,8 +18,7 @@ from ...accounts.model import Caller
 from ...errors import sentence
 from ...management import Fields, Forbidden, Made, Management, NewName
 from ...management.permissions import require_curator
-from ...report import spreadsheet
-from .. import messages
+from .. import exports, messages
 from ..blueprint import blueprint, caller, management, see_other
 from ..forms import FieldProblem
 from .check import Check, check
@@ -107,11 +106,9 @@ def minted() -> str:
 def minted_csv() -> Response:
     """Return the names that the caller minted at one time with their targets as CSV."""
     require_curator(caller())
-    rows = [("identifier", "target", "status"), *((each.identifier, each.target, each.status) for each in _minted())]
-    headers = {"Content-Disposition": 'attachment; filename="names.csv"'}
-    return Response(
-        "".join(map(spreadsheet.line, rows)), content_type="text/csv; charset=utf-8; header=present", headers=headers
-    )
+    columns = ("identifier", "target", "status")
+    rows = [{column: getattr(each, column) for column in columns} for each in _minted()]
+    return exports.csv_file("names", columns, rows)
 
 
 def _minted() -> list[Binding]:

@@ -135,6 +135,8 @@ def page_of(operations: Management, asking: Caller, binding: Binding, hierarchy:
 
 def response_of(binding: Binding) -> str:
     """Return what a visitor of the name gets, in one phrase."""
+    if binding.is_hidden:
+        return "410: the name was public and is hidden"
     if binding.is_reserved:
         return "404: the name is reserved"
     if binding.is_withdrawn:

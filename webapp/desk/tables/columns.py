@@ -58,6 +58,8 @@ def send(number: int) -> AnyResponse:
         separator=_one_of(form.get("separator", ""), sheet.SEPARATORS, known.reading.separator),
         relocate="relocate" in form,
     )
+    if "read" in form or reading.encoding != known.reading.encoding:
+        reading = replace(reading, detected=False)
     if "read" in form or (reading.encoding, reading.separator) != (known.reading.encoding, known.reading.separator):
         reading = replace(reading, columns=())
         management().accounts.write(lambda connection: uploads().begin(connection, known, "new", None, reading))

@@ -38,6 +38,7 @@ _LABELS: Mapping[Part, str] = {
 }
 _REPORT = ("line", "outcome", "identifier", "code", "message", "fix", "column", "before", "after")
 _FIXES = {
+    "preview-changed": "Select \u201cPreview again\u201d, and compare the values before you import.",
     "bound-otherwise": "To move names, select \u201cNew targets lead to the same resource\u201d on the page Columns. "
     "If it is another resource, use another name.",
     "withdrawn": "Restore the name on its page, or leave this row out.",

@@ -1,0 +1,62 @@
+"""An import of the desk applies its preview, and reads a file as the command does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.webapp.desk.conftest import Browser, Desk
+
+from .conftest import counts
+
+NAME = "ark:12345/x5c"
+
+
+def title(desk: Desk) -> str:
+    found = desk.bindings.lookup(NAME)
+    assert found is not None
+    return found.metadata["erc.what"]
+
+
+def test_a_row_whose_recorded_value_changed_since_the_preview_is_not_applied(
+    desk: Desk, jane: Browser, preview: Any, import_all: Any
+) -> None:
+    desk.bindings.bind(NAME, "https://example.org/c", metadata={"what": "Before"})
+    path, page = preview(jane, f"identifier,what\n{NAME},From the table\n")
+    assert counts(page)["Changed"] == 1
+    desk.bindings.bind(NAME, "https://example.org/c", metadata={"what": "In between"})
+    page = import_all(jane, path)
+    assert title(desk) == "In between"
+    assert counts(page)["Refused"] == 1
+    assert "The recorded values are not those of the preview" in page
+    assert "Preview again" in page
+
+
+def test_a_change_of_another_value_does_not_stop_the_import(
+    desk: Desk, jane: Browser, preview: Any, import_all: Any
+) -> None:
+    desk.bindings.bind(NAME, "https://example.org/c", metadata={"what": "Before"})
+    path, _ = preview(jane, f"identifier,what\n{NAME},From the table\n")
+    desk.bindings.bind(NAME, "https://example.org/c", metadata={"who": "Noah"})
+    import_all(jane, path)
+    assert title(desk) == "From the table"
+
+
+def test_reserved_names_that_become_public_have_their_own_part(desk: Desk, jane: Browser, preview: Any) -> None:
+    desk.bindings.reserve(NAME)
+    _, page = preview(jane, f"identifier,target,status\n{NAME},https://example.org/c,live\n")
+    assert (counts(page)["Added"], counts(page)["Published"]) == (0, 1)
+    assert "1 reserved name will become public" in page
+    _, page = preview(jane, f"identifier,target\n{NAME},https://example.org/c\n")
+    assert (counts(page)["Changed"], counts(page)["Published"]) == (1, 0)
+
+
+def test_a_file_with_two_encodings_is_refused_unless_its_encoding_is_selected(
+    desk: Desk, jane: Browser, upload: Any
+) -> None:
+    content = b"identifier,target,what\nark:12345/x5a,https://a.example/,Gl" + b"\xf6cke\n"
+    content += "ark:12345/x5b,https://a.example/b,Gro\u00dfe\n".encode()
+    path = upload(jane, content)
+    page = jane.get(f"{path}/columns").text
+    assert "this line is UTF-8, but line 2 is not" in page.replace("This", "this")
+    jane.post(f"{path}/columns", {"encoding": "windows-1252", "separator": ",", "read": "1"})
+    assert "is UTF-8, but line" not in jane.get(f"{path}/columns").text
