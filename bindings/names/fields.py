@@ -102,28 +102,28 @@ class Fields(NamedTuple):
 
     def _checked(self, key: str, identifier: Name | None) -> Fields:
         given = self if self.kind else self._replace(kind="described" if self.target is None else "located")
-        checked: dict[str, Any] = {"key": key}
+        # An import does this for each row, so the values are found by their places.
+        values: list[Any] = [*given]
         try:
-            for name, check in _CHECKS:
-                value = getattr(given, name)
-                if value is not None or name == "target":
-                    checked[name] = check(value, given, key)
+            for place, check in _CHECKS:
+                value = values[place]
+                if value is not None or place == _TARGET:
+                    values[place] = check(value, given, key)
         except BindingError as error:
             error.identifier = key
             raise
+        values[_KEY] = key
         if identifier is not None and self.spelling is None:
-            checked["spelling"] = spelling_of(identifier)
-        return given._replace(**checked)
+            values[_SPELLING] = spelling_of(identifier)
+        return self._make(values)
 
     def first(self, now: datetime) -> Binding:
         """Build the binding that these checked fields create for a name without a binding.
 
         Fields that are None get their defaults. ``now`` is the current time in UTC.
         """
-        values: dict[str, Any] = dict(zip(_NAMES, self, strict=False))
-        for name, default in DEFAULTS.items():
-            if values[name] is None:
-                values[name] = default
+        stated = {name: value for name, value in zip(_NAMES, self, strict=False) if value is not None}
+        values: dict[str, Any] = _UNSTATED | stated
         values["alternates"] = _without_deleted(values["alternates"])
         values["metadata"] = _without_deleted(values["metadata"])
         changed = values["changed"] = self.changed or now
@@ -610,7 +610,9 @@ def _text(field: Field, value: Any) -> str:
 _BY_NAME = {field.name: field for field in FIELDS}
 
 _NAMES = tuple(field.name for field in FIELDS)
-_CHECKS = tuple((field.name, field.check) for field in FIELDS if field.check is not _any)
+_CHECKS = tuple((Fields._fields.index(field.name), field.check) for field in FIELDS if field.check is not _any)
+_TARGET, _SPELLING, _KEY = map(Fields._fields.index, ("target", "spelling", "key"))
 
 DEFAULTS: Final = MappingProxyType({field.name: field.default for field in FIELDS if field.default is not None})
 """The values of a new name, by field, where a request states none."""
+_UNSTATED: dict[str, Any] = dict.fromkeys(_NAMES) | dict(DEFAULTS)
