@@ -75,7 +75,7 @@ def test_questionable_targets_are_reported(
 def test_rows_of_other_programs_are_reported(bindings: Bindings, key: str, code: str) -> None:
     bindings.bind("ark:12345/x", "/x")
     with cast(DatabaseStore, bindings.store)._database.engine.begin() as connection:
-        columns = "kind, target, status, redirect, passthrough, scope, created, changed, revision"
+        columns = "kind, target, status, redirect, passthrough, scope, listed, created, changed, revision, recorded"
         copied = f"INSERT INTO bindings (key, {columns}) SELECT '{key}', {columns} FROM bindings"  # noqa: S608  ours
         connection.execute(text(copied))
     assert (key, code) in found(bindings)

@@ -263,7 +263,9 @@ def test_a_refused_line_states_once_what_is_expected(ararat: Callable[..., Resul
     )
     report = tmp_path / "report.csv"
     result = ararat("import", "--report", str(report), str(tmp_path / "names.csv"))
-    assert re.findall(r"(WAHR|VRAI|target-\w+|expected no, normal or given|expected an http)", unwrapped(result.stderr)) == [
+    assert re.findall(
+        r"(WAHR|VRAI|target-\w+|expected no, normal or given|expected an http)", unwrapped(result.stderr)
+    ) == [
         "WAHR",
         "expected no, normal or given",
         "VRAI",

@@ -32,6 +32,7 @@ EXAMPLES = {
     "not-bound": ("GET", "/ark:12345/nope"),
     "unknown-inflection": ("GET", "/ark:12345/doc?foo"),
     "withdrawn": ("GET", "/ark:12345/gone"),
+    "hidden": ("GET", "/ark:12345/closed"),
     "container-withdrawn": ("GET", "/ark:12345/gone/1"),
     "target-unusable": ("GET", "/ark:12345/bad"),
     "method-not-allowed": ("POST", "/ark:12345/doc"),
@@ -49,6 +50,7 @@ def test_each_refusal_has_its_status(code, held, binding):
     store = held(
         binding("ark:12345/doc", "https://example.org/doc"),
         binding("ark:12345/gone", "https://example.org/gone", status="withdrawn"),
+        binding("ark:12345/closed", "https://example.org/closed", status="reserved", once_public="yes"),
         binding("ark:12345/bad", "javascript:alert(1)"),
     )
     method, path = EXAMPLES[code]
@@ -124,6 +126,7 @@ def test_the_status_of_each_refusal():
         "not-bound": 404,
         "unknown-inflection": 404,
         "withdrawn": 410,
+        "hidden": 410,
         "container-withdrawn": 410,
         "target-unusable": 404,
         "method-not-allowed": 405,
