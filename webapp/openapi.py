@@ -150,10 +150,12 @@ PATHS: dict[str, dict[str, Schema]] = {
             "Judged",
             _query("q", "addresses, one per line, or a sitemap", required=True, example="https://17beta.top/en/"),
             *_OF_POLICY,
-            errors=(400,),
+            errors=(400, 404),
         ),
         "post": {
-            **_operation("policyOfText", "The same for the text in the body", "Judged", *_OF_POLICY, errors=(400, 413)),
+            **_operation(
+                "policyOfText", "The same for the text in the body", "Judged", *_OF_POLICY, errors=(400, 404, 413)
+            ),
             "requestBody": {
                 "description": "The addresses or the sitemap in UTF-8.",
                 "content": {"text/plain": {"schema": TEXT, "example": "https://17beta.top/en/"}},

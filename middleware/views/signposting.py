@@ -128,9 +128,12 @@ class Signposts(NamedTuple):
             if form is not current and form is not _LINKSET
         ]
         page = [] if current is None else [Link("type", "https://schema.org/AboutPage")]
+        short_address = len(self.about.address) <= _MAX_ADDRESS
+        # draft-kunze-ark-43, section 5.2; RFC 6892: the description describes the name.
+        relations = ["cite-as"] if current is None else ["cite-as", "describes"]
         optional = [*page, *_typed(self.about, _MAX_AUTHORS), *self._content()]
         short = [link for link in optional if len(link.href) <= _MAX_LINK]
-        cited = [Link("cite-as", self.about.address)] if len(self.about.address) <= _MAX_ADDRESS else []
+        cited = [Link(each, self.about.address) for each in relations if short_address]
         return ", ".join(map(str, [*cited, *formats, self._linkset(""), *short]))
 
     def as_linkset(self) -> bytes:

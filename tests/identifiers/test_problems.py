@@ -101,6 +101,10 @@ def test_an_error_shows_an_excerpt_around_the_position(length):
         ("urn:f-:ab", [("nid-final-hyphen", 5, 6)]),
         ("urn:foo:a%2e/b", [("needless-percent-encoding", 9, 12), ("nss-slash", 12, 13)]),
         ("urn:foo:a?+r?=q#f", [("query-not-assigned", 9, 15), ("fragment-not-opted-in", 15, 17)]),
+        ("urn:urn-x:y", [("nid-special-form", 4, 9)]),
+        ("urn:urn-1:y", [("nid-special-form", 4, 9)]),
+        ("URN:URN-X:y", [("nid-special-form", 4, 9)]),
+        ("urn:urn:y", [("reserved-nid", 4, 7)]),
         (
             "urn:X-foo:%41&~",
             [("nid-special-form", 4, 9), ("needless-percent-encoding", 10, 13), ("rfc2141-invalid", 13, 14)],

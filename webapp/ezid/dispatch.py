@@ -171,7 +171,8 @@ def _refused(error: BindingError | BindingsUnavailable) -> Failed:
         return Failed("forbidden", error.message)
     if isinstance(error, Missing) and error.code == "not-bound":
         return bad_request("no such identifier")
-    return bad_request(f"{error.message}; expected {error.expected} ({error.code})")
+    question = f".{error.question}" if error.question else ""
+    return bad_request(f"{error.message}; expected {error.expected} ({error.code}){question}")
 
 
 def _carried_out(path: bytes) -> EzidAnswer | Response:

@@ -71,7 +71,7 @@ def page() -> Response:
         text=text,
         complete=complete,
         profile=profile,
-        profiles=_profiles(),
+        profiles=site().policies,
         fault=fault,
         most=MAX_JUDGED,
         headline="The sitemap cannot be read" if fault else _headline(judged),
@@ -83,8 +83,12 @@ def page() -> Response:
 def judged_as_json() -> Response:
     """Check the addresses in ``q``, or in the body of a POST request, against an IRI policy. Return JSON.
 
-    Raises :class:`.HTTPRefusal` with the status 400 for a missing text, an unknown policy, or an invalid sitemap.
+    Raises :class:`.HTTPRefusal` with the status 404 if this site has no policy, and with the status 400 for a missing
+    text, an unknown policy, or an invalid sitemap.
     """
+    if not site().policies:
+        sentence = "This site checks no addresses, because no IRI policy is set. Set policies in create_app()."
+        raise HTTPRefusal(404, "no-policy", sentence)
     text = _body() if request.method == "POST" else request.args.get("q")
     if text is None:
         raise HTTPRefusal(400, "parameter-missing", "The parameter q is missing. Add it to the query.")
@@ -114,13 +118,8 @@ def _body() -> str:
         raise HTTPRefusal(400, "not-utf-8", f"The body is not valid UTF-8 at byte {error.start}.") from None
 
 
-def _profiles() -> list[Profile]:
-    """Return the policies of this site, or the shipped policies if it has none."""
-    return list(site().policies) or [iri_policy.known(name) for name in iri_policy.SHIPPED]
-
-
 def _profile(name: str | None) -> Profile:
-    profiles = _profiles()
+    profiles = site().policies
     for profile in profiles:
         if name in (None, "", profile.name):
             return profile

@@ -92,6 +92,26 @@ def test_every_answer_for_a_name_has_level_1(client, path, status):
     ]
 
 
+@pytest.mark.parametrize(
+    ("path", "described"),
+    [
+        ("/ark:12345/doc?info", "/ark:12345/doc"),
+        ("/ark:12345/doc?info&format=jsonld", "/ark:12345/doc"),
+        ("/ark:12345/box/1?info", "/ark:12345/box/1"),
+        ("/ark:12345/?info", "/ark:12345/"),
+        ("/urn:example:a?info", "/urn:example:a"),
+        ("/ark:12345/gone?info", "/ark:12345/gone"),
+        ("/ark:12345/doc", None),
+        ("/ark:12345/page", None),
+        ("/ark:12345/gone", None),
+    ],
+)
+def test_a_description_links_to_the_name_that_it_describes(client, path, described):
+    fields = ", ".join(client.get(path).headers.getlist("Link"))
+    links = [link for link in fields.split(", ") if 'rel="describes"' in link]
+    assert links == ([] if described is None else [f'<{PREFIX}{described}>; rel="describes"'])
+
+
 def test_each_announced_format_exists_and_has_the_announced_type(client):
     _, links = signposts(client, "/ark:12345/doc?info")
     # The link without a type is that of the page.

@@ -108,6 +108,28 @@ def test_an_unknown_path_is_refused(api: Api, path: str) -> None:
     )
 
 
+@pytest.mark.parametrize("method", ["GET", "PUT", "POST", "DELETE"])
+@pytest.mark.parametrize(
+    ("given", "suggestion"),
+    [
+        ("ark:/12345//x5a", "ark:/12345/x5a"),
+        ("ark:%2F12345%252Fx5a", "ark:/12345/x5a"),
+        # A status line is ANVL, in which a percent sign is encoded.
+        ("ark:12345/x5:a", "ark:12345/x5%253Aa"),
+    ],
+)
+def test_an_invalid_identifier_has_a_suggestion(api: Api, method: str, given: str, suggestion: str) -> None:
+    status, line = api.line(method, f"/id/{given}", b"" if method in ("PUT", "POST") else None)
+    assert status == 400
+    assert line.endswith(f"). Did you mean {suggestion}?")
+
+
+def test_an_invalid_identifier_without_a_suggestion_has_none(api: Api) -> None:
+    status, line = api.line("GET", "/id/nonsense")
+    assert status == 400
+    assert "Did you mean" not in line
+
+
 def test_other_paths_are_those_of_the_site(api: Api) -> None:
     assert api.client.get("/ezidx/status").status_code == 404
     assert api.client.get("/healthz").status_code == 200

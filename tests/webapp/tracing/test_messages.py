@@ -51,6 +51,22 @@ def test_a_description_note_has_an_absolute_url():
     assert [note.href for note in hops[0].notes] == ["https://n2t.net/ark:12345/x?info", "https://n2t.net/m"]
 
 
+@pytest.mark.parametrize("scheme", ["javascript", "JavaScript", "data", "vbscript", "file", "blob"])
+def test_a_target_that_runs_a_program_has_a_warning(scheme):
+    hops, end = run((302, f"{scheme}:alert(1)"))
+    assert codes(hops[0]) == ["not-web"]
+    assert hops[0].notes[0].text.endswith("runs a program or reads a file in the browser. Do not open it.")
+    assert end.sentence.startswith("The redirect leads to")
+    assert "The resource is at" not in end.sentence
+    assert "so it was not requested. Do not open it." in end.sentence
+
+
+def test_another_target_that_is_not_http_has_no_warning():
+    hops, end = run((302, "mailto:a@example.org"))
+    assert [note.text for note in hops[0].notes] == ["The redirect leads to a mailto: URL, which is not requested."]
+    assert end.sentence.startswith("The resource is at mailto:a@example.org.")
+
+
 def test_a_404_of_another_host_is_not_called_that_of_a_resolver():
     hops, _ = run((302, "https://a.example/thing"), answer(404))
     assert codes(hops[1]) == []
