@@ -57,6 +57,7 @@ _SECTIONS = {
         "copy": ("databases.copy", "Copy a database or file with its history into an empty database."),
         "check": ("databases.check", "Find problems in the bindings."),
         "verify": ("databases.verify", "Compare bindings with their history."),
+        "recover": ("databases.recover", "Protect names that a restored database lacks."),
         "rounds": ("databases.rounds", "Trace targets, and record which are dead, moved or refused."),
         "digest": ("databases.digest", "Report what a person must act on: backup, disk, links, log, tokens."),
         "migrate": ("databases.migrate", "Upgrade the database of an older version."),
