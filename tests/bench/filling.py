@@ -37,12 +37,14 @@ _NUMBERS = {
         "'ark:12345/x' || lpad(n::text, 9, '0')",
     ),
 }
-_COLUMNS = "key, kind, target, status, redirect, listed, passthrough, scope, metadata, changed, revision, created"
+_COLUMNS = (
+    "key, kind, target, status, redirect, listed, passthrough, scope, metadata, changed, revision, created, recorded"
+)
 _BINDINGS = f"""
 INSERT INTO bindings ({_COLUMNS}) SELECT {{key}}, 'located',
 'https://h' || (n - n / 100 * 100) || '.example.org/c' || (n / 1000000) || '/' || n, 'live', 302, 'yes', 'no', 'name',
 CASE WHEN n / 10 * 10 = n THEN '{{{{"erc.what":"Map ' || n || ' of quarter ' || (n - n / 977 * 977) || '"}}}}' END,
-'{TIME}', 1, '{TIME}' FROM ({{numbers}}) AS numbers"""
+'{TIME}', 1, '{TIME}', '{TIME}' FROM ({{numbers}}) AS numbers"""
 _EVENTS = f"""
 INSERT INTO events ({_COLUMNS}, action, source, operation)
 SELECT {_COLUMNS}, 'bound', 'names.csv, line ' || substr(key, 12), {{operation}}
