@@ -65,6 +65,33 @@ class Description(Formatted):
         return metadata.shortened({"erc.persistence": statement, **self.binding.metadata})
 
     @property
+    def _with_kernel(self) -> dict[str, str]:
+        """The elements with who, what and when from the other metadata, where ERC has none."""
+        known = self.reference
+        derived = {"who": "; ".join(known.creators), "what": known.title or "", "when": known.date or ""}
+        return {name: text for name, text in derived.items() if text} | self.elements
+
+    @property
+    def title(self) -> str | None:
+        """The title of the resource from any metadata, or None: a recorded ``what``, also with a code, comes first."""
+        return self.elements.get("what") or self.reference.title
+
+    @property
+    def citation_elements(self) -> list[tuple[str, str]]:
+        """The names and contents of the elements ``meta`` that reference managers read. A withdrawn name has none."""
+        known = self.reference
+        if not known.title or not self.binding.is_live:
+            return []
+        found = [("citation_title", known.title), *(("citation_author", name) for name in known.creators)]
+        others = {
+            "citation_publication_date": "/".join(f"{part:02}" for part in known.issued) or known.date,
+            "citation_publisher": known.publisher,
+            "citation_language": known.language,
+            "citation_public_url": self.address,
+        }
+        return [*found, *((name, text) for name, text in others.items() if text)]
+
+    @property
     def has_statement(self) -> bool:
         """True if a statement of persistence is recorded for the name, or for its NAAN or shoulder."""
         return self.inherited is not None or "erc.persistence" in self.binding.metadata
@@ -179,7 +206,12 @@ class Description(Formatted):
     def others(self) -> dict[str, str]:
         """The metadata elements with another name of two parts, such as ``dc.title``, with their texts."""
         documents = datacite_and_schema_checks.CHECKS
-        return {name: text for name, text in self.elements.items() if "." in name and name not in documents}
+        own = "ezid-setting."  # a setting of the API of EZID, not metadata
+        return {
+            name: text
+            for name, text in self.elements.items()
+            if "." in name and name not in documents and not name.startswith(own)
+        }
 
     @property
     def documents(self) -> dict[str, str]:
@@ -220,7 +252,7 @@ class Description(Formatted):
         objects = ("metadata", "log", "inflections")
         about = {name: value for name, value in self.as_dict().items() if name not in objects}
         about |= {f"log_{name}": str(value) for name, value in (self.log or {}).items()}
-        return erc.serialize(self.elements, self.address, about | dict(self.inflections)).encode()
+        return erc.serialize(self._with_kernel, self.address, about | dict(self.inflections)).encode()
 
 
 def describe(

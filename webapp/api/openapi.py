@@ -115,10 +115,22 @@ _TABLE = {
     "required": True,
     "description": "The table, with the columns of docs/files.md.",
     "content": {
-        "text/csv": {"example": "identifier,target\nark:12345/x51,https://example.org/1\n"},
-        "text/tab-separated-values": {"example": "identifier\ttarget\nark:12345/x51\thttps://example.org/1\n"},
-        "application/jsonl": {"example": '{"identifier": "ark:12345/x51", "target": "https://example.org/1"}\n'},
-        "application/x-ndjson": {"example": '{"identifier": "ark:12345/x51", "target": "https://example.org/1"}\n'},
+        "text/csv": {
+            "schema": {"type": "string"},
+            "example": "identifier,target\nark:12345/x51,https://example.org/1\n",
+        },
+        "text/tab-separated-values": {
+            "schema": {"type": "string"},
+            "example": "identifier\ttarget\nark:12345/x51\thttps://example.org/1\n",
+        },
+        "application/jsonl": {
+            "schema": {"type": "string"},
+            "example": '{"identifier": "ark:12345/x51", "target": "https://example.org/1"}\n',
+        },
+        "application/x-ndjson": {
+            "schema": {"type": "string"},
+            "example": '{"identifier": "ark:12345/x51", "target": "https://example.org/1"}\n',
+        },
     },
 }
 _URL = "https://example.org/maps/17"

@@ -27,15 +27,19 @@ if TYPE_CHECKING:
 FORM_TYPE = "application/x-www-form-urlencoded"
 
 _STATES: Mapping[str, Status] = {"public": "live", "reserved": "reserved", "unavailable": "withdrawn"}
-_TYPES = {"ark": "ark:", "urn": "urn:"}
+# Ararat has no names of the schemes doi and uuid.
+_TYPES = {"ark": "ark:", "urn": "urn:", "doi": "doi:", "uuid": "uuid:"}
 _TIMES = {
     "createdAfter": "created_since",
     "createdBefore": "created_before",
     "updatedAfter": "changed_since",
     "updatedBefore": "changed_before",
 }
-_REPEATABLE = ("column", "status", "type")
-_FIELDS = frozenset({"format", "compression", "permanence", *_REPEATABLE, *_TIMES})
+_YES_OR_NO = ("convertTimestamps", "exported")
+# Without an effect: the profile, groups and deposits of EZID select nothing here, and no mail is sent.
+_IGNORED = ("crossref", "datacite", "notify", "ownergroup", "profile")
+_REPEATABLE = ("column", "status", "type", "owner", *_IGNORED)
+_FIELDS = frozenset({"format", "compression", "permanence", *_REPEATABLE, *_TIMES, *_YES_OR_NO})
 _MAX_COLUMNS = 200
 
 
@@ -44,6 +48,7 @@ class Download:
     """A request for a batch download. An empty tuple selects all states or schemes.
 
     ``times`` has the conditions of :class:`Selection`. ``is_test`` selects names for tests, which do not exist here.
+    ``owners`` are accounts; an empty tuple selects all. ``listed`` is ``exported`` of EZID.
     """
 
     format: Format
@@ -53,6 +58,8 @@ class Download:
     schemes: tuple[str, ...]
     times: Mapping[str, datetime]
     is_test: bool
+    owners: tuple[str, ...] = ()
+    listed: bool | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Return the request for JSON."""
@@ -64,6 +71,8 @@ class Download:
             "schemes": list(self.schemes),
             "times": {name: time.isoformat() for name, time in self.times.items()},
             "is_test": self.is_test,
+            "owners": list(self.owners),
+            "listed": self.listed,
         }
 
     @classmethod
@@ -77,6 +86,8 @@ class Download:
             schemes=tuple(stored["schemes"]),
             times={name: datetime.fromisoformat(time) for name, time in stored["times"].items()},
             is_test=stored["is_test"],
+            owners=tuple(stored.get("owners", ())),
+            listed=stored.get("listed"),
         )
 
     def selections(self, prefixes: Iterable[str] | None) -> Iterator[Selection]:
@@ -88,8 +99,9 @@ class Download:
             yield replace(common, prefix=prefix)
 
     def includes(self, binding: Binding) -> bool:
-        """Return whether a name of one of the selections has a requested state."""
-        return not self.states or binding.status in self.states
+        """Return whether a name of one of the selections has a requested state, and is listed as requested."""
+        is_wanted = self.listed is None or binding.listed == self.listed
+        return is_wanted and (not self.states or binding.status in self.states)
 
 
 def read(body: bytes) -> Download:
@@ -113,6 +125,8 @@ def read(body: bytes) -> Download:
     columns = tuple(given.get("column", ()))
     if (form == "csv") != bool(columns) or not all(columns):
         raise bad_request("the form field column is required for the format csv, and not permitted for others")
+    # Times are Unix seconds in each format; EZID converts them for a CSV file on request.
+    _yes_or_no(given, "convertTimestamps")
     return Download(
         format=form,
         compression=cast("Compression", _one(given, "compression", get_args(Compression), "gzip")),
@@ -121,6 +135,8 @@ def read(body: bytes) -> Download:
         schemes=tuple(_TYPES[each] for each in _several(given, "type", _TYPES)),
         times={condition: _time(given, name) for name, condition in _TIMES.items() if name in given},
         is_test=_one(given, "permanence", ("test", "real"), "real") == "test",
+        owners=tuple(given.get("owner", ())),
+        listed=_yes_or_no(given, "exported"),
     )
 
 
@@ -159,6 +175,14 @@ def _one(given: Mapping[str, list[str]], name: str, values: tuple[str, ...], def
     if value not in values:
         raise bad_request(f"the form field {name} must have one of these values: {', '.join(values)}")
     return value
+
+
+def _yes_or_no(given: Mapping[str, list[str]], name: str) -> bool | None:
+    if name not in given:
+        return None
+    if given[name][0].lower() not in ("yes", "no"):
+        raise bad_request(f"the form field {name} must be yes or no")
+    return given[name][0].lower() == "yes"
 
 
 def _several(given: Mapping[str, list[str]], name: str, values: Mapping[str, object]) -> list[str]:

@@ -125,6 +125,8 @@ def _records(known: Caller, wanted: Download) -> Iterator[Described]:
             owners = management.owners(known, [binding.identifier for binding in names])
             for binding in names:
                 owner = elements.owner_of(binding, owners.get(binding.identifier))
+                if wanted.owners and owner not in wanted.owners:
+                    continue
                 found = elements.described(binding, prefix, owner)
                 yield Described(elements.classic(binding.identifier), found)
 

@@ -1,7 +1,7 @@
 r"""The description as a BibTeX entry.
 
-A value is in braces. The characters with a meaning in TeX are written as commands, and never as a single brace. BibTeX
-also counts the braces of ``\{``.
+A value is in braces. The characters with a meaning in TeX are written as commands. BibTeX also counts the braces of
+``\{``, so this command is only for braces in pairs.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ _COMMANDS = {
     "^": r"\textasciicircum{}",
     **{char: f"\\{char}" for char in "#$%&_"},
 }
+_IN_PAIRS = {"{": r"\{", "}": r"\}"}
 _SPECIAL = re.compile(r"[\\{}~^#$%&_]")
 # A field is one line: white space, controls and the separators of lines and paragraphs become one space.
 _SPACE = re.compile("[\\s\x00-\x1f\x7f-\x9f]+")
@@ -31,7 +32,7 @@ def serialize(reference: Reference) -> str:
     >>> from .reference import reference
     >>> print(serialize(reference("ark:12345/x", "https://example.org/ark:12345/x", {"erc.what": "50% {of}"})), end="")
     @misc{ark:12345/x,
-      title = {{50\\% \\lbrace{}of\\rbrace{}}},
+      title = {{50\\% \\{of\\}}},
       url = {https://example.org/ark:12345/x}
     }
     """
@@ -57,6 +58,17 @@ def escape(text: str) -> str:
     r"""Return a text as the value of a BibTeX field, without its braces.
 
     >>> escape("R&D {new}\n line")
-    'R\\&D \\lbrace{}new\\rbrace{} line'
+    'R\\&D \\{new\\} line'
     """
-    return _SPECIAL.sub(lambda found: _COMMANDS[found[0]], _SPACE.sub(" ", text).strip())
+    commands = _COMMANDS | _IN_PAIRS if _has_pairs(text) else _COMMANDS
+    return _SPECIAL.sub(lambda found: commands[found[0]], _SPACE.sub(" ", text).strip())
+
+
+def _has_pairs(text: str) -> bool:
+    """Return whether each brace of a text has its partner."""
+    depth = 0
+    for brace in re.findall("[{}]", text):
+        depth += 1 if brace == "{" else -1
+        if depth < 0:
+            return False
+    return depth == 0

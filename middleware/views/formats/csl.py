@@ -29,7 +29,6 @@ def as_item(reference: Reference) -> dict[str, Any]:
         "abstract": reference.description,
         "keyword": ", ".join(reference.subjects) or None,
         "URL": reference.address,
-        "number": reference.identifier,
         "status": reference.withdrawal and "withdrawn",
         "note": reference.withdrawal,
     }

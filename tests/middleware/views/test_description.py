@@ -201,7 +201,7 @@ def test_the_page_shows_the_resource_then_the_promises(binding):
         )
     ]
     assert places == sorted(places)
-    assert page.count("A document") == 1
+    assert page.count("A document") == 3  # the title, the heading, and the element for reference managers
     assert "how the item can change" in page
 
 
@@ -212,3 +212,31 @@ def test_without_a_title_the_heading_is_the_identifier(binding):
     assert "ark:12345/doc" in heading[0]
     assert page.count(">ark:12345/doc<") == 2  # the title, and the heading
     assert "How long it will work is not stated." in page
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        {"dc.title": "Moby Dick", "dc.creator": "Melville, Herman", "dc.date": "1851"},
+        {"datacite.title": "Moby Dick", "datacite.creator": "Melville, Herman", "datacite.publicationyear": "1851"},
+        {"schema": '{"name": "Moby Dick", "author": {"name": "Melville, Herman"}, "datePublished": "1851"}'},
+    ],
+    ids=["Dublin Core", "DataCite", "schema.org"],
+)
+def test_the_record_and_the_page_use_any_metadata(binding, metadata):
+    view = describe(binding("ark:12345/doc", "/doc", metadata={**metadata, "ezid-setting.profile": "dc"}), "")
+    assert view.as_text().decode().splitlines()[:4] == [
+        "erc:",
+        "who: Melville, Herman",
+        "what: Moby Dick",
+        "when: 1851",
+    ]
+    page = told(view, "as_html")
+    assert "<title><bdi>" not in page
+    assert re.search("<title>Moby Dick .*ark:12345/doc", page)
+    assert re.search("<h1>.*Moby Dick", page)
+    assert '<meta name="citation_title" content="Moby Dick">' in page
+    assert '<meta name="citation_author" content="Melville, Herman">' in page
+    assert '<link rel="describes" href="/ark:12345/doc">' in page
+    assert "ezid-setting" not in page
+    assert re.search(r'<time datetime="[0-9T:-]+Z">', page)

@@ -228,3 +228,17 @@ def test_many_names_are_streamed_and_imported_again(
         binding = other.lookup(f"{curator.key}n17")
         assert binding is not None
         assert (binding.target, binding.metadata["erc.what"]) == ("https://example.org/17", "17")
+
+
+def test_the_documented_fields_of_ezid_are_accepted(
+    fetched: Callable[..., bytes], names: dict[str, str], curator: Person
+) -> None:
+    # The example of EZID's documentation, and the fields of batch-download.sh.
+    fields = [("format", "csv"), ("column", "_id"), ("type", "ark"), ("type", "doi"), ("permanence", "real")]
+    others = [("owner", curator.name), ("notify", "jane@example.org"), ("convertTimestamps", "yes"), ("profile", "erc")]
+    found = gzip.decompress(fetched(*fields, *others)).decode().splitlines()
+    assert set(found[1:]) == set(names.values())
+    assert gzip.decompress(fetched(*fields, ("owner", "nobody"))).decode().splitlines()[1:] == []
+    curator.client.update(names["public"], {"_export": "no"})
+    exported = gzip.decompress(fetched(*fields, ("exported", "no"))).decode().splitlines()
+    assert exported[1:] == [names["public"]]

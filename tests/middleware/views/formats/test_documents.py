@@ -67,7 +67,7 @@ def test_every_format_states_a_withdrawal_and_its_reason(described, schema45):
     [item] = json.loads(described("csl", RECORDED, **WITHDRAWAL))
     assert (item["status"], item["note"]) == ("withdrawn", sentence)
     [entry] = parse_string(described("bibtex", RECORDED, **WITHDRAWAL).decode()).entries
-    escaped = r"This identifier was withdrawn. 100\% a \lbrace{}duplicate\rbrace{} \& <lost>. Sorry."
+    escaped = r"This identifier was withdrawn. 100\% a \{duplicate\} \& <lost>. Sorry."
     assert entry["note"] == escaped
     record = json.loads(described("datacite-json", RECORDED, **WITHDRAWAL))
     assert list(schema45.validator.iter_errors(record)) == []

@@ -67,8 +67,9 @@ def without_surrogates(text: str) -> str:
     return re.sub("[\ud800-\udfff]", "\ufffd", text).strip()
 
 
-def creator(value: str) -> str:
-    return without_surrogates(value.replace(";", ","))
+def creators(value: str) -> list[str]:
+    """Return the creators: each line of a value is one."""
+    return re.split("[\r\n]+", without_surrogates(value.replace(";", ",")))
 
 
 @values
@@ -84,7 +85,9 @@ def test_json_ld(written, value):
     (node,) = jsonld.expand(document)
     assert node["@id"] == ADDRESS
     assert node["https://schema.org/name"] == [{"@value": without_surrogates(value)}]
-    assert node["https://schema.org/author"] == [{"https://schema.org/name": [{"@value": creator(value)}]}]
+    assert node["https://schema.org/author"] == [
+        {"https://schema.org/name": [{"@value": each}]} for each in creators(value)
+    ]
 
 
 class Scripts(HTMLParser):
@@ -119,7 +122,7 @@ def test_json_ld_in_a_page(written, value):
 def test_csl_json(written, value):
     (item,) = json.loads(written("csl", value))
     assert item["title"] == item["publisher"] == without_surrogates(value)
-    assert item["author"] == [{"literal": creator(value)}]
+    assert item["author"] == [{"literal": each} for each in creators(value)]
 
 
 def one_line(text: str) -> str:
@@ -163,7 +166,8 @@ def test_datacite_xml(written, value):
     root = fromstring(written("datacite-xml", value))
     ns = {"d": "http://datacite.org/schema/kernel-4"}
     assert root.xpath("string(d:titles/d:title)", namespaces=ns) == in_xml(value)
-    assert root.xpath("string(d:creators/d:creator/d:creatorName)", namespaces=ns) == in_xml(creator(value))
+    found = [each.text for each in root.xpath("d:creators/d:creator/d:creatorName", namespaces=ns)]
+    assert found == [in_xml(each) for each in creators(value)]
     assert len(root) == 6
 
 
