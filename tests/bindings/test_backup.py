@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
+
+from tests.waiting import until
 
 BACKUP_PAGE = Path(__file__).parents[2] / "docs" / "backup.md"
 
@@ -48,3 +53,23 @@ def test_a_dump_can_be_restored_with_its_history(cluster, open_store, tmp_path):
     assert restored.history("ark:12345/x") == bindings.history("ark:12345/x")
     assert restored.rules.list() == bindings.rules.list()
     assert restored.bind("ark:12345/y", "https://example.org/3") == "bound"
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not shutil.which("litestream"), reason="litestream is not installed")
+def test_litestream_restores_each_copied_name_after_a_lost_disk(open_store, tmp_path):
+    file, replica, restored = tmp_path / "b.sqlite", f"file://{tmp_path}/replica", tmp_path / "restored.sqlite"
+    bindings = open_store(file)
+    with subprocess.Popen(["litestream", "replicate", file, replica], stderr=subprocess.DEVNULL) as copying:
+        try:
+            bindings.bind("ark:12345/x1", "https://example.org/1")
+
+            def is_copied() -> bool:
+                restored.unlink(missing_ok=True)
+                subprocess.run(["litestream", "restore", "-o", restored, replica], capture_output=True, check=False)
+                return restored.exists() and open_store(restored, create=False).lookup("ark:12345/x1") is not None
+
+            until(is_copied)
+        finally:
+            copying.kill()
+    assert open_store(restored).history("ark:12345/x1") == bindings.history("ark:12345/x1")
