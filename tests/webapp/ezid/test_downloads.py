@@ -65,7 +65,7 @@ def test_anvl_has_the_same_elements_as_a_view(
     viewed = curator.client.view(names["public"]).elements
     lines = found[f":: {names['public']}"]
     assert "my name: a%0Ab" in lines
-    assert "erc.what: Ark: 100%25" in lines
+    assert "erc.what: Ark:%0A100%25" in lines
     assert f"_owner: {curator.name}" in lines
     assert len(lines) == len(viewed)
 
