@@ -7,9 +7,9 @@ name is such a change.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import datetime
-from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from .names import naming as names
@@ -99,6 +99,17 @@ def change_recorded(
     return NameChange(key, decide_recorded, revision)
 
 
+@contextmanager
+def at_item(number: int) -> Iterator[None]:
+    """Set the position of the name in a list of changes for a :class:`BindingError` in the ``with`` block."""
+    try:
+        yield
+    except BindingError as error:
+        if error.item is None:
+            error.item = number
+        raise
+
+
 def require_few(count: int) -> None:
     """Raise :class:`BindingError` with the code ``changes-count`` if ``count`` is more than :data:`MAX_CHANGES`."""
     if count > MAX_CHANGES:
@@ -130,18 +141,20 @@ def make(
     made: dict[str, Made] = {}
     changes: list[Change] = []
     # Two transactions with the same names write them in the same order, so that neither waits for the other.
-    for each in sorted(wanted, key=attrgetter("key")):
+    for number in sorted(range(len(wanted)), key=lambda number: wanted[number].key):
+        each = wanted[number]
         before = found.get(each.key)
-        _require_revision(each, before)
         steps: list[Change] = []
         current = before
-        for step in each.decide(before, now):
-            checked = check_change(current, step, transaction)
-            if current is None or current.is_reserved:
-                records = records or PrefixRecords(transaction.prefixes())
-                records.require_permitted(current, checked)
-            steps.append(checked)
-            current = checked.after
+        with at_item(number):
+            _require_revision(each, before)
+            for step in each.decide(before, now):
+                checked = check_change(current, step, transaction)
+                if current is None or current.is_reserved:
+                    records = records or PrefixRecords(transaction.prefixes())
+                    records.require_permitted(current, checked)
+                steps.append(checked)
+                current = checked.after
         changes += (step for step in steps if step.action)
         made[each.key] = Made(_outcome(steps), before, steps[-1].after)
     if changes:

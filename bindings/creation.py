@@ -60,9 +60,11 @@ def create(bindings: Bindings, wanted: Sequence[NameChange | MintedChange], *, a
         for namespace, count in minted.items():
             pattern = minting.pattern_below(namespace, records, profile=bindings.policy)
             drawn[namespace] = drawing.draw(pattern, count)
-        each_change = [
-            each.change(drawn[each.namespace].pop()) if isinstance(each, MintedChange) else each for each in wanted
-        ]
+        each_change: list[NameChange] = []
+        for number, each in enumerate(wanted):
+            with changes.at_item(number):
+                is_minted = isinstance(each, MintedChange)
+                each_change.append(each.change(drawn[each.namespace].pop()) if is_minted else each)
         changes.require_distinct(each_change)
         return changes.make(transaction, each_change, bindings.check_change, bindings.now(), actor)
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .storage.integrity import Contradiction
     from .storage.name_ranges import NameRanges
     from .storage.protocols import LastEvent, Row
+    from .storage.recorded import Recorded
     from .storage.writing.transaction import Transaction
     from .tables.other_rows import RuleRow, Setting
 
@@ -114,6 +115,11 @@ class Store(Protocol):
     """
 
     @property
+    @property
+    def recorded(self) -> Recorded | None:
+        """The lookups for the warnings about new names; None for a store that is only read."""
+        ...
+
     def refusal(self) -> str | None:
         """Why the current version of a table file is not served. It is None if it is served, or for a database."""
         ...

@@ -61,6 +61,7 @@ ORDERS: dict[str, list[tuple[str, ...]]] = {
     "bindings/storage": [
         ("tables",),
         ("protocols", "rows", "statements", "versions", "integrity", "listing", "name_ranges", "events", "spill"),
+        ("recorded",),
         *[("databases",), ("writing",), ("snapshot", "store")],
     ],
     "middleware": [

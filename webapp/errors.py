@@ -12,11 +12,14 @@ import logging
 from collections.abc import Sequence
 from http import HTTPStatus
 
-from flask import Flask, Response, render_template, request
+from flask import Flask, Response, has_request_context, render_template, request, url_for
 from htmx_flask import request as htmx_request
 from werkzeug.exceptions import BadHost, HTTPException, InternalServerError, RequestEntityTooLarge, SecurityError
+from werkzeug.routing import BuildError
 
+from ..bindings.names.error_codes import ERROR_CODES
 from ..bindings.names.errors import BindingsUnavailable, CatalogueError
+from ..identifiers import PROBLEMS
 from ..identifiers.text import display
 from .responses import wants_json
 
@@ -171,7 +174,15 @@ def problem_document(status: int, code: str, sentence: str) -> dict[str, str | i
     'Not Found'
     """
     # RFC 9457, section 4.2.1: with "about:blank" the title "SHOULD be the same as the recommended HTTP status phrase".
-    return {"type": "about:blank", "title": _phrase(status), "status": status, "detail": sentence, "code": code}
+    return {"type": _page_of(code), "title": _phrase(status), "status": status, "detail": sentence, "code": code}
+
+
+def _page_of(code: str) -> str:
+    """Return the address of the page that explains a code, or about:blank for a code without one."""
+    if (code in ERROR_CODES or code in PROBLEMS) and has_request_context():
+        with contextlib.suppress(BuildError, HTTPException):
+            return url_for("reference.problems", _anchor=code, _external=True)
+    return "about:blank"
 
 
 def _problem(status: int, kind: str, sentence: str) -> Response:

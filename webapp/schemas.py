@@ -216,10 +216,10 @@ SCHEMAS: dict[str, Schema] = {
     ),
     "Error": {
         **_object(
-            type={"const": "about:blank"},
+            type={**TEXT, "description": "the address of the page that explains the code, or about:blank"},
             title=TEXT,
             status=NUMBER,
-            detail={**TEXT, "description": "a sentence for people, in ASCII"},
+            detail={**TEXT, "description": "a sentence for people"},
             code={**TEXT, "description": "a stable code for programs"},
         ),
         "description": "a problem document (RFC 9457)",

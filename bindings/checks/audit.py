@@ -34,6 +34,7 @@ from ..names.errors import BindingError, UnreadableBinding
 from ..names.metadata import metadata
 from ..names.policy import UNPUBLISHED, is_registered
 from ..names.prefixes.prefixes import PrefixRecords
+from .plausibility import target_warnings
 
 CHECKS = {
     "row-unreadable": "Rows cannot be read and were not checked; ararat verify lists them.",
@@ -47,6 +48,10 @@ CHECKS = {
     "non-ascii": "The name has characters that are not ASCII (ARK-065).",
     "name-characters": "The name has a character that the prefix record does not permit (ARK-138).",
     "policy": "An IRI policy does not allow the name, or a URL that it leads to.",
+    "target-entity": "The target has a character reference of HTML or XML, such as &amp;.",
+    "target-local": "The host of the target is local or private, so that others cannot reach it.",
+    "target-session": "The target has the parameter of a session, which ends.",
+    "target-expires": "The target is a signed address, which expires.",
     "reserved-target": "The target is a path of the resolver itself: a second redirect, or an endless loop.",
 }
 """The checks, by code."""
@@ -157,6 +162,8 @@ def _name_findings(
     if _NON_ASCII.search(key):
         yield found("non-ascii", "the name has characters that are not ASCII")
     for target in filter(None, (binding.target, *binding.alternates.values()) if binding.is_live else ()):
+        for warning in target_warnings(target):
+            yield found(warning.code, f"{warning.message}: {validation.shown(target, 100)}")
         if _is_reserved(target, prefixes):
             yield found(
                 "reserved-target", f"the target {validation.shown(target, 100)} is a path of the resolver itself"

@@ -18,6 +18,9 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
+from ..checks import new_names
+from ..checks.new_names import NewName
+from ..checks.plausibility import target_warnings
 from ..collection import Bindings
 from ..names import assignment, validation
 from ..names import naming as names
@@ -262,8 +265,11 @@ class _Run:
                 self._refuse(row, "preview-changed", why)
                 continue
             self._note(_COUNTERS[outcome], row, outcome, before, change.after)
-            if change.outcome == "bound":
+            if change.outcome in ("bound", "reserved"):
                 new.append((row, change.after))
+            elif change.outcome == "relocated":
+                for warning in target_warnings(change.after.target):
+                    self._note_warning(row, warning.code, warning.message)
             if earlier is None:
                 current[key] = change.after
                 first_lines[key] = new_lines[key] = _line_and_spelling(row, key)
@@ -342,8 +348,17 @@ class _Run:
                 self.effect(imported)
 
     def _warn(self, transaction: Transaction, bound: Sequence[tuple[Row, Binding]]) -> None:
-        for row, binding in bound:
-            for warning in names.warnings_about(row.cells["identifier"]) + personal_data.of_binding(binding):
+        if not bound:
+            return
+        probable = (
+            new_names.warnings_inside(transaction, [NewName.of(binding) for _, binding in bound]) if bound else []
+        )
+        for (row, binding), mistakes in zip(bound, probable, strict=True):
+            for warning in (
+                *names.warnings_about(row.cells["identifier"]),
+                *personal_data.of_binding(binding),
+                *mistakes,
+            ):
                 self._note_warning(row, warning.code, warning.message)
         others = {other: row for row, binding in bound for other in names.confusable(binding.identifier)}
         for other in transaction.bound(list(others)):

@@ -35,14 +35,35 @@ def is_mistyped(key: str, patterns: Sequence[Pattern]) -> bool:
     """
     naan, _, rest = key.removeprefix("ark:").partition("/")
     name = rest.partition("/")[0].partition(".")[0]
-    if not (name.isascii() and name.isalnum()):
+    nearest = _nearest(naan, name, patterns)
+    if not any(abs(len(name) - len(each.shoulder) - each.length - 1) <= 1 for each in nearest):
         return False
+    return not any(_is_right(naan, name, each) for each in nearest)
+
+
+def has_check_character(key: str, patterns: Sequence[Pattern]) -> bool:
+    """Return whether the Name of an ARK has the length and the right check character of a pattern of minted names.
+
+    >>> has_check_character("ark:13030/xf93gt2q", [Pattern("13030", "xf9", 4, "noid")])
+    True
+    """
+    naan, _, rest = key.removeprefix("ark:").partition("/")
+    name = rest.partition("/")[0].partition(".")[0]
+    nearest = _nearest(naan, name, patterns)
+    return any(len(name) == len(each.shoulder) + each.length + 1 and _is_right(naan, name, each) for each in nearest)
+
+
+def _nearest(naan: str, name: str, patterns: Sequence[Pattern]) -> list[Pattern]:
+    """Return the patterns with a check character that have the longest shoulder which begins the name."""
+    if not (name.isascii() and name.isalnum()):
+        return []
     own = [each for each in patterns if each.check and each.naan == naan and name.startswith(each.shoulder)]
     longest = max((len(each.shoulder) for each in own), default=0)
-    nearest = [each for each in own if len(each.shoulder) == longest]
-    if not any(abs(len(name) - longest - each.length - 1) <= 1 for each in nearest):
-        return False
-    return all(not each.check or check_character(covered(naan, name[:-1], each.check)) != name[-1] for each in nearest)
+    return [each for each in own if len(each.shoulder) == longest]
+
+
+def _is_right(naan: str, name: str, pattern: Pattern) -> bool:
+    return pattern.check is not None and check_character(covered(naan, name[:-1], pattern.check)) == name[-1]
 
 
 MAX_LENGTH = 32

@@ -175,7 +175,7 @@ ERROR_CODES: dict[str, ErrorCode] = _catalogue(
     ErrorCode("reserved-target", "the path of the target belongs to the resolver", "a path of the site outside /ark: and /urn:", "reserved paths: POL-038", about="target"),
     # Names are never reassigned
     ErrorCode("bound-otherwise", "the name is already bound to something else", "the recorded resource; or relocate the name", _NEVER_REASSIGNED, status=409, exit_code=NO, about="target"),
-    ErrorCode("other-resource", "the name already identifies another resource", "a name that was never bound", _NEVER_REASSIGNED, status=409, exit_code=NO, about="resource"),
+    ErrorCode("other-resource", "the name already identifies another resource", "the recorded resource, or a name that was never bound; if a spreadsheet program changed the number (000030 to 30, 3-4 to a date), leave the column out or format it as text", _NEVER_REASSIGNED, status=409, exit_code=NO, about="resource"),
     ErrorCode("withdrawn", "the name is withdrawn", "its restoration, for the same resource", _NEVER_REASSIGNED, status=409, exit_code=NO, about="identifier"),
     ErrorCode("claim-withdrawn", "a withdrawn name without a recorded resource cannot get one", "no resource; or restore the name, record its resource, and withdraw it again", _NEVER_REASSIGNED, status=409, exit_code=NO, about="resource"),
     # Changes of several names

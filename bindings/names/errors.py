@@ -3,7 +3,7 @@
 Catch by class: :class:`BindingConflict` if a name is taken, :class:`BindingsUnavailable` if the store cannot be
 reached. :class:`BindingError` is for all other errors of a binding, a table or a database. Each error has a code from
 :data:`~ararat.bindings.names.error_codes.ERROR_CODES`, or from :data:`ararat.identifiers.PROBLEMS` if the identifier
-itself is wrong. All texts are printable ASCII; input in them is escaped.
+itself is wrong. The texts are printable: hidden characters of input in them are escaped, and letters stay.
 """
 
 from __future__ import annotations
@@ -83,13 +83,17 @@ class BindingError(CatalogueError):
     """Raised for a change of bindings, a table or a database that is not valid.
 
     ``identifier`` is the name that the error is about, in ASCII. It is None if the error is about no single name.
-    ``suggestion`` is the identifier that a text that is not valid probably means, in ASCII, or None.
+    ``suggestion`` is the identifier that a text that is not valid probably means, in ASCII, or None. ``field`` is the
+    field of the name that is wrong, such as "target", or None. ``item`` is the position, from 0, of the name in a list
+    of changes, or None.
     """
 
     def __init__(self, code: str, message: str | None = None, *, identifier: str | None = None) -> None:
         super().__init__(code, message)
         self.identifier = identifier
         self.suggestion: str | None = None
+        self.field: str | None = None
+        self.item: int | None = None
 
     @classmethod
     def of(cls, error: IdentifierError, identifier: str) -> BindingError:
@@ -190,7 +194,7 @@ def _shorten(value: str | bool | None) -> str:
     if value is None:
         return "nothing"
     text = str(value).lower() if isinstance(value, bool) else value
-    return display.escape(text[:100]) + ("..." if len(text) > 100 else "")
+    return display.visible(text[:100].replace("\\", "\\\\")) + ("..." if len(text) > 100 else "")
 
 
 class ReadOnlyBindings(BindingError, BindingsUnavailable):

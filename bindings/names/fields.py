@@ -104,13 +104,14 @@ class Fields(NamedTuple):
         given = self if self.kind else self._replace(kind="described" if self.target is None else "located")
         # An import does this for each row, so the values are found by their places.
         values: list[Any] = [*given]
+        place = 0
         try:
             for place, check in _CHECKS:
                 value = values[place]
                 if value is not None or place == _TARGET:
                     values[place] = check(value, given, key)
         except BindingError as error:
-            error.identifier = key
+            error.identifier, error.field = key, self._fields[place]
             raise
         values[_KEY] = key
         if identifier is not None and self.spelling is None:
@@ -291,9 +292,19 @@ def check_successor(key: str, successor: str) -> str:
 
     Raises :class:`BindingError` with the code ``successor-itself``, or with those of names and targets.
 
+    The field of the error is "successor".
+
     >>> check_successor("ark:12345/x", "ark:/12345/x-2"), check_successor("ark:12345/x", "https://Example.org/x")
     ('ark:12345/x2', 'https://example.org/x')
     """
+    try:
+        return _successor(key, successor)
+    except BindingError as error:
+        error.identifier, error.field = key, "successor"
+        raise
+
+
+def _successor(key: str, successor: str) -> str:
     if successor[:4].lower() in ("ark:", "urn:"):
         stored = assignable(successor)
         if stored == key:

@@ -41,6 +41,10 @@ def check(text: object, code: str, what: str, most: int, *, lines: bool = False)
 
 
 def shown(text: object, most: int = 60) -> str:
-    """Quote input in a message: escape it to printable ASCII, and cut it after ``most`` characters."""
+    """Quote input in a message: letters stay, hidden characters are escaped, and it is cut after ``most`` characters.
+
+    >>> print(shown("Slg. Wei\u00df\u202e 6"))
+    Slg. Weiß\\u{202e} 6
+    """
     given = text if isinstance(text, str) else repr(text)
-    return display.escape(given[:most]) + ("..." if len(given) > most else "")
+    return display.visible(given[:most].replace("\\", "\\\\")) + ("..." if len(given) > most else "")

@@ -216,6 +216,11 @@ class FileStore:
         table = self._current()
         return [Rule(*row, table.changed, None) for row in table.others if isinstance(row, RuleRow)]
 
+    @property
+    def recorded(self) -> None:
+        """None, because no name is recorded in a file."""
+        return None
+
     def patterns(self) -> list[Pattern]:
         """Return the patterns of the names that were minted with a check character, from the counters in the file."""
         found = (Pattern.of_counter(row.name) for row in self._current().others if isinstance(row, Setting))

@@ -24,6 +24,7 @@ from . import events
 from .databases.connections import Readers
 from .listing import Lists
 from .protocols import Connection, Database, Row
+from .recorded import Recorded
 from .reopening import CLOSED
 from .rows import binding_of, prefix_record_of, rule_of, stored_redirect_of, time_of
 from .statements import MOST_FEW, Statements
@@ -104,6 +105,11 @@ class DatabaseStore:
         else:
             rows = self._rows(self._statements.many, (self._database.array_parameter(keys),))
         return {binding.identifier: binding for binding in map(binding_of, rows)}
+
+    @property
+    def recorded(self) -> Recorded:
+        """The lookups for the warnings about new names."""
+        return Recorded(self._rows, self._database)
 
     def stored_redirect(self, identifier: str) -> StoredRedirect | None:
         """Return the redirect of a live name without alternates that the site does not serve, else None.

@@ -13,7 +13,7 @@ from .. import streams
 from ..errors import DONE, CommandError, store_errors, write
 from ..options import WholeNumber, actor_option, database_option, json_option, policy_option, strict_option
 from ..output import Sheet
-from .stores import open_store
+from .stores import open_store, warn_of_target
 
 if TYPE_CHECKING:
     from ...identifiers.iri_policy import Profile
@@ -98,7 +98,7 @@ def mint_command(
         naan = read_pattern(namespace).naan
         if target is not None:
             # A minted name is used up, so check the target first.
-            targets.check(target, "located")
+            warn_of_target(targets.check(target, "located"))
     if strict and not is_registered(naan):
         raise CommandError(f"NAAN {naan} is not registered", ("Fix", _AGENCY))
     with open_store(database, profile=profile) as bindings:

@@ -22,7 +22,7 @@ from ..options import (
 )
 from ..output import Sheet
 from .bulk import dry_run_option, run_bulk
-from .stores import SERVED_ADVICE, open_store, warn_of_personal_data, warn_of_unregistered
+from .stores import SERVED_ADVICE, open_store, print_warnings, warn_of_new, warn_of_target, warn_of_unregistered
 
 if TYPE_CHECKING:
     from ...bindings.bulk.plan import BulkResult
@@ -139,17 +139,26 @@ def bind_command(
     of a bound identifier, give the recorded --resource.
 
     A warning is printed if a new name, or one of its values, looks like data about a person. Names enter the public
-    log, and cannot be removed.
+    log, and cannot be removed. Other warnings are about probable mistakes: a typing error in the name, a target or
+    resource that another name has, and a target such as http://localhost/.
 
     Prints bound, unchanged, updated (metadata or redirect), claimed (first resource) or relocated.
     """
+    from ...bindings.names.fields import Fields
+
     name = read_name(identifier)
     with (
         open_store(database, create=True, profile=profile) as bindings,
         warn_of_unregistered(bindings, naans, strict=strict),
     ):
-        if bindings.lookup(name) is None:
-            warn_of_personal_data(identifier, target, binding["resource"], metadata)
+        stated = Fields(
+            target=target,
+            kind=binding["kind"],
+            resource=binding["resource"],
+            metadata=metadata or None,
+            alternates=alternate or None,
+        )
+        warn_of_new(bindings, identifier, stated)
         outcome = bindings.bind(name, target, metadata=metadata or None, alternates=alternate or None, **binding)
         _print_outcome(outcome, bindings, name)
     if binding["kind"] == "served" and outcome != "unchanged":
@@ -214,6 +223,7 @@ def relocate_command(
         name = read_name(identifier)
         with open_store(database) as bindings:
             outcome = bindings.relocate(name, target, alternates=alternate or None, actor=actor, **fields)
+            warn_of_target(target)
             _print_outcome(outcome, bindings, name)
         return DONE
     if source is None or destination is None:
@@ -294,11 +304,18 @@ def withdraw_command(
     ID need not be bound. Names that are withdrawn already and reserved names are left alone. --dry-run and --json need
     --below.
     """
+    from ...bindings.checks import new_names
+
     name = read_name(identifier)
     if below:
         from ...bindings.bulk.withdrawal import withdraw_below
+        from ...bindings.names import naming as names
+        from ...bindings.names.fields import check_successor
 
         def withdraw(bindings: Bindings, **options: Any) -> BulkResult:
+            if successor is not None:
+                stored = check_successor(names.key(name), successor)
+                print_warnings(new_names.successor_warnings(bindings, names.key(name), stored))
             return withdraw_below(bindings, name, reason=reason, successor=successor, **options)
 
         return run_bulk(database, withdraw, dry_run=dry_run, as_json=as_json, actor=actor)
@@ -306,6 +323,9 @@ def withdraw_command(
         raise click.UsageError("--dry-run and --json need --below")
     with open_store(database) as bindings:
         outcome = bindings.withdraw(name, reason=reason, successor=successor, actor=actor)
+        recorded = bindings.lookup(name)
+        if recorded is not None:
+            print_warnings(new_names.successor_warnings(bindings, recorded.identifier, recorded.successor))
         _print_outcome(outcome, bindings, name)
     return DONE
 
@@ -400,8 +420,11 @@ def reserve_command(
 
     Prints reserved, updated or unchanged.
     """
+    from ...bindings.names.fields import Fields
+
     name = read_name(identifier)
     with open_store(database, create=True, profile=profile) as bindings:
+        warn_of_new(bindings, identifier, Fields(target=target, resource=resource, metadata=metadata or None))
         outcome = bindings.reserve(name, target, resource=resource, metadata=metadata or None, actor=actor)
         _print_outcome(outcome, bindings, name)
     return DONE

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +14,8 @@ from ..output import Sheet
 from ..streams import does_not_exist
 
 if TYPE_CHECKING:
+    from ...bindings.names.fields import Fields
+    from ...bindings.names.naming import NameWarning
     from ...identifiers.iri_policy import Profile
     from ...middleware import Bindings
 
@@ -72,15 +74,43 @@ def warn_of_unregistered(bindings: Bindings, naans: Collection[str], *, strict: 
         write(sheet.prose(f"ararat: warning: {warning}: {advice}", style="warning"), to=sys.stderr)
 
 
-def warn_of_personal_data(
-    identifier: str, target: str | None, resource: str | None, metadata: Mapping[str, str]
-) -> None:
-    """Print a warning for each value of a new name that looks like data about a person."""
-    from ...bindings.names import naming as names
-    from ...bindings.names.metadata.personal_data import warnings_about
+def warn_of_new(bindings: Bindings, identifier: str, fields: Fields) -> None:
+    """Print the warnings about a name before it is recorded: personal data, and probable mistakes.
 
+    A name that is recorded already, and one that cannot be bound, has none.
+    """
+    from ...bindings.checks import new_names
+    from ...bindings.names import naming as names
+    from ...bindings.names.errors import BindingError
+    from ...bindings.names.metadata import personal_data
+
+    try:
+        checked = fields.for_name(identifier)
+    except BindingError:
+        return
+    if bindings.lookup(checked.key) is not None:
+        return
+    spelling = names.spelling_of(identifier)
+    new = new_names.NewName(checked.key, checked.target, checked.resource, checked.alternates or {})
+    print_warnings(
+        [
+            *personal_data.warnings_about(spelling, checked.target, checked.resource, checked.metadata),
+            *new_names.warnings_before(bindings, [new])[0],
+        ]
+    )
+
+
+def warn_of_target(target: str | None) -> None:
+    """Print the warnings about the new target of a recorded name."""
+    from ...bindings.checks.plausibility import target_warnings
+
+    print_warnings(target_warnings(target))
+
+
+def print_warnings(warnings: Iterable[NameWarning]) -> None:
+    """Print warnings on standard error."""
     sheet = Sheet.of(sys.stderr)
-    for found in warnings_about(names.spelling_of(identifier), target, resource, metadata):
+    for found in warnings:
         write(sheet.prose(f"ararat: warning: {found.message} ({found.code})", style="warning"), to=sys.stderr)
 
 

@@ -79,8 +79,10 @@ def check_command(
     """Find problems in the bindings of a database, without network access.
 
     The command reports containers that are not bound, dot-segments, names that differ only in . and %2E, names that
-    look meaningful or are not ASCII, names with characters that a prefix record does not permit, NAANs that are not
-    registered, and targets that are paths of the resolver. `ararat verify` compares the bindings with their history.
+    look meaningful or are not ASCII, names with characters that a prefix record does not permit, and NAANs that are not
+    registered. It also reports targets that are paths of the resolver, or almost surely wrong: with &amp; or another
+    character reference, on a local or private host, with a session, or signed for some time. `ararat verify` compares
+    the bindings with their history.
 
     With --trace, identifiers are resolved over the network instead: those in FILE (- for standard input, one a line),
     or all live names of the database. The database resolves its own names. https://n2t.net resolves all others. Several

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from flask import Blueprint, Response
+from flask import Blueprint, Response, request
 
 from ...bindings.bulk.plan import BulkResult
 from ...bindings.names.errors import (
@@ -49,6 +49,8 @@ def of_error(error: CatalogueError | BindingsUnavailable) -> Response:
         more["identifier"] = error.identifier
         if error.suggestion is not None:
             more["suggestion"] = error.suggestion
+        if error.item is not None or error.field is not None:
+            more["pointer"] = _pointer(error)
     if isinstance(error, BindingConflict):
         more |= {
             "existing": representations.of_name(error.existing),
@@ -60,6 +62,13 @@ def of_error(error: CatalogueError | BindingsUnavailable) -> Response:
     if entry.retry_after is not None:
         response.headers["Retry-After"] = str(entry.retry_after)
     return response
+
+
+def _pointer(error: BindingError) -> str:
+    """Return the JSON Pointer (RFC 6901) to the wrong value in the body of the request."""
+    item = "" if error.item is None or request.endpoint != "management.create_names" else f"/names/{error.item}"
+    field = {"status": "state"}.get(error.field or "", error.field)
+    return f"{item}/{field}" if field else item
 
 
 def of_operation(error: OperationRefused) -> Response:

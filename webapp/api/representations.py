@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ...bindings.bulk.plan import BulkResult
 from ...bindings.names.binding import Binding, Event, rfc3339
 from ...bindings.names.metadata import personal_data
+from ...bindings.names.naming import NameWarning
 from ...bindings.names.selection import as_dict as of_name
 from ..jobs.model import Job
 
 __all__ = ["of_event", "of_import", "of_name", "of_operation", "of_saved"]
 
 
-def of_saved(binding: Binding) -> dict[str, Any]:
-    """Return a name that was created or changed, with the warnings about personal data in it."""
-    warnings = [each._asdict() for each in personal_data.of_binding(binding)]
+def of_saved(binding: Binding, probable: Sequence[NameWarning]) -> dict[str, Any]:
+    """Return a name that was created or changed, with the warnings about it: personal data, and probable mistakes."""
+    warnings = [each._asdict() for each in (*personal_data.of_binding(binding), *probable)]
     return of_name(binding) | ({"warnings": warnings} if warnings else {})
 
 

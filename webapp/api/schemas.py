@@ -219,24 +219,26 @@ RESPONSES: dict[str, Schema] = {
     "Prefixes": _shown(prefixes=_list(ref("Prefix"))),
     "Problem": {
         **_shown(
-            type={"const": "about:blank"},
+            type={**TEXT, "description": "the address of the page that explains the code, or about:blank"},
             title=TEXT,
             status=NUMBER,
-            detail={**TEXT, "description": "a sentence for people, in ASCII"},
+            detail={**TEXT, "description": "a sentence for people"},
             code={**TEXT, "description": "a stable code for programs"},
         ),
         "description": "a problem document (RFC 9457)",
     },
 }
 RESPONSES["SavedName"]["properties"]["warnings"] = {
-    **_list(_shown(code={"const": "personal-data"}, message=TEXT)),
-    "description": "values that look like data about a person; names enter the public log and cannot be removed",
+    **_list(_shown(code=TEXT, message=TEXT)),
+    "description": "probable mistakes in the name and its target, and values that look like data about a person; names "
+    "enter the public log and cannot be removed",
 }
 RESPONSES["Problem"]["properties"] |= {
     "expected": {**TEXT, "description": "what is accepted"},
     "reference": TEXT,
     "argument": {**TEXT, "description": "the value that the error is about, such as target"},
     "identifier": {**MAYBE_TEXT, "description": "the name that is refused"},
+    "pointer": {**TEXT, "description": "the place of the wrong value in the body (RFC 6901), such as /names/1/target"},
     "existing": {**_MAYBE_NAME, "description": "the recorded row of the name"},
     "proposed": {**ref("Name"), "description": "the refused row of the name"},
     "result": ref("Operation"),

@@ -8,15 +8,16 @@ from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...bindings import creation
-from ...bindings.changes import Made, NameChange
+from ...bindings.changes import Made, NameChange, at_item
+from ...bindings.checks import new_names
 from ...bindings.creation import MintedChange
 from ...bindings.names import assignment
 from ...bindings.names import naming as names
 from ...bindings.names.assignment import Change
 from ...bindings.names.binding import Binding, Event
-from ...bindings.names.errors import BindingConflict
+from ...bindings.names.errors import BindingConflict, BindingError
 from ...bindings.names.fields import Fields
-from ...bindings.names.naming import Name
+from ...bindings.names.naming import Name, NameWarning
 from ...bindings.names.prefixes import prefixes
 from ...bindings.names.selection import Group, Page, Selection
 from ...identifiers.ark import length
@@ -157,24 +158,43 @@ class NameOperations(Recorder):
         """
         one = wanted[0].name or wanted[0].shoulder if len(wanted) == 1 else None
         with self.recording(caller, "create", one) as (bindings, known):
-            shoulders = {
-                text: self._shoulder(known, text) for text in {each.shoulder for each in wanted} if text is not None
-            }
+            shoulders: dict[str, str] = {}
             each_change: list[NameChange | MintedChange] = []
-            for each in wanted:
-                if each.shoulder is not None:
-                    each_change.append(_minted(shoulders[each.shoulder], each.fields))
-                else:
-                    new = _new(each.name or "", each.fields)
-                    require_granted(known, new.key)
-                    each_change.append(new)
-            return creation.create(bindings, each_change, actor=known.actor)
+            for number, each in enumerate(wanted):
+                with at_item(number):
+                    if each.shoulder is not None:
+                        if each.shoulder not in shoulders:
+                            shoulders[each.shoulder] = self._shoulder(known, each.shoulder)
+                        each_change.append(_minted(shoulders[each.shoulder], each.fields))
+                    else:
+                        new = _new(each.name or "", each.fields)
+                        require_granted(known, new.key)
+                        each_change.append(new)
+            try:
+                return creation.create(bindings, each_change, actor=known.actor)
+            except BindingError as error:
+                if error.item is not None and wanted[error.item].shoulder is not None:
+                    # The minted name is free again, and the client has never seen it.
+                    error.identifier = None
+                raise
 
     def mint(
         self, caller: Caller | None, shoulder: str, fields: Fields | Callable[[str], Fields] = NOTHING_GIVEN
     ) -> Made:
         """Mint a name below a NAAN or shoulder, as :meth:`create`."""
         return self.create(caller, [NewName(fields, shoulder=shoulder)])[0]
+
+    def mistakes(self, made: Sequence[Made]) -> list[list[NameWarning]]:
+        """Return the warnings about probable mistakes in changed names, a list for each
+        (:mod:`~ararat.bindings.checks.new_names`).
+        """
+        changed = [new_names.NewName.of(each.after, is_new=each.is_new) for each in made]
+        found = new_names.warnings_before(self.bindings, changed)
+        for each, warnings in zip(made, found, strict=True):
+            if each.after.is_withdrawn:
+                after = each.after
+                warnings[:] = new_names.successor_warnings(self.bindings, after.identifier, after.successor)
+        return found
 
     def delete(self, caller: Caller | None, name: Name, *, revision: int | None = None) -> Made:
         """Delete a reserved name. The result has its last binding."""
@@ -256,7 +276,11 @@ class NameOperations(Recorder):
 
 def _new(name: Name, fields: Fields | Callable[[str], Fields]) -> NameChange:
     """Return the first change of a name. If it is recorded already with other values, the change is a conflict."""
-    key = names.assignable(name)
+    try:
+        key = names.assignable(name)
+    except BindingError as error:
+        error.field = "name"
+        raise
     stated = (fields if isinstance(fields, Fields) else fields(key)).for_name(name)
 
     def decide(existing: Binding | None, now: datetime) -> Sequence[Change]:

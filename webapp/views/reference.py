@@ -14,6 +14,7 @@ from urllib.parse import urlencode
 
 from flask import Blueprint, Response, request
 
+from ...bindings.names.error_codes import ERROR_CODES
 from ...identifiers import PROBLEMS, registries
 from ...identifiers.registries import NAANS, NAMESPACES, SCHEMES, search
 from ...identifiers.registries.tables import Registry
@@ -40,7 +41,7 @@ def problems() -> Response:
         {name: getattr(known, name) for name in ("code", "severity", "title", "expected", "reference", "example")}
         for known in PROBLEMS.values()
     ]
-    return represented({"problems": shown}, "reference/problems.html", most=_MAX_EXAMPLE)
+    return represented({"problems": shown}, "reference/problems.html", most=_MAX_EXAMPLE, errors=ERROR_CODES.values())
 
 
 @blueprint.get("/registries")

@@ -12,7 +12,8 @@ Inherited(text='We keep names.', prefix='ark:12345/')
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from types import MappingProxyType
@@ -129,6 +130,7 @@ class PrefixRecords:
 
     def __init__(self, records: Iterable[PrefixRecord] = ()) -> None:
         self._records = {record.prefix: record for record in records}
+        self._naans = Counter(f"{prefix.partition('/')[0]}/" for prefix in self._records)
         # One lookup for each length of a prefix, so that the number of records does not matter.
         self._lengths = sorted({len(prefix) for prefix in self._records}, reverse=True)
         restricted = {len(record.prefix) for record in self._records.values() if record.characters}
@@ -139,6 +141,29 @@ class PrefixRecords:
         record.
         """
         return self._records.get(prefix)
+
+    @property
+    def prefixes(self) -> Collection[str]:
+        """The NAANs and shoulders that have a record."""
+        return self._records.keys()
+
+    def missing(self, key: str) -> str | None:
+        """Return the prefix of an ARK without a record, if the names around it have one: its NAAN, or the ARK itself if
+        no shoulder fits. Return None if a record fits.
+
+        The record of a NAAN fits if it has a pattern, or if no shoulder of the NAAN has a record.
+
+        >>> records = PrefixRecords([record("ark:12345/x5")])
+        >>> records.missing("ark:12354/x5a"), records.missing("ark:12345/q9a"), records.missing("ark:12345/x5a")
+        ('ark:12354/', 'ark:12345/q9a', None)
+        """
+        naan = f"{key.partition('/')[0]}/"
+        if naan not in self._naans:
+            return naan
+        for found in self.above(key):
+            if found.prefix != naan or found.pattern or self._naans[naan] == 1:
+                return None
+        return key
 
     def above(self, key: str) -> Iterator[PrefixRecord]:
         """Yield the records of the NAANs and shoulders with which a name begins, the longest first.

@@ -1,7 +1,7 @@
 """The indexes for lists and search: targets, times, states, and the words of metadata.
 
 - Targets: an index of the first :data:`TARGET_CHARACTERS` characters of each target, in byte order. A host or a prefix
-  is a range of it.
+  is a range of it. Resources: the same of each resource.
 - Words: in SQLite the full-text table ``search_words``, whose row numbers are those of ``search_names``. Triggers
   keep both equal to the metadata in ``bindings``. In PostgreSQL an index of :data:`WORDS`. An SQLite library without
   FTS5 has no such table: then a search reads all names (:mod:`..listing`), and ``ararat migrate`` with another library
@@ -43,6 +43,9 @@ def words_of(row: str) -> str:
 TARGET = f"substr(target, 1, {TARGET_CHARACTERS})"
 """The indexed expression of a target. A query must repeat it. The key follows, so that a page is a range."""
 
+RESOURCE = f"substr(resource, 1, {TARGET_CHARACTERS})"
+"""The indexed expression of a resource."""
+
 _INDEXES = (
     "CREATE INDEX bindings_recorded ON bindings (recorded, key)",
     "CREATE INDEX bindings_created ON bindings (created, key)",
@@ -58,6 +61,7 @@ _EVENT_INDEXES = (
 )
 _POSTGRESQL = (
     *_INDEXES,
+    f'CREATE INDEX bindings_resource ON bindings ({RESOURCE} COLLATE "C", key) WHERE resource IS NOT NULL',
     f'CREATE INDEX bindings_target ON bindings ({TARGET} COLLATE "C", key) WHERE target IS NOT NULL',
     f"CREATE INDEX bindings_words ON bindings USING gin ({WORDS}) WHERE metadata IS NOT NULL",
 )
@@ -65,6 +69,7 @@ _FORGET = "INSERT INTO search_words (search_words, rowid, words) SELECT 'delete'
 _REMEMBER = "INSERT INTO search_words (rowid, words) SELECT id, {words} FROM search_names"
 _SQLITE = (
     *_INDEXES,
+    f"CREATE INDEX bindings_resource ON bindings ({RESOURCE}, key) WHERE resource IS NOT NULL",
     f"CREATE INDEX bindings_target ON bindings ({TARGET}, key) WHERE target IS NOT NULL",
     # The row number of a binding can change, so that the words have their own.
     "CREATE TABLE search_names (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE)",

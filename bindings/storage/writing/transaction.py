@@ -19,9 +19,11 @@ from ...names.binding import Binding, rfc3339
 from ...names.branding.stored import NAME, BrandingVersion, version_of
 from ...names.errors import BindingsUnavailable, Collision, OutcomeUnknown, ReadOnlyBindings
 from ...names.prefixes import prefixes
+from ...names.prefixes.patterns import Pattern
 from ...names.prefixes.prefixes import PrefixRecord
 from ...names.prefixes.rules import Rule
 from ..protocols import Database, Row
+from ..recorded import Recorded
 from ..rows import STATE, binding_of, prefix_record_of, row_of, rule_of
 from ..statements import EVENT, TIMELINE, Statements
 from ..tables import schema, triggers
@@ -193,6 +195,19 @@ class Transaction:
     def dialect_name(self) -> str:
         """The kind of the database, for statements that differ: "sqlite" or "postgresql"."""
         return self._database.dialect_name
+
+    @property
+    def recorded(self) -> Recorded:
+        """The lookups for the warnings about new names, which see the changes of this transaction."""
+        return Recorded(self._read, self._database)
+
+    def _read(self, query: str, parameters: Sequence[Any]) -> list[Row]:
+        return [tuple(row) for row in self.connection.exec_driver_sql(query, tuple(parameters))]
+
+    def patterns(self) -> list[Pattern]:
+        """Return the patterns of the names that were minted with a check character."""
+        found = (Pattern.of_counter(name) for name, _ in self._read(self._statements.settings, ()))
+        return [pattern for pattern in found if pattern and pattern.check]
 
     def get(self, identifiers: Sequence[str]) -> dict[str, Binding]:
         """Return the bindings of these keys, by key, and lock their rows until the transaction ends."""

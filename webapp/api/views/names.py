@@ -166,11 +166,16 @@ def _new_name(given: dict[str, Any]) -> NewName:
 
 
 def _created(result: Sequence[Made]) -> StoredReply:
-    value = [{"outcome": each.outcome, "name": representations.of_saved(each.after)} for each in result]
+    found = management().mistakes(result)
+    value = [
+        {"outcome": each.outcome, "name": representations.of_saved(each.after, warnings)}
+        for each, warnings in zip(result, found, strict=True)
+    ]
     location = url("management.one_name", _=result[0].after.identifier) if len(result) == 1 else None
     return StoredReply({"names": value}, 201, location=location)
 
 
 def _saved(result: Sequence[Made], status: int = 200) -> StoredReply:
     name = result[0].after
-    return StoredReply(representations.of_saved(name), status, etag=etag(name))
+    value = representations.of_saved(name, management().mistakes(result)[0])
+    return StoredReply(value, status, etag=etag(name))

@@ -82,13 +82,15 @@ def save_place() -> AnyResponse:
         except (Forbidden, Missing, Stale):
             raise
         except BindingConflict as error:
+            if error.code not in ("bound-otherwise", "other-resource"):
+                raise  # such as a name that was withdrawn meanwhile
             problem = FieldProblem(
                 f"{error.message[:1].upper()}{error.message[1:]}.",
                 "a confirmation that the target leads to the same resource; select the box below",
             )
             problems["same" if error.code == "bound-otherwise" else "resource"] = problem
         except BindingError as error:
-            problems[_field_of(error.code)] = FieldProblem.of(error)
+            problems[_FIELDS.get(error.field or "", "target")] = FieldProblem.of(error)
     return Response(_place_form(binding, problems), HTTPStatus.UNPROCESSABLE_ENTITY)
 
 
@@ -111,7 +113,7 @@ def save_withdrawal() -> AnyResponse:
     except (Forbidden, Missing, BindingConflict):
         raise
     except BindingError as error:
-        problems = {"successor" if error.code.startswith("successor") else "reason": FieldProblem.of(error)}
+        problems = {"successor" if error.field == "successor" else "reason": FieldProblem.of(error)}
         form = _withdrawal_form(_recorded(requested_name(request.form)), problems)
         return Response(form, HTTPStatus.UNPROCESSABLE_ENTITY)
 
@@ -254,14 +256,5 @@ def _withdrawal_form(binding: Binding, problems: dict[str, FieldProblem]) -> str
     return render_template("desk/withdraw.html", binding=binding, values=values, errors=problems)
 
 
-def _field_of(code: str) -> str:
-    """Return the field of the form of a target that an error is about."""
-    for beginning, field in (
-        ("resource", "resource"),
-        ("alternate", "alternates"),
-        ("scope", "kind"),
-        ("kind", "kind"),
-    ):
-        if code.startswith(beginning):
-            return field
-    return "target"
+_FIELDS = {"resource": "resource", "alternates": "alternates", "scope": "kind", "kind": "kind", "redirect": "redirect"}
+"""The fields of the form of a target, by the field of an error. The others belong to the target."""

@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from ....bindings.checks import new_names
+from ....bindings.checks.plausibility import target_warnings
 from ....bindings.names import naming as names
 from ....bindings.names import selection as listing
 from ....bindings.names import targets
@@ -58,8 +60,8 @@ class Check:
     remarks: Sequence[Remark] = ()
 
 
-def check(operations: Management, asking: Caller, text: str) -> Check:
-    """Check a pasted text for an account.
+def check(operations: Management, asking: Caller, text: str, target: str = "") -> Check:
+    """Check a pasted text, and the target of the new name if it is typed already, for an account.
 
     The check repeats the rules of the operations only to explain them. The operation itself decides.
     """
@@ -85,7 +87,7 @@ def check(operations: Management, asking: Caller, text: str) -> Check:
         steps=[sentence(step.title) for step in report.steps],
         equivalents=[each for each in report.equivalents[:5] if each != key],
         recorded=recorded,
-        remarks=[*_obstacles(asking, key, recorded, report), *_warnings(operations, key, pasted, len(valid))],
+        remarks=[*_obstacles(asking, key, recorded, report), *_warnings(operations, key, pasted, len(valid), target)],
     )
 
 
@@ -96,6 +98,7 @@ def _check_address(operations: Management, asking: Caller, address: str) -> Chec
     if same:
         note = "This address is already the target of another name. Check whether you need a new name."
         remarks.append(Remark(weight="warn", text=note))
+    remarks += [Remark(weight="warn", text=sentence(each.message)) for each in target_warnings(address)]
     return Check(target=address, same_target=same, remarks=remarks)
 
 
@@ -134,7 +137,7 @@ def _obstacles(asking: Caller, key: str, recorded: Binding | None, report: Repor
     return found or [Remark(weight="good", text="The name is free.")]
 
 
-def _warnings(operations: Management, key: str, pasted: str, found: int) -> list[Remark]:
+def _warnings(operations: Management, key: str, pasted: str, found: int, target: str) -> list[Remark]:
     remarks: list[Remark] = []
     if found > 1:
         remarks.append(Remark(weight="warn", text=f"The text has {found} identifiers. Only the first one is used."))
@@ -142,6 +145,14 @@ def _warnings(operations: Management, key: str, pasted: str, found: int) -> list
         Remark(weight="warn", text=sentence(warning.message))
         for warning in names.warnings_about(pasted_name(pasted, key))
         + personal_data.warnings_about(pasted_name(pasted, key))
+    ]
+    try:
+        new = new_names.NewName(key, targets.check(target, "located") if target else None, None)
+    except BindingError:
+        new = new_names.NewName(key, None, None)  # the form reports the error of the target
+    remarks += [
+        Remark(weight="warn", text=sentence(warning.message))
+        for warning in new_names.warnings_before(operations.bindings, [new])[0]
     ]
     similar = [*names.confusable(key), *_other_cases(key)]
     for other in operations.bindings.fetch(similar):

@@ -13,6 +13,7 @@ from ....bindings.changes import MAX_CHANGES
 from ....bindings.names.binding import Binding, Status, rfc3339
 from ....bindings.names.errors import BindingConflict, BindingError
 from ....bindings.names.metadata import personal_data
+from ....bindings.names.naming import NameWarning
 from ....bindings.names.selection import Selection, moment
 from ...accounts.model import Caller
 from ...errors import sentence
@@ -40,7 +41,7 @@ def check_text() -> str:
     """Show the check of a typed name as a fragment."""
     return render_template(
         "desk/_check.html",
-        check=_check(request.args.get("text", "")),
+        check=_check(request.args.get("text", ""), request.args.get("target", "")),
         shoulders=shoulders(management(), caller()),
         values=request.args,
         errors={},
@@ -135,7 +136,7 @@ def _page(problems: dict[str, FieldProblem] | None = None, found: Check | None =
     return render_template(
         "desk/new.html",
         shoulders=shoulders(management(), caller()),
-        check=found or _check(values.get("text", "")),
+        check=found or _check(values.get("text", ""), values.get("target", "")),
         values=values,
         elements=_ELEMENTS,
         errors=problems or {},
@@ -143,8 +144,8 @@ def _page(problems: dict[str, FieldProblem] | None = None, found: Check | None =
     )
 
 
-def _check(text: str) -> Check:
-    return check(management(), caller(), text)
+def _check(text: str, target: str = "") -> Check:
+    return check(management(), caller(), text, target.strip())
 
 
 def _fields(target: str | None) -> Fields:
@@ -182,11 +183,13 @@ def _unreadable(found: Check) -> FieldProblem:
 
 
 def put_done(text: str, saved: Made) -> None:
-    """Show a message about a change on the next page, with the warnings about personal data in the values."""
-    binding, found = saved.after, []
+    """Show a message about a change on the next page, with the warnings about personal data and probable mistakes."""
+    binding = saved.after
+    found: list[NameWarning] = []
     if saved.outcome not in _WITHOUT_NEW_VALUES:
         name = binding.spelling if saved.is_new else ""
         found = personal_data.warnings_about(name, binding.target, binding.resource, binding.metadata)
+    found += management().mistakes([saved])[0]
     messages.put(" ".join([text, *(sentence(each.message) for each in found)]), "warn" if found else "good")
 
 

@@ -41,6 +41,8 @@ _FIXES = {
     "preview-changed": "Select \u201cPreview again\u201d, and compare the values before you import.",
     "bound-otherwise": "To move names, select \u201cNew targets lead to the same resource\u201d on the page Columns. "
     "If it is another resource, use another name.",
+    "other-resource": "A spreadsheet program probably changed the number, such as 000030 to 30: set the column to "
+    "Ignore, or format it as text. If it is another resource, use another name.",
     "withdrawn": "Restore the name on its page, or leave this row out.",
     "not-granted": "Ask an administrator for a grant, or leave this row out.",
     "row-only-names": "Ask an administrator to import this row.",

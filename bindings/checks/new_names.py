@@ -1,0 +1,223 @@
+"""Warn of probable mistakes before a name becomes permanent: in the name, its target, its resource and its successor.
+
+A public name can never be deleted, so a typing error stays for ever. These are warnings and not refusals: old names of
+other patterns exist, and a local target can be meant. All interfaces use :func:`warnings_about`, an import for each
+thousand rows with some lookups in indexes.
+
+>>> import tempfile
+>>> from ararat.middleware import open_bindings
+>>> folder = tempfile.TemporaryDirectory()
+>>> b = open_bindings(f"{folder.name}/bindings.sqlite", create=True)
+>>> b.bind("ark:12345/x5gt3f", "https://example.org/1")
+'bound'
+>>> wanted = NewName("ark:12345/x5tg3f", "https://example.org/1", None)
+>>> for found in warnings_before(b, [wanted])[0]:
+...     print(found.message)
+the name differs by one typing error from the recorded name ark:12345/x5gt3f
+the target is already that of ark:12345/x5gt3f
+>>> b.close(); folder.cleanup()
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+from ...identifiers.ark.grammar import BETANUMERIC
+from ..collection import Bindings
+from ..names import corrections, validation
+from ..names.binding import NOTHING, Binding
+from ..names.naming import NameWarning
+from ..names.prefixes.patterns import Pattern
+from ..names.prefixes.prefixes import PrefixRecords, checked_patterns
+from .plausibility import target_warnings
+
+if TYPE_CHECKING:
+    from ..storage.recorded import Recorded
+    from ..storage.writing.transaction import Transaction
+
+_FEW = 20
+"""The number of names up to which all typing errors of each are looked up, about 700. In more, exchanged neighbours."""
+_MOST_CORRECTED = 50
+_SHORTEST = 4
+"""The least number of characters of a name that is compared with similar ones: short ones are numbered by hand."""
+_MOST_SUCCESSORS = 20
+
+
+class NewName(NamedTuple):
+    """A name that will be recorded, with the values that are compared.
+
+    ``key`` is its normal form; "" for a name that will be minted. ``is_new`` is False for a recorded name that gets
+    another target: then only the target is checked.
+    """
+
+    key: str
+    target: str | None
+    resource: str | None
+    alternates: Mapping[str, str] = NOTHING
+    is_new: bool = True
+
+    @classmethod
+    def of(cls, binding: Binding, *, is_new: bool = True) -> NewName:
+        """Return the compared values of a binding."""
+        return cls(binding.identifier, binding.target, binding.resource, binding.alternates, is_new)
+
+
+def warnings_before(bindings: Bindings, wanted: Sequence[NewName]) -> list[list[NameWarning]]:
+    """Return the warnings about names that are not recorded yet, in their order, as :func:`warnings_about`."""
+    store = bindings.store
+    if store.recorded is None:
+        return [[] for _ in wanted]
+    records = store.prefixes()
+    return warnings_about(
+        store.recorded, PrefixRecords(records), [*store.patterns(), *checked_patterns(records)], wanted
+    )
+
+
+def warnings_inside(transaction: Transaction, wanted: Sequence[NewName]) -> list[list[NameWarning]]:
+    """Return the warnings about names that a transaction writes, in their order, as :func:`warnings_about`."""
+    records = transaction.prefixes()
+    patterns = [*transaction.patterns(), *checked_patterns(records)]
+    return warnings_about(transaction.recorded, PrefixRecords(records), patterns, wanted)
+
+
+def warnings_about(
+    recorded: Recorded, records: PrefixRecords, patterns: Sequence[Pattern], wanted: Sequence[NewName]
+) -> list[list[NameWarning]]:
+    """Return the warnings about new names, a list for each.
+
+    - ``check-character``: the check character of the name is wrong, and the right name is recorded.
+    - ``naan-unrecorded``, ``shoulder-unrecorded``: there are records of prefixes, and none of them fits the name.
+    - ``name-similar``: the name differs by one typing error from a recorded name.
+    - ``resource-shared``, ``target-shared``: another name has the same resource or target.
+    - The codes of :func:`~.plausibility.target_warnings`.
+
+    ``recorded`` looks names up. The names can be recorded already. ``patterns`` are those with a check character.
+    """
+    new = [each for each in wanted if each.is_new]
+    named = [each.key for each in new if each.key.startswith("ark:")]
+    right, similar = _candidates(named, patterns)
+    candidates = {other for others in (*right.values(), *similar.values()) for other in others}
+    found = recorded.of(candidates) | candidates.intersection(each.key for each in new)
+    resources = _sharing(recorded, "resource", [(each.key, each.resource) for each in new])
+    targets = _sharing(recorded, "target", [(each.key, each.target) for each in new])
+    result: list[list[NameWarning]] = []
+    for each in wanted:
+        warnings: list[NameWarning] = []
+        if each.is_new:
+            warnings += _of_name(each.key, records, right, similar, found)
+            warnings += _shared("resource", resources, each.key, each.resource)
+            warnings += _shared("target", targets, each.key, each.target)
+        for target in dict.fromkeys((each.target, *each.alternates.values())):
+            warnings += target_warnings(target)
+        result.append(warnings)
+    return result
+
+
+def successor_warnings(bindings: Bindings, key: str, successor: str | None) -> list[NameWarning]:
+    """Return the warnings about the successor of a name that is withdrawn, both in their stored form.
+
+    - ``successor-unknown``: it is not recorded, and its NAAN or shoulder has names here.
+    - ``successor-circle``: it was withdrawn too, and its successors lead back to the name.
+    """
+    if successor is None or not successor.startswith(("ark:", "urn:")):
+        return []
+    known = bindings.fetch([successor])
+    if successor not in known:
+        own = key.partition("/")[0] if key.startswith("ark:") else key.rpartition(":")[0]
+        is_own = successor.startswith(own) or any(PrefixRecords(bindings.store.prefixes()).above(successor))
+        message = f"the successor {validation.shown(successor, 100)} is not recorded"
+        return [NameWarning("successor-unknown", message)] if is_own else []
+    passed = [key]
+    following: str | None = successor
+    while following and following not in passed and len(passed) <= _MOST_SUCCESSORS:
+        passed.append(following)
+        binding = bindings.fetch([following]).get(following)
+        following = binding.successor if binding is not None and binding.is_withdrawn else None
+    if following != key:
+        return []
+    message = (
+        f"the successor {validation.shown(successor, 100)} is withdrawn, and its successors lead back to this name"
+    )
+    return [NameWarning("successor-circle", message)]
+
+
+def _candidates(
+    keys: Collection[str], patterns: Sequence[Pattern]
+) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+    """Return the names that each of these can be a typing error of: by check character, and by similarity."""
+    right: dict[str, list[str]] = {}
+    similar: dict[str, list[str]] = {}
+    for key in keys:
+        if corrections.is_mistyped(key, patterns):
+            if len(right) < _MOST_CORRECTED:
+                right[key] = corrections.corrections(key, patterns)
+        elif not corrections.has_check_character(key, patterns):
+            similar[key] = list(_similar(key, is_thorough=len(keys) <= _FEW))
+    return right, similar
+
+
+def _similar(key: str, *, is_thorough: bool) -> Iterator[str]:
+    """Yield the names that differ from an ARK by one typing error.
+
+    Names with other digits are left out: numbered names differ in nothing else.
+    """
+    naan, _, rest = key.partition("/")
+    name = rest[: min((rest.find(mark) for mark in "/." if mark in rest), default=len(rest))]
+    if not (_SHORTEST <= len(name) <= corrections.MAX_LENGTH and name.isascii() and name.isalnum()):
+        return
+    end = rest[len(name) :]
+    for place, (one, other) in enumerate(pairwise(name)):
+        if one != other and not (one.isdigit() and other.isdigit()):
+            yield f"{naan}/{name[:place]}{other}{one}{name[place + 2 :]}{end}"
+    if not is_thorough:
+        return
+    for place, char in enumerate(name):
+        yield f"{naan}/{name[:place]}{name[place + 1 :]}{end}" if not char.isdigit() else key
+        for other in _LETTERS_AND_DIGITS:
+            if other != char and not (other.isdigit() and char.isdigit()) and place < len(name):
+                yield f"{naan}/{name[:place]}{other}{name[place + 1 :]}{end}"
+            if not other.isdigit():
+                yield f"{naan}/{name[:place]}{other}{name[place:]}{end}"
+
+
+_LETTERS_AND_DIGITS = "".join(dict.fromkeys(f"{BETANUMERIC}abcdefghijklmnopqrstuvwxyz"))
+
+
+def _of_name(
+    key: str,
+    records: PrefixRecords,
+    right: Mapping[str, list[str]],
+    similar: Mapping[str, list[str]],
+    found: Collection[str],
+) -> Iterator[NameWarning]:
+    if other := next((each for each in right.get(key, ()) if each in found and each != key), None):
+        message = f"the check character of the name is wrong: {validation.shown(other, 100)} is recorded"
+        yield NameWarning("check-character", message)
+    elif other := next((each for each in similar.get(key, ()) if each in found and each != key), None):
+        message = f"the name differs by one typing error from the recorded name {validation.shown(other, 100)}"
+        yield NameWarning("name-similar", message)
+    if key.startswith("ark:") and records.prefixes and (missing := records.missing(key)):
+        what = "NAAN" if missing.endswith("/") else "shoulder of the name"
+        shown = f" {missing[4:-1]}" if missing.endswith("/") else ""
+        code = "naan-unrecorded" if missing.endswith("/") else "shoulder-unrecorded"
+        yield NameWarning(code, f"there is no record of the {what}{shown}: it is probably mistyped")
+
+
+def _sharing(recorded: Recorded, field: str, stated: Iterable[tuple[str, str | None]]) -> Mapping[str, set[str]]:
+    """Return the names with each of these resources or targets, recorded ones and those in the list."""
+    texts: defaultdict[str, set[str]] = defaultdict(set)
+    for key, text in stated:
+        if text and len(texts[text]) < 2:
+            texts[text].add(key)
+    for text, names in (recorded.sharing("target" if field == "target" else "resource", texts)).items():
+        texts[text] |= names
+    return texts
+
+
+def _shared(field: str, texts: Mapping[str, set[str]], key: str, text: str | None) -> Iterator[NameWarning]:
+    others = sorted(texts.get(text or "", set()) - {key, ""})
+    if text and others:
+        yield NameWarning(f"{field}-shared", f"the {field} is already that of {validation.shown(others[0], 100)}")

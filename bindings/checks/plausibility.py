@@ -1,0 +1,88 @@
+"""Find targets that are valid and almost surely wrong, before they become those of a permanent name.
+
+>>> [found.code for found in target_warnings("https://example.org/?a=1&amp;b=2")]
+['target-entity']
+>>> [found.code for found in target_warnings("http://localhost/x;jsessionid=ABC123DEF456")]
+['target-local', 'target-session']
+>>> target_warnings("https://example.org/?a=1&copy=2"), target_warnings("/items/1")
+([], [])
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Iterator
+from html.entities import html5
+from urllib.parse import parse_qsl, urlsplit
+
+from ..names.naming import NameWarning
+
+CODES = ("target-entity", "target-local", "target-session", "target-expires")
+"""The codes of the warnings."""
+
+# Without its semicolon, "&copy=2" is a parameter.
+_ENTITY = re.compile("&(?:[A-Za-z][A-Za-z0-9]{1,31}|#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6});")
+_LOCAL_HOST = re.compile(r"(?:.*\.)?(?:localhost|local|internal|intranet|lan|home\.arpa)\.?|[^.:]+")
+_SESSION_PATH = re.compile(r";(?:jsessionid|sid|phpsessid)=[^/?#;]+|/\(S\([A-Za-z0-9]{8,}\)\)", re.IGNORECASE)
+_SESSION = re.compile(
+    "jsessionid|phpsessid|aspsessionid[a-z]*|asp\\.net_sessionid|session[-_]?id|sess[-_]?id|cfid|cftoken|oscsid|zenid",
+    re.IGNORECASE,
+)
+_SHORT_SESSION = re.compile("sid|s", re.IGNORECASE)
+_TOKEN = re.compile("[0-9A-Fa-f]{16,}|[0-9A-Za-z]{24,}")
+# The parameters of addresses that are signed for some minutes or days. All of a group must be there.
+_SIGNED = (
+    {"x-amz-signature"},
+    {"x-goog-signature"},
+    {"x-oss-signature"},
+    {"signature", "expires"},
+    {"signature", "policy", "key-pair-id"},
+    {"sig", "se"},
+    {"hdnea"},
+    {"token", "expires"},
+)
+
+
+def target_warnings(target: str | None) -> list[NameWarning]:
+    """Return the warnings about a target in its stored form. None, and a path of this site, can have few of them."""
+    return list(_found(target)) if target and _SUSPECT.search(target) else []
+
+
+# A quick check, because an import calls the function for each row: most targets have none of these.
+_SUSPECT = re.compile(
+    r"&[#A-Za-z][0-9A-Za-z]*;|sess|sid=|;sid|\(S\(|cfid|zenid|[?&]s=|signature|sig=|hdnea|token="
+    r"|^https?://(?:\[|[0-9.xa-f]+(?:[:/?#]|$)|[^/?#:.]+(?:[:/?#]|$)|[^/?#:]*(?:local|internal|intranet|lan|arpa))",
+    re.IGNORECASE,
+)
+
+
+def _found(target: str) -> Iterator[NameWarning]:
+    entities = (each for each in _ENTITY.finditer(target) if each[0][1] == "#" or each[0][1:] in html5)
+    if entity := next(entities, None):
+        yield NameWarning("target-entity", f"the target has {entity[0]}, a character reference of HTML or XML")
+    try:
+        parts = urlsplit(target)
+    except ValueError:
+        return  # no target, but a text that a user types
+    if parts.hostname and _is_local(parts.hostname):
+        message = f"the host {parts.hostname} of the target is local or private: others cannot reach it"
+        yield NameWarning("target-local", message)
+    query = dict(parse_qsl(parts.query, keep_blank_values=True))
+    names = {name.lower() for name in query}
+    session = _SESSION_PATH.search(parts.path) is not None or any(
+        _SESSION.fullmatch(name) or (_SHORT_SESSION.fullmatch(name) and _TOKEN.fullmatch(value))
+        for name, value in query.items()
+    )
+    if session:
+        yield NameWarning("target-session", "the target has the parameter of a session, which ends")
+    if any(each <= names for each in _SIGNED):
+        yield NameWarning("target-expires", "the target is a signed address, which expires")
+
+
+def _is_local(host: str) -> bool:
+    try:
+        # A target has no other form of an address, such as 127.1.
+        return not ipaddress.ip_address(host).is_global
+    except ValueError:
+        return _LOCAL_HOST.fullmatch(host) is not None

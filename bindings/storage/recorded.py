@@ -1,0 +1,57 @@
+"""Look up which names are recorded, and which names have the same target or resource as a new one, in batches."""
+
+# ruff: noqa: S608 - the statements contain names of the schema only
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Literal, NamedTuple
+
+from .protocols import Database, Row
+from .statements import mark
+from .tables.keys import index_key
+from .tables.search_indexes import TARGET_CHARACTERS
+
+
+class Recorded(NamedTuple):
+    """The recorded names of a database. ``rows`` reads rows, inside or outside of a transaction."""
+
+    rows: Callable[[str, Sequence[Any]], Sequence[Row]]
+    database: Database
+
+    def of(self, names: Iterable[str]) -> set[str]:
+        """Return the keys of ``names`` that are recorded in any state, also as reserved."""
+        keys = {index_key(name): name for name in names}
+        if not keys:
+            return set()
+        found = self.rows(f"SELECT key FROM bindings WHERE {self._is_wanted()}", [self._array(keys)])
+        return {keys[key] for (key,) in found}
+
+    def sharing(self, field: Literal["target", "resource"], texts: Iterable[str]) -> dict[str, set[str]]:
+        """Return the names that have one of these texts as their target or resource: up to two for each text.
+
+        A text of more than :data:`~.search_indexes.TARGET_CHARACTERS` characters is left out.
+        """
+        wanted = list(dict.fromkeys(text for text in texts if len(text) <= TARGET_CHARACTERS))
+        if not wanted:
+            return {}
+        is_sqlite = self.database.dialect_name == "sqlite"
+        text = f"substr({field}, 1, {TARGET_CHARACTERS})" + ("" if is_sqlite else ' COLLATE "C"')
+        # The first and the last: one of them is another name than the one that is compared.
+        found = " , ".join(
+            f"(SELECT coalesce(long_identifier, key) FROM bindings WHERE {field} IS NOT NULL AND {text} = wanted.value "
+            f"ORDER BY {text} {order}, key {order} LIMIT 1)"
+            for order in ("ASC", "DESC")
+        )
+        one = mark(self.database.dialect_name)
+        each = f"json_each({one}) AS wanted" if is_sqlite else f"unnest({one}::text[]) AS wanted(value)"
+        rows = self.rows(f"SELECT wanted.value, {found} FROM {each}", [self._array(wanted)])
+        return {value: {first, last} for value, first, last in rows if first is not None}
+
+    def _is_wanted(self) -> str:
+        one = mark(self.database.dialect_name)
+        is_sqlite = self.database.dialect_name == "sqlite"
+        return f"key IN (SELECT {f'value FROM json_each({one})' if is_sqlite else f'unnest({one}::text[])'})"
+
+    def _array(self, texts: Iterable[str]) -> str | list[str]:
+        return self.database.array_parameter(list(texts))

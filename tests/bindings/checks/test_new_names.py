@@ -1,0 +1,104 @@
+"""Test the warnings about probable mistakes before a name becomes permanent."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+
+from ararat.bindings.checks.new_names import NewName, successor_warnings, warnings_before
+from ararat.bindings.collection import Bindings
+from ararat.bindings.minting import mint
+from ararat.identifiers.ark.check_character import check_character
+from ararat.middleware import import_table
+
+
+def codes(bindings: Bindings, key: str, target: str | None = None, resource: str | None = None) -> list[str]:
+    return [found.code for found in warnings_before(bindings, [NewName(key, target, resource)])[0]]
+
+
+def exchanged(name: str) -> str:
+    """Return a minted name with two neighbouring characters exchanged, so that its check character is wrong."""
+    for place in range(len("ark:12345/k1"), len(name) - 1):
+        found = f"{name[:place]}{name[place + 1]}{name[place]}{name[place + 2 :]}"
+        if found != name and check_character(found[4:-1]) != found[-1]:
+            return found
+    raise AssertionError(name)
+
+
+def test_a_wrong_check_character_is_a_warning_if_the_right_name_is_recorded(bindings: Bindings) -> None:
+    bindings.prefixes.set("ark:12345/k1", pattern="29^7+check")
+    (minted,) = mint(bindings, "12345/k1", length=7, check="noid")
+    mistyped = exchanged(minted)
+    (found,) = warnings_before(bindings, [NewName(mistyped, None, None)])[0]
+    assert (found.code, minted in found.message) == ("check-character", True)
+    rows = f"identifier,target\n{mistyped},https://example.org/1\n".encode()
+    summary = import_table(bindings, io.BytesIO(rows), dry_run=True)
+    assert [line.code for line in summary.warned] == ["check-character"]
+    # Names of other patterns are no mistake.
+    assert codes(bindings, "ark:12345/k1museum") == []
+
+
+def test_a_naan_or_shoulder_without_a_record_is_a_warning_if_there_are_records(bindings: Bindings) -> None:
+    assert codes(bindings, "ark:12354/k1abc") == []
+    bindings.prefixes.set("ark:12345/k1", what="Maps")
+    assert codes(bindings, "ark:12354/k1abc") == ["naan-unrecorded"]
+    assert codes(bindings, "ark:12345/q9abc") == ["shoulder-unrecorded"]
+    assert codes(bindings, "ark:12345/k1abc") == codes(bindings, "urn:example:a") == []
+
+
+@pytest.mark.parametrize(
+    ("typed", "is_similar"),
+    [
+        pytest.param("ark:12345/maps7b", True, id="two exchanged"),
+        pytest.param("ark:12345/masb7p/p1", False, id="another name"),
+        pytest.param("ark:12345/mapb7", True, id="one missing"),
+        pytest.param("ark:12345/maapsb7", True, id="one twice"),
+        pytest.param("ark:12345/mapzb7", True, id="another letter"),
+        pytest.param("ark:12345/mapsb8", False, id="another number"),
+    ],
+)
+def test_one_typing_error_from_a_recorded_name_is_a_warning(bindings: Bindings, typed: str, is_similar: bool) -> None:
+    bindings.reserve("ark:12345/mapsb7")
+    assert codes(bindings, typed) == (["name-similar"] if is_similar else [])
+
+
+def test_a_shared_resource_or_target_is_a_warning(bindings: Bindings) -> None:
+    bindings.bind("ark:12345/x1", "https://example.org/1", resource="INV 1")
+    assert codes(bindings, "ark:12345/y2", "https://example.org/1", "INV 1") == ["resource-shared", "target-shared"]
+    assert codes(bindings, "ark:12345/x1", "https://example.org/1", "INV 1") == []
+    assert codes(bindings, "", "https://example.org/2", "INV 2") == []
+    two = warnings_before(bindings, [NewName(f"ark:12345/z{number}", None, "Slg. Wei\u00df 1") for number in (1, 2)])
+    assert [[found.code for found in each] for each in two] == [["resource-shared"], ["resource-shared"]]
+
+
+def test_an_import_warns_of_rows_with_one_resource_and_of_targets(bindings: Bindings) -> None:
+    rows = (
+        "identifier,target,resource\n"
+        "ark:12345/x1,https://example.org/1?a&amp;b,INV 1\n"
+        "ark:12345/x2,http://localhost/,INV 1\n"
+    )
+    summary = import_table(bindings, io.BytesIO(rows.encode()))
+    assert sorted((line.line, line.code) for line in summary.warned) == [
+        (2, "resource-shared"),
+        (2, "target-entity"),
+        (3, "resource-shared"),
+        (3, "target-local"),
+    ]
+    moved = rows.replace("/1?a&amp;b", "/1?a&lt;b").replace("http://localhost", "http://127.0.0.1")
+    again = import_table(bindings, io.BytesIO(moved.encode()))
+    assert sorted((line.line, line.code) for line in again.warned) == [(2, "target-entity"), (3, "target-local")]
+
+
+def test_a_successor_that_is_unknown_or_leads_back_is_a_warning(bindings: Bindings) -> None:
+    for name in ("a", "b", "c"):
+        bindings.bind(f"ark:12345/{name}", f"/{name}")
+    found = successor_warnings(bindings, "ark:12345/a", "ark:12345/nope")
+    assert [each.code for each in found] == ["successor-unknown"]
+    assert successor_warnings(bindings, "ark:12345/a", "ark:67890/elsewhere") == []
+    assert successor_warnings(bindings, "ark:12345/a", "https://example.org/") == []
+    bindings.withdraw("ark:12345/a", successor="ark:12345/b")
+    assert successor_warnings(bindings, "ark:12345/a", "ark:12345/b") == []
+    bindings.withdraw("ark:12345/b", successor="ark:12345/c")
+    found = successor_warnings(bindings, "ark:12345/c", "ark:12345/a")
+    assert [each.code for each in found] == ["successor-circle"]
