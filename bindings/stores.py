@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .storage.integrity import Contradiction
     from .storage.name_ranges import NameRanges
     from .storage.protocols import LastEvent, Row
-    from .storage.recorded import Recorded
+    from .storage.recorded import RecordedNames
     from .storage.writing.transaction import Transaction
     from .tables.other_rows import RuleRow, Setting
 
@@ -116,7 +116,7 @@ class Store(Protocol):
 
     @property
     @property
-    def recorded(self) -> Recorded | None:
+    def recorded(self) -> RecordedNames | None:
         """The lookups for the warnings about new names; None for a store that is only read."""
         ...
 

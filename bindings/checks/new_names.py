@@ -10,7 +10,7 @@ thousand rows with some lookups in indexes.
 >>> b = open_bindings(f"{folder.name}/bindings.sqlite", create=True)
 >>> b.bind("ark:12345/x5gt3f", "https://example.org/1")
 'bound'
->>> wanted = NewName("ark:12345/x5tg3f", "https://example.org/1", None)
+>>> wanted = ComparedName("ark:12345/x5tg3f", "https://example.org/1", None)
 >>> for found in warnings_before(b, [wanted])[0]:
 ...     print(found.message)
 the name differs by one typing error from the recorded name ark:12345/x5gt3f
@@ -35,7 +35,7 @@ from ..names.prefixes.prefixes import PrefixRecords, checked_patterns
 from .plausibility import target_warnings
 
 if TYPE_CHECKING:
-    from ..storage.recorded import Recorded
+    from ..storage.recorded import RecordedNames
     from ..storage.writing.transaction import Transaction
 
 _FEW = 20
@@ -46,7 +46,7 @@ _SHORTEST = 4
 _MOST_SUCCESSORS = 20
 
 
-class NewName(NamedTuple):
+class ComparedName(NamedTuple):
     """A name that will be recorded, with the values that are compared.
 
     ``key`` is its normal form; "" for a name that will be minted. ``is_new`` is False for a recorded name that gets
@@ -60,12 +60,12 @@ class NewName(NamedTuple):
     is_new: bool = True
 
     @classmethod
-    def of(cls, binding: Binding, *, is_new: bool = True) -> NewName:
+    def of(cls, binding: Binding, *, is_new: bool = True) -> ComparedName:
         """Return the compared values of a binding."""
         return cls(binding.identifier, binding.target, binding.resource, binding.alternates, is_new)
 
 
-def warnings_before(bindings: Bindings, wanted: Sequence[NewName]) -> list[list[NameWarning]]:
+def warnings_before(bindings: Bindings, wanted: Sequence[ComparedName]) -> list[list[NameWarning]]:
     """Return the warnings about names that are not recorded yet, in their order, as :func:`warnings_about`."""
     store = bindings.store
     if store.recorded is None:
@@ -76,7 +76,7 @@ def warnings_before(bindings: Bindings, wanted: Sequence[NewName]) -> list[list[
     )
 
 
-def warnings_inside(transaction: Transaction, wanted: Sequence[NewName]) -> list[list[NameWarning]]:
+def warnings_inside(transaction: Transaction, wanted: Sequence[ComparedName]) -> list[list[NameWarning]]:
     """Return the warnings about names that a transaction writes, in their order, as :func:`warnings_about`."""
     records = transaction.prefixes()
     patterns = [*transaction.patterns(), *checked_patterns(records)]
@@ -84,7 +84,7 @@ def warnings_inside(transaction: Transaction, wanted: Sequence[NewName]) -> list
 
 
 def warnings_about(
-    recorded: Recorded, records: PrefixRecords, patterns: Sequence[Pattern], wanted: Sequence[NewName]
+    recorded: RecordedNames, records: PrefixRecords, patterns: Sequence[Pattern], wanted: Sequence[ComparedName]
 ) -> list[list[NameWarning]]:
     """Return the warnings about new names, a list for each.
 
@@ -206,7 +206,7 @@ def _of_name(
         yield NameWarning(code, f"there is no record of the {what}{shown}: it is probably mistyped")
 
 
-def _sharing(recorded: Recorded, field: str, stated: Iterable[tuple[str, str | None]]) -> Mapping[str, set[str]]:
+def _sharing(recorded: RecordedNames, field: str, stated: Iterable[tuple[str, str | None]]) -> Mapping[str, set[str]]:
     """Return the names with each of these resources or targets, recorded ones and those in the list."""
     texts: defaultdict[str, set[str]] = defaultdict(set)
     for key, text in stated:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from ..checks import new_names
-from ..checks.new_names import NewName
+from ..checks.new_names import ComparedName
 from ..checks.plausibility import target_warnings
 from ..collection import Bindings
 from ..names import assignment, validation
@@ -351,7 +351,7 @@ class _Run:
         if not bound:
             return
         probable = (
-            new_names.warnings_inside(transaction, [NewName.of(binding) for _, binding in bound]) if bound else []
+            new_names.warnings_inside(transaction, [ComparedName.of(binding) for _, binding in bound]) if bound else []
         )
         for (row, binding), mistakes in zip(bound, probable, strict=True):
             for warning in (

@@ -13,7 +13,7 @@ from .tables.keys import index_key
 from .tables.search_indexes import TARGET_CHARACTERS
 
 
-class Recorded(NamedTuple):
+class RecordedNames(NamedTuple):
     """The recorded names of a database. ``rows`` reads rows, inside or outside of a transaction."""
 
     rows: Callable[[str, Sequence[Any]], Sequence[Row]]

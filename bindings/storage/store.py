@@ -24,7 +24,7 @@ from . import events
 from .databases.connections import Readers
 from .listing import Lists
 from .protocols import Connection, Database, Row
-from .recorded import Recorded
+from .recorded import RecordedNames
 from .reopening import CLOSED
 from .rows import binding_of, prefix_record_of, rule_of, stored_redirect_of, time_of
 from .statements import MOST_FEW, Statements
@@ -107,9 +107,9 @@ class DatabaseStore:
         return {binding.identifier: binding for binding in map(binding_of, rows)}
 
     @property
-    def recorded(self) -> Recorded:
+    def recorded(self) -> RecordedNames:
         """The lookups for the warnings about new names."""
-        return Recorded(self._rows, self._database)
+        return RecordedNames(self._rows, self._database)
 
     def stored_redirect(self, identifier: str) -> StoredRedirect | None:
         """Return the redirect of a live name without alternates that the site does not serve, else None.

@@ -91,7 +91,7 @@ def warn_of_new(bindings: Bindings, identifier: str, fields: Fields) -> None:
     if bindings.lookup(checked.key) is not None:
         return
     spelling = names.spelling_of(identifier)
-    new = new_names.NewName(checked.key, checked.target, checked.resource, checked.alternates or {})
+    new = new_names.ComparedName(checked.key, checked.target, checked.resource, checked.alternates or {})
     print_warnings(
         [
             *personal_data.warnings_about(spelling, checked.target, checked.resource, checked.metadata),

@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 
 import pytest
 
+from ararat.identifiers import PROBLEMS
 from ararat.webapp import create_app, cross_site, errors
 from ararat.webapp.config import MAX_BYTES
 
@@ -30,7 +31,8 @@ def assert_canonical_error(response, status, code):
     assert response.content_type == "application/problem+json"
     assert set(response.json) == {"type", "title", "status", "detail", "code"}
     assert (response.json["status"], response.json["code"]) == (status, code)
-    assert response.json["type"] == "about:blank"
+    known = response.json["code"] in PROBLEMS
+    assert response.json["type"] == (f"http://localhost/problems#{response.json['code']}" if known else "about:blank")
     assert re.fullmatch("[a-z0-9]+(-[a-z0-9]+)*", code)
     assert response.text.isascii()
     assert response.headers["Cache-Control"] == "no-store"

@@ -188,7 +188,7 @@ class NameOperations(Recorder):
         """Return the warnings about probable mistakes in changed names, a list for each
         (:mod:`~ararat.bindings.checks.new_names`).
         """
-        changed = [new_names.NewName.of(each.after, is_new=each.is_new) for each in made]
+        changed = [new_names.ComparedName.of(each.after, is_new=each.is_new) for each in made]
         found = new_names.warnings_before(self.bindings, changed)
         for each, warnings in zip(made, found, strict=True):
             if each.after.is_withdrawn:

@@ -23,7 +23,7 @@ from ...names.prefixes.patterns import Pattern
 from ...names.prefixes.prefixes import PrefixRecord
 from ...names.prefixes.rules import Rule
 from ..protocols import Database, Row
-from ..recorded import Recorded
+from ..recorded import RecordedNames
 from ..rows import STATE, binding_of, prefix_record_of, row_of, rule_of
 from ..statements import EVENT, TIMELINE, Statements
 from ..tables import schema, triggers
@@ -197,9 +197,9 @@ class Transaction:
         return self._database.dialect_name
 
     @property
-    def recorded(self) -> Recorded:
+    def recorded(self) -> RecordedNames:
         """The lookups for the warnings about new names, which see the changes of this transaction."""
-        return Recorded(self._read, self._database)
+        return RecordedNames(self._read, self._database)
 
     def _read(self, query: str, parameters: Sequence[Any]) -> list[Row]:
         return [tuple(row) for row in self.connection.exec_driver_sql(query, tuple(parameters))]

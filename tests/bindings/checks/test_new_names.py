@@ -6,7 +6,7 @@ import io
 
 import pytest
 
-from ararat.bindings.checks.new_names import NewName, successor_warnings, warnings_before
+from ararat.bindings.checks.new_names import ComparedName, successor_warnings, warnings_before
 from ararat.bindings.collection import Bindings
 from ararat.bindings.minting import mint
 from ararat.identifiers.ark.check_character import check_character
@@ -14,7 +14,7 @@ from ararat.middleware import import_table
 
 
 def codes(bindings: Bindings, key: str, target: str | None = None, resource: str | None = None) -> list[str]:
-    return [found.code for found in warnings_before(bindings, [NewName(key, target, resource)])[0]]
+    return [found.code for found in warnings_before(bindings, [ComparedName(key, target, resource)])[0]]
 
 
 def exchanged(name: str) -> str:
@@ -30,12 +30,12 @@ def test_a_wrong_check_character_is_a_warning_if_the_right_name_is_recorded(bind
     bindings.prefixes.set("ark:12345/k1", pattern="29^7+check")
     (minted,) = mint(bindings, "12345/k1", length=7, check="noid")
     mistyped = exchanged(minted)
-    (found,) = warnings_before(bindings, [NewName(mistyped, None, None)])[0]
+    (found,) = warnings_before(bindings, [ComparedName(mistyped, None, None)])[0]
     assert (found.code, minted in found.message) == ("check-character", True)
     rows = f"identifier,target\n{mistyped},https://example.org/1\n".encode()
     summary = import_table(bindings, io.BytesIO(rows), dry_run=True)
     assert [line.code for line in summary.warned] == ["check-character"]
-    # Names of other patterns are no mistake.
+    # A name of another pattern is right.
     assert codes(bindings, "ark:12345/k1museum") == []
 
 
@@ -68,7 +68,9 @@ def test_a_shared_resource_or_target_is_a_warning(bindings: Bindings) -> None:
     assert codes(bindings, "ark:12345/y2", "https://example.org/1", "INV 1") == ["resource-shared", "target-shared"]
     assert codes(bindings, "ark:12345/x1", "https://example.org/1", "INV 1") == []
     assert codes(bindings, "", "https://example.org/2", "INV 2") == []
-    two = warnings_before(bindings, [NewName(f"ark:12345/z{number}", None, "Slg. Wei\u00df 1") for number in (1, 2)])
+    two = warnings_before(
+        bindings, [ComparedName(f"ark:12345/z{number}", None, "Slg. Wei\u00df 1") for number in (1, 2)]
+    )
     assert [[found.code for found in each] for each in two] == [["resource-shared"], ["resource-shared"]]
 
 

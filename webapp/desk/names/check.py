@@ -147,9 +147,9 @@ def _warnings(operations: Management, key: str, pasted: str, found: int, target:
         + personal_data.warnings_about(pasted_name(pasted, key))
     ]
     try:
-        new = new_names.NewName(key, targets.check(target, "located") if target else None, None)
+        new = new_names.ComparedName(key, targets.check(target, "located") if target else None, None)
     except BindingError:
-        new = new_names.NewName(key, None, None)  # the form reports the error of the target
+        new = new_names.ComparedName(key, None, None)  # the form reports the error of the target
     remarks += [
         Remark(weight="warn", text=sentence(warning.message))
         for warning in new_names.warnings_before(operations.bindings, [new])[0]

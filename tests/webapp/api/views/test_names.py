@@ -57,6 +57,40 @@ def test_the_answer_to_a_personal_name_has_a_warning(curator):
     assert "warnings" not in curator.ok("GET", NAME)
 
 
+def test_the_answer_to_a_probable_mistake_has_warnings(curator, name):
+    wanted = [{"name": "ark:12345/x5two", "target": URL, "resource": "map 1"}, {"shoulder": "ark:12345/x5"}]
+    saved = curator.ok("POST", "/names", {"names": wanted}, status=201)["names"]
+    assert [each["code"] for each in saved[0]["name"]["warnings"]] == ["resource-shared", "target-shared"]
+    assert "warnings" not in saved[1]["name"]
+    moved = curator.ok("PATCH", NAME, {"target": "http://localhost/?a&amp;b", "resource": "map 1"})
+    assert [each["code"] for each in moved["warnings"]] == ["target-entity", "target-local"]
+    gone = curator.ok("POST", f"{NAME}/withdraw", {"successor": "ark:12345/x5nope"})
+    assert [each["code"] for each in gone["warnings"]] == ["successor-unknown"]
+
+
+@pytest.mark.parametrize(
+    ("second", "code", "pointer"),
+    [
+        ({"shoulder": "ark:12345/x5", "target": "bad"}, "target-relative", "/names/1/target"),
+        ({"name": "ark:12345/x5b", "target": "bad"}, "target-relative", "/names/1/target"),
+        ({"name": "ark:12345/x5b", "redirect": 307, "scope": "subtree"}, "scope-not-served", "/names/1/scope"),
+        ({"name": "ark:12345"}, "no-name", "/names/1/name"),
+        ({"name": "ark:12345/x5a\u200bb"}, "hidden-char", "/names/1/name"),
+        ({"name": "ark:12345/x51", "target": OTHER}, "name-taken", "/names/1"),
+    ],
+)
+def test_an_error_points_at_the_wrong_value_of_a_list(curator, name, second, code, pointer):
+    answer = curator("POST", "/names", {"names": [{"shoulder": "ark:12345/x5"}, second]})
+    assert (answer.json["code"], answer.json["pointer"]) == (code, pointer)
+    assert answer.json["type"].endswith(f"/problems#{code}")
+    assert answer.json["identifier"] is None or "shoulder" not in second
+
+
+def test_an_error_points_at_the_wrong_value_of_one_name(curator, name):
+    assert curator("PATCH", NAME, {"target": "bad"}).json["pointer"] == "/target"
+    assert curator("POST", f"{NAME}/withdraw", {"successor": "INV 1901/0001"}).json["pointer"] == "/successor"
+
+
 def test_the_response_to_one_name_has_its_url(curator):
     answer = curator("POST", "/names", {"names": [{"shoulder": "ark:12345/x5", "target": URL}]})
     assert curator.ok("GET", answer.headers["Location"].removeprefix(BASE)) == answer.json["names"][0]["name"]
