@@ -64,9 +64,9 @@ class Summary:
       new.
     - ``refusals``: the number of lines with an error; ``refused``: the first of them.
     - ``warnings``: the number of warnings. Those about new names: invisible or non-ASCII characters (A-09), personal
-      data, a name that software can confuse with another bound name (A-08), a date before 1970, or a probable
-      mistake (:mod:`~ararat.bindings.checks.new_names`). Those about new values: a line break that became a space, or UTF-8 that was read in another encoding. ``warned``: the first of
-      them.
+      data, a name that software can confuse with another bound name (A-08), a date before 1970, or a probable mistake
+      (:mod:`~ararat.bindings.checks.new_names`). Those about new values: a line break that became a space, or UTF-8
+      that was read in another encoding. ``warned``: the first of them.
     - ``listed``: the effects of lines, except "unchanged". Lines of a batch that was rolled back are not included.
     - ``written``: False after a dry run, and if a line was refused.
     - ``kept``: the number of lines, from the first, that are committed. Without batches it is all lines or 0.
