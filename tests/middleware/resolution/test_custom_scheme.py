@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
+from urllib.parse import unquote
 
 import pytest
 from werkzeug.test import Client
 
 from ararat.identifiers.problems import IdentifierError, problem
 from ararat.identifiers.scheme_registration import read
-from ararat.middleware import BindingSource, OwnScheme, Resolution, ResolverMiddleware
+from ararat.middleware import BindingSource, OwnScheme, Resolution, ResolverASGIMiddleware, ResolverMiddleware
 
 RECORD = read("Scheme name: atlas\nStatus: provisional\nContact: maps@example.org\n")
 
@@ -51,6 +53,38 @@ def test_the_path_of_an_own_scheme_is_reserved_and_its_identifier_is_passed_raw(
 )
 def test_other_paths_reach_the_site(path):
     assert client().get(path).text == "the site"
+
+
+@pytest.mark.parametrize(
+    ("raw", "status"),
+    [
+        pytest.param(b"/atlas%3A17", 200, id="encoded colon"),
+        pytest.param(b"/atlas:17", 302, id="plain colon"),
+        pytest.param(None, 302, id="only the decoded path is known"),
+        pytest.param(b"/ark%3A12345/x", 404, id="encoded colon of an ARK"),
+    ],
+)
+def test_asgi_and_wsgi_read_an_encoded_colon_alike(raw, status):
+    async def asgi_site(scope, receive, send):
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b"the site"})
+
+    async def receive():
+        return {"type": "http.request", "body": b""}
+
+    async def send(message):
+        sent.append(message)
+
+    sent = []
+    own = OwnScheme(record=RECORD, resolve=located)
+    resolver = ResolverASGIMiddleware(asgi_site, Nothing(), schemes=["ark", own])  # type: ignore[arg-type]
+    scope = {"type": "http", "method": "GET", "path": unquote((raw or b"/atlas:17").decode()), "query_string": b""}
+    scope |= {"headers": [], "scheme": "http", "server": ("h", 80), "client": None, "root_path": ""}
+    scope |= {"http_version": "1.1", "asgi": {"version": "3.0"}} | ({} if raw is None else {"raw_path": raw})
+    asyncio.run(resolver(scope, receive, send))
+    assert sent[0]["status"] == status
+    environ = {"PATH_INFO": scope["path"]} | {"REQUEST_URI": raw.decode() if raw else ""}
+    assert client().get("/", environ_overrides=environ).status_code == status
 
 
 def test_ark_and_urn_are_resolved_beside_an_own_scheme():
