@@ -136,10 +136,8 @@ def test_the_form_selects_identifiers(
         [("format", "anvl"), ("column", "_id")],
         [("format", "anvl"), ("compression", "bzip2")],
         [("format", "anvl"), ("status", "gone")],
-        [("format", "anvl"), ("type", "doi")],
         [("format", "anvl"), ("permanence", "")],
         [("format", "anvl"), ("createdAfter", "yesterday")],
-        [("format", "anvl"), ("owner", "jane")],
         [("format", "csv"), *[("column", "_id")] * 300],
     ],
 )
