@@ -127,3 +127,14 @@ def test_each_problem_has_its_position(text, places):
 )
 def test_a_cut_excerpt_is_marked_with_three_dots(text, start, end, shown):
     assert caret(text, start, end, width=72, indent="").splitlines()[0] == shown
+
+
+def test_all_characters_that_look_like_ascii_are_listed_with_their_places():
+    (found,) = [each for each in examine("ark:12345/\u0430b\u0435\u043ex").problems if each.code == "confusable"]
+    assert (found.start, found.end) == (10, 11)
+    assert found.message == (
+        "U+0430 CYRILLIC SMALL LETTER A at 11 looks like a; U+0435 CYRILLIC SMALL LETTER IE at 13 looks like e; "
+        "U+043E CYRILLIC SMALL LETTER O at 14 looks like o; these are different characters"
+    )
+    (found,) = [each for each in examine("ark:12345/b\u0430").problems if each.code == "confusable"]
+    assert found.message == "U+0430 CYRILLIC SMALL LETTER A looks like a but is a different character"
