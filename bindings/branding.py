@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from .names import assignment
-from .names.actor import check_actor
+from .names.actor import Actor
 from .names.branding.stored import BrandingVersion, history_of
 from .names.errors import Stale
 
@@ -24,7 +24,7 @@ class RecordedBranding:
         self._rule_cache = rule_cache
 
     def set(
-        self, branding: Branding, *, revision: int | None = None, actor: str | None = None
+        self, branding: Branding, *, revision: int | None = None, actor: Actor | str | None = None
     ) -> Literal["set", "unchanged"]:
         """Record the branding of the public pages. Its values replace those of the settings.
 
@@ -47,7 +47,7 @@ class RecordedBranding:
         ['The library', 'A library']
         >>> b.close(); folder.cleanup()
         """
-        check_actor(actor)
+        who = Actor.of(actor)
 
         def write(transaction: Transaction) -> Literal["set", "unchanged"]:
             existing = transaction.branding()
@@ -59,11 +59,12 @@ class RecordedBranding:
                 return "unchanged"
             now = assignment.later(self._bindings.now(), existing.changed) if existing else self._bindings.now()
             transaction.put_branding(
-                BrandingVersion(branding=branding, revision=recorded + 1, changed=now, actor=actor)
+                BrandingVersion(branding=branding, revision=recorded + 1, changed=now, actor=who.name)
             )
+            transaction.noted[None] = "set"
             return "set"
 
-        return self._bindings.write(write)
+        return self._bindings.write(write, actor=who)
 
     def current(self) -> Branding:
         """Return the recorded branding of the public pages from the memory of this process.

@@ -20,7 +20,6 @@ from .names.prefixes.prefixes import PrefixRecords
 
 if TYPE_CHECKING:
     from .names.binding import Binding
-    from .names.policy import ChangeCheck
     from .storage.writing.transaction import Transaction
 
 T = TypeVar("T")
@@ -127,9 +126,7 @@ def require_distinct(wanted: Sequence[NameChange]) -> None:
 def make(
     transaction: Transaction,
     wanted: Sequence[NameChange],
-    check_change: ChangeCheck,
     now: datetime,
-    actor: str | None,
 ) -> list[Made]:
     """Make changes of several names in a transaction, and return the results in the same order.
 
@@ -149,7 +146,7 @@ def make(
         with at_item(number):
             _require_revision(each, before)
             for step in each.decide(before, now):
-                checked = check_change(current, step, transaction)
+                checked = transaction.check_change(current, step, transaction)
                 if current is None or current.is_reserved:
                     records = records or PrefixRecords(transaction.prefixes())
                     records.require_permitted(current, checked)
@@ -159,7 +156,7 @@ def make(
         made[each.key] = Made(_outcome(steps), before, steps[-1].after)
     if changes:
         # The history of a deleted name goes on, so its next revision is known only now.
-        for written in transaction.put(changes, actor, [None] * len(changes)):
+        for written in transaction.put(changes, transaction.actor.name, [None] * len(changes)):
             key = written.after.identifier
             if key in made:
                 made[key] = made[key]._replace(after=written.after)

@@ -17,7 +17,6 @@
 
 from __future__ import annotations
 
-import copy
 import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -29,7 +28,7 @@ from .branding import RecordedBranding
 from .changes import Decide, Made, NameChange
 from .names import assignment
 from .names import naming as names
-from .names.actor import check_actor
+from .names.actor import NOBODY, Actor
 from .names.assignment import Change, Outcome
 from .names.binding import Binding, Event, NameCount
 from .names.errors import BindingError
@@ -37,7 +36,7 @@ from .names.event_selection import EventPage, EventSelection
 from .names.fields import Fields, Stated
 from .names.naming import Name
 from .names.operation import Operation
-from .names.policy import ChangeCheck, PolicyCheck, no_policy, promise_persistence
+from .names.policy import ChangeCheck, PolicyCheck, SettingStore, no_policy, promise_persistence
 from .names.selection import MAX_PAGE, Group, Page, Selection
 from .prefix_changes import Prefixes, Rules
 from .rule_cache import RuleCache
@@ -74,7 +73,8 @@ class Bindings:
     - ``source``: what a resolver reads.
     - ``kind``: "database", "file" (a served table file) or "snapshot".
 
-    ``max_operation`` is the maximum number of names of a relocation, withdrawal or undo of many names; None means any.
+    The argument ``actor`` of a change is the person or program that makes it: a text for the history, or an
+    :class:`.Actor`, whose changes are also in the audit.
     """
 
     def __init__(
@@ -88,11 +88,9 @@ class Bindings:
     ) -> None:
         self.policy = policy
         self.check_change: ChangeCheck = PolicyCheck(policy) if policy else no_policy
-        self.max_operation: int | None = None
         self.kind = kind
         self._opening = opening
         self._clock = clock
-        self._records: tuple[Callable[[Transaction], object], ...] = ()
         self._rule_cache = RuleCache(lambda: opening.store)
         self.source = StoredSource(opening, self._rule_cache, is_local=is_local)
 
@@ -158,7 +156,7 @@ class Bindings:
         target: str | Fields | None = None,
         *,
         revision: int | None = None,
-        actor: str | None = None,
+        actor: Actor | str | None = None,
         **stated: Unpack[Stated],
     ) -> Outcome:
         """Bind a name to a target, or change the binding of a bound name.
@@ -208,7 +206,7 @@ class Bindings:
         target: str | Fields | None = None,
         *,
         revision: int | None = None,
-        actor: str | None = None,
+        actor: Actor | str | None = None,
         **stated: Unpack[Stated],
     ) -> Outcome:
         """Change the place of a live name: its target, kind, passthrough, scope or alternates.
@@ -228,7 +226,7 @@ class Bindings:
         target: str | Fields | None = None,
         *,
         revision: int | None = None,
-        actor: str | None = None,
+        actor: Actor | str | None = None,
         **stated: Unpack[Stated],
     ) -> Outcome:
         """Reserve a name: every public answer is that of an unknown name until :meth:`bind` makes it live.
@@ -251,7 +249,7 @@ class Bindings:
         decide: Decide = lambda existing, now: [assignment.reserve(existing, fields, now)]  # noqa: E731
         return self._change(NameChange(fields.key, decide, revision), actor)
 
-    def delete(self, identifier: Name, *, revision: int | None = None, actor: str | None = None) -> Outcome:
+    def delete(self, identifier: Name, *, revision: int | None = None, actor: Actor | str | None = None) -> Outcome:
         """Delete a reserved name, and return "deleted". Its history stays, and the name is never minted again.
 
         ``revision`` is as for :meth:`bind`. Raises :class:`BindingConflict` with the code ``delete-public`` for a live
@@ -266,7 +264,7 @@ class Bindings:
         reason: str | None = None,
         successor: str | None = None,
         revision: int | None = None,
-        actor: str | None = None,
+        actor: Actor | str | None = None,
     ) -> Outcome:
         """Withdraw a live name, and return "withdrawn". Its record stays as a tombstone, and it is never re-assigned.
 
@@ -282,7 +280,12 @@ class Bindings:
         )
 
     def restore(
-        self, identifier: Name, *, resource: str | None = None, revision: int | None = None, actor: str | None = None
+        self,
+        identifier: Name,
+        *,
+        resource: str | None = None,
+        revision: int | None = None,
+        actor: Actor | str | None = None,
     ) -> Outcome:
         """Make a withdrawn name live again, and return "restored". Returns "unchanged" for a live name.
 
@@ -300,7 +303,7 @@ class Bindings:
         *,
         availability: str | None = None,
         published: bool = True,
-        actor: str | None = None,
+        actor: Actor | str | None = None,
     ) -> Outcome:
         """Promise that a live name is persistent: add the promise to its metadata. The target stays.
 
@@ -418,7 +421,7 @@ class Bindings:
         """Return the time that is recorded with changes: the current time in UTC."""
         return self._clock()
 
-    def change(self, wanted: Sequence[NameChange], *, actor: str | None = None) -> list[Made]:
+    def change(self, wanted: Sequence[NameChange], *, actor: Actor | str | None = None) -> list[Made]:
         """Change several names in one transaction, all or none. Return the results in the same order.
 
         ``wanted`` has at most :data:`~.changes.MAX_CHANGES` changes, each of another name.
@@ -427,57 +430,65 @@ class Bindings:
         ``changes-count`` or ``name-twice``, the errors of the changes, and :class:`BindingsUnavailable`. Nothing is
         written then.
         """
-        check_actor(actor)
+        who = Actor.of(actor)
         changes.require_few(len(wanted))
         changes.require_distinct(wanted)
 
         def write(transaction: Transaction) -> tuple[list[Made], dict[str, str]]:
-            made = changes.make(transaction, wanted, self.check_change, self.now(), actor)
+            made = changes.make(transaction, wanted, self.now())
             bound = [each.after.identifier for each in made if each.outcome == "bound"]
             similar = {other: key for key in bound for other in names.confusable(key)}
             return made, {other: similar[other] for other in transaction.bound(list(similar))}
 
-        made, similar = self.write(write)
+        made, similar = self.write(write, actor=who)
         for other, key in similar.items():
             _log.warning("%s differs from the bound name %s only in %%2E: software can confuse the two", key, other)
         return made
 
-    def recorded_by(self, record: Callable[[Transaction], object]) -> Bindings:
-        """Return these bindings with a callback that writes further rows in the transaction of each change.
-
-        ``record`` is called once at the end of each transaction that is not rolled back. If it raises an exception,
-        nothing is written. :attr:`Transaction.written` has the changes of names. The two objects share the store. A
-        callback that these bindings have is called first.
-        """
-        recorded = copy.copy(self)
-        recorded._records = (*self._records, record)
-        return recorded
-
     @contextmanager
-    def transaction(self, *, exclusive: bool = False) -> Iterator[Transaction]:
-        """Begin a transaction of the store, with the callback of :meth:`recorded_by` at its end.
+    def transaction(self, *, exclusive: bool = False, actor: Actor = NOBODY) -> Iterator[Transaction]:
+        """Begin a transaction of the store, for changes of ``actor``.
 
-        With ``exclusive``, other writers wait until it ends. Raises :class:`Collision` if another writer was faster,
-        :class:`ReadOnlyBindings` and :class:`BindingsUnavailable`.
+        At its end, the audit gets the changes, and the functions of the actor are called. With ``exclusive``, other
+        writers wait until it ends. Raises :class:`Collision` if another writer was faster, :class:`ReadOnlyBindings`
+        and :class:`BindingsUnavailable`.
         """
         try:
             with self.store.transaction(exclusive=exclusive) as transaction:
+                transaction.actor = actor
+                transaction.check_change = self._checked_for(actor)
                 yield transaction
                 if not transaction.is_rolled_back:
-                    for record in self._records:
-                        record(transaction)
+                    self._finish(transaction, actor)
         finally:
             # After a failed commit, the change can still be in the database.
             self.source.own_changes += 1
 
-    def write(self, write: Callable[[Transaction], T], *, exclusive: bool = False) -> T:
+    def _checked_for(self, actor: Actor) -> ChangeCheck:
+        def check(before: Binding | None, change: Change, settings: SettingStore) -> Change:
+            actor.check(before, change)
+            return self.check_change(before, change, settings)
+
+        return self.check_change if actor is NOBODY else check
+
+    def _finish(self, transaction: Transaction, actor: Actor) -> None:
+        # A change can wait for another writer for seconds, and an import can take minutes.
+        actor.confirm()
+        if actor.operation is not None:
+            from .storage.writing import audit
+
+            audit.record_changes(transaction, actor, self.now())
+        for record in actor.at_end:
+            record(transaction)
+
+    def write(self, write: Callable[[Transaction], T], *, exclusive: bool = False, actor: Actor = NOBODY) -> T:
         """Return the result of ``write`` in a transaction. Repeat it if another writer was faster.
 
         Raises :class:`BindingsUnavailable` after some repetitions.
         """
 
         def attempt() -> T:
-            with self.transaction(exclusive=exclusive) as transaction:
+            with self.transaction(exclusive=exclusive, actor=actor) as transaction:
                 return write(transaction)
 
         return changes.repeat_after_collision(attempt, str(self.store), "name")
@@ -487,7 +498,7 @@ class Bindings:
         identifier: Name,
         decide: Callable[[Binding, datetime], Change],
         revision: int | None,
-        actor: str | None,
+        actor: Actor | str | None,
     ) -> Outcome:
         wanted = changes.change_recorded(identifier, lambda existing, now: [decide(existing, now)], revision)
         return self._change(wanted, actor)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from . import changes, minting
 from .changes import Made, NameChange
 from .collection import Bindings
-from .names.actor import check_actor
+from .names.actor import Actor
 from .names.prefixes.prefixes import PrefixRecords
 
 if TYPE_CHECKING:
@@ -27,7 +27,9 @@ class MintedChange(NamedTuple):
     change: Callable[[str], NameChange]
 
 
-def create(bindings: Bindings, wanted: Sequence[NameChange | MintedChange], *, actor: str | None = None) -> list[Made]:
+def create(
+    bindings: Bindings, wanted: Sequence[NameChange | MintedChange], *, actor: Actor | str | None = None
+) -> list[Made]:
     """Record at most 1,000 new names in one transaction, all or none. Return the results in the same order.
 
     Raises like :meth:`Bindings.change` and :func:`~ararat.bindings.minting.mint`.
@@ -49,7 +51,7 @@ def create(bindings: Bindings, wanted: Sequence[NameChange | MintedChange], *, a
     minted = Counter(each.namespace for each in wanted if isinstance(each, MintedChange))
     if not minted:
         return bindings.change([each for each in wanted if isinstance(each, NameChange)], actor=actor)
-    check_actor(actor)
+    who = Actor.of(actor)
     changes.require_few(len(wanted))
 
     def write(transaction: Transaction) -> list[Made]:
@@ -66,7 +68,7 @@ def create(bindings: Bindings, wanted: Sequence[NameChange | MintedChange], *, a
                 is_minted = isinstance(each, MintedChange)
                 each_change.append(each.change(drawn[each.namespace].pop()) if is_minted else each)
         changes.require_distinct(each_change)
-        return changes.make(transaction, each_change, bindings.check_change, bindings.now(), actor)
+        return changes.make(transaction, each_change, bindings.now())
 
     # Other writers wait, so that no other process draws the same name or binds a name below it.
-    return bindings.write(write, exclusive=True)
+    return bindings.write(write, exclusive=True, actor=who)

@@ -26,7 +26,7 @@ from ..identifiers.ark.check_character import Coverage
 from ..identifiers.ark.grammar import BASE29, BETANUMERIC, LABEL_PATTERN, RESERVED_NAAN
 from .collection import Bindings
 from .names import assignment, validation
-from .names.actor import check_actor
+from .names.actor import Actor
 from .names.errors import BindingError, BindingsUnavailable, Collision
 from .names.fields import Fields
 from .names.policy import is_registered
@@ -61,7 +61,7 @@ def mint(
     digits: bool | None = None,
     sequential: bool = False,
     under_rule: bool = False,
-    actor: str | None = None,
+    actor: Actor | str | None = None,
 ) -> list[str]:
     """Mint ``count`` (1 to 10,000) new names, all or none. Return them as ARKs in normal form.
 
@@ -85,7 +85,7 @@ def mint(
 
     Source: ARK-010, ARK-015, ARK-019, ARK-057, ARK-065, ARK-069, POL-023, POL-028 to POL-031, POL-051.
     """
-    check_actor(actor)
+    who = Actor.of(actor)
     read = read_pattern(namespace, profile=bindings.policy)
     if not 1 <= count <= MAX_COUNT:
         message = f"{count:,} names were requested; one call makes 1 to {MAX_COUNT:,}"
@@ -93,7 +93,7 @@ def mint(
     if not is_registered(read.naan):
         _log.warning("NAAN %s is not registered: register with the ARK Maintenance Agency", read.naan)
     try:
-        with bindings.transaction(exclusive=True) as transaction:
+        with bindings.transaction(exclusive=True, actor=who) as transaction:
             # Another writer can change a record until this transaction has the lock.
             records = PrefixRecords(transaction.prefixes())
             pattern = pattern_below(
@@ -103,7 +103,7 @@ def mint(
             stated = [Fields(kind="described", status="reserved").for_name(name) for name in names]
             now = bindings.now()
             changes = [assignment.bind(None, each, now) for each in stated]
-            transaction.put(changes, actor, [None] * len(changes))
+            transaction.put(changes, who.name, [None] * len(changes))
             return names
     except Collision as collision:
         message = f"{bindings.store}: another process changed the store at the same time; no name was minted, try again"

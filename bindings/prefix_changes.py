@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Literal
 
 from .names import assignment
-from .names.actor import check_actor
+from .names.actor import Actor
 from .names.errors import BindingError
 from .names.fields import redirect_status
 from .names.prefixes import prefixes
@@ -39,6 +39,7 @@ def set_record(
     if after is existing:
         return "unchanged"
     transaction.put_prefix(after)
+    transaction.noted.setdefault(key, "set")
     return "changed" if existing else "set"
 
 
@@ -48,6 +49,7 @@ def remove_record(transaction: Transaction, key: str, now: datetime, actor: str 
     if existing is None:
         raise BindingError("prefix-unknown", f"{key} has no record; run: ararat prefix list")
     transaction.remove_prefix(key, assignment.later(now, existing.changed), actor)
+    transaction.noted.setdefault(key, "removed")
     return "removed"
 
 
@@ -60,6 +62,7 @@ def set_rule(transaction: Transaction, key: str, template: str, redirect: int, n
     if existing and (existing.template, existing.redirect) == (stored, status):
         return "unchanged"
     transaction.put_rule(Rule(key, stored, status, assignment.later(now, existing.changed) if existing else now, actor))
+    transaction.noted.setdefault(key, "set")
     return "changed" if existing else "set"
 
 
@@ -69,6 +72,7 @@ def remove_rule(transaction: Transaction, key: str, now: datetime, actor: str | 
     if existing is None:
         raise BindingError("rule-unknown", f"no rule is set for {key}; run: ararat rule list")
     transaction.remove_rule(key, assignment.later(now, existing.changed), actor)
+    transaction.noted.setdefault(key, "removed")
     return "removed"
 
 
@@ -89,7 +93,7 @@ class Prefixes:
         statement: str | None = None,
         pattern: str | None = None,
         characters: str | None = None,
-        actor: str | None = None,
+        actor: Actor | str | None = None,
     ) -> Literal["set", "changed", "unchanged"]:
         """Record texts about a NAAN or shoulder (:class:`~.prefixes.PrefixRecord`).
 
@@ -111,28 +115,30 @@ class Prefixes:
         ('removed', [])
         >>> b.close(); folder.cleanup()
         """
-        check_actor(actor)
+        by = Actor.of(actor)
         key = prefixes.check_prefix(prefix)
         given: dict[prefixes.Field, str | None] = {"who": who, "what": what, "contact": contact}
         given |= {"statement": statement, "pattern": pattern, "characters": characters}
         texts = prefixes.check(key, given)
 
         def write(transaction: Transaction) -> Literal["set", "changed", "unchanged"]:
-            outcome = set_record(transaction, key, texts, self._bindings.now(), actor)
+            outcome = set_record(transaction, key, texts, self._bindings.now(), by.name)
             if outcome == "unchanged":
                 transaction.rollback()
             return outcome
 
-        return self._bindings.write(write)
+        return self._bindings.write(write, actor=by)
 
-    def remove(self, prefix: str, *, actor: str | None = None) -> Literal["removed"]:
+    def remove(self, prefix: str, *, actor: Actor | str | None = None) -> Literal["removed"]:
         """Delete the record of a NAAN or shoulder; its history stays.
 
         Raises :class:`BindingError` with the code ``prefix-unknown`` if it has no record.
         """
-        check_actor(actor)
+        by = Actor.of(actor)
         key = prefixes.check_prefix(prefix)
-        return self._bindings.write(lambda transaction: remove_record(transaction, key, self._bindings.now(), actor))
+        return self._bindings.write(
+            lambda transaction: remove_record(transaction, key, self._bindings.now(), by.name), actor=by
+        )
 
     def get(self, prefix: str) -> PrefixRecord | None:
         """Return the record of exactly this NAAN or shoulder, or None."""
@@ -169,7 +175,7 @@ class Rules:
         self._bindings = bindings
 
     def set(
-        self, prefix: str, template: str, *, redirect: int = 302, actor: str | None = None
+        self, prefix: str, template: str, *, redirect: int = 302, actor: Actor | str | None = None
     ) -> Literal["set", "changed", "unchanged"]:
         """Set a rule for all unbound names that begin with ``prefix``, a NAAN or a shoulder.
 
@@ -187,25 +193,27 @@ class Rules:
         (['ark:12345/x5'], 'removed', [])
         >>> b.close(); folder.cleanup()
         """
-        check_actor(actor)
+        by = Actor.of(actor)
         key = prefixes.check_prefix(prefix)
 
         def write(transaction: Transaction) -> Literal["set", "changed", "unchanged"]:
-            outcome = set_rule(transaction, key, template, redirect, self._bindings.now(), actor)
+            outcome = set_rule(transaction, key, template, redirect, self._bindings.now(), by.name)
             if outcome == "unchanged":
                 transaction.rollback()
             return outcome
 
-        return self._bindings.write(write)
+        return self._bindings.write(write, actor=by)
 
-    def remove(self, prefix: str, *, actor: str | None = None) -> Literal["removed"]:
+    def remove(self, prefix: str, *, actor: Actor | str | None = None) -> Literal["removed"]:
         """Delete the rule of a NAAN or shoulder; its history stays.
 
         Raises :class:`BindingError` with the code ``rule-unknown`` if it has no rule.
         """
-        check_actor(actor)
+        by = Actor.of(actor)
         key = prefixes.check_prefix(prefix)
-        return self._bindings.write(lambda transaction: remove_rule(transaction, key, self._bindings.now(), actor))
+        return self._bindings.write(
+            lambda transaction: remove_rule(transaction, key, self._bindings.now(), by.name), actor=by
+        )
 
     def history(self, prefix: str) -> list[RuleEvent]:
         """Return the changes of the rule of a NAAN or shoulder, the oldest first."""

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Table
 
+    from .names.actor import Actor
     from .names.binding import Action, Binding, Event, NameCount, StoredRedirect
     from .names.errors import UnreadableBinding
     from .names.event_selection import EventPage, EventSelection
@@ -42,7 +43,7 @@ class Writable(Protocol):
         """Return the time that is recorded with changes."""
         ...
 
-    def write(self, write: Callable[[Transaction], T], *, exclusive: bool = False) -> T:
+    def write(self, write: Callable[[Transaction], T], *, exclusive: bool = False, actor: Actor = ...) -> T:
         """Return the result of ``write`` in a transaction."""
         ...
 

@@ -17,6 +17,7 @@ from .errors import NO_INPUT, CommandError
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from ..bindings.names.actor import Actor
     from ..identifiers.iri_policy import Profile
     from ..webapp.tracing.client.allowed_addresses import Network
 
@@ -32,6 +33,13 @@ def _actor() -> str:
     except (OSError, KeyError):
         # A container can run as a user without a name.
         return f"uid {os.getuid()}" if hasattr(os, "getuid") else "unknown"
+
+
+def _as_actor(ctx: click.Context, param: click.Parameter, name: str) -> Actor:
+    """Return the actor of a command. Its changes are in the audit, as those of accounts are."""
+    from ..bindings.names.actor import Actor
+
+    return Actor(name=name, operation=".".join(ctx.command_path.split()[1:]))
 
 
 def check_file(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
@@ -78,6 +86,7 @@ actor_option: Callable[..., Any] = click.option(
     envvar="ARARAT_ACTOR",
     show_envvar=True,
     show_default="the user that runs the command",
+    callback=_as_actor,
     help="Record NAME in the history as the author of the change.",
 )
 

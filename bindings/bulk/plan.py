@@ -16,7 +16,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..collection import Bindings
-from ..names.actor import check_actor
+from ..names.actor import Actor
 from ..names.assignment import Change, Outcome
 from ..names.binding import NOTHING, Binding
 from ..names.errors import BindingError, BindingsUnavailable, Collision
@@ -144,7 +144,7 @@ def carry_out(
     plan: Plan,
     *,
     dry_run: bool = False,
-    actor: str | None = None,
+    actor: Actor | str | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> BulkResult:
     """Execute the operation ``plan`` in one transaction. Other writers wait, on SQLite for at most five seconds.
@@ -154,23 +154,25 @@ def carry_out(
     - ``progress``: called with the number of names after each thousand and at the end.
 
     Raises :class:`BindingError` for arguments that are not valid, and with the code ``operation-large`` for more names
-    than :attr:`Bindings.max_operation` permits. Raises ReadOnlyBindings and :class:`BindingsUnavailable`.
+    than :attr:`.Actor.max_names` permits. Raises ReadOnlyBindings and :class:`BindingsUnavailable`.
     Nothing is written then.
     """
-    check_actor(actor)
+    who = Actor.of(actor)
     result = BulkResult()
     started = bindings.now()
     try:
-        with closing(KeySpool()) as spool, bindings.transaction(exclusive=not dry_run) as transaction:
+        with closing(KeySpool()) as spool, bindings.transaction(exclusive=not dry_run, actor=who) as transaction:
             # The changes can move names into the range that is searched, so all names are found first.
-            _find(plan, transaction, spool, bindings.max_operation)
+            _find(plan, transaction, spool, who.max_names)
             number = None
             for keys in spool.blocks(_AT_ONCE):
-                changes = _decided(bindings, plan, keys, started, transaction, result)
+                changes = _decided(plan, keys, started, transaction, result)
                 if changes and not dry_run and not result.refusals:
                     if number is None:
-                        number = transaction.operations.begin(plan.action, actor, started, plan.parameters, plan.undoes)
-                    transaction.put(changes, actor, [None] * len(changes), number)
+                        number = transaction.operations.begin(
+                            plan.action, who.name, started, plan.parameters, plan.undoes
+                        )
+                    transaction.put(changes, who.name, [None] * len(changes), number)
                 if progress:
                     progress(result.names)
             if number is None or result.refusals:
@@ -195,14 +197,14 @@ def _find(plan: Plan, transaction: Transaction, spool: KeySpool, limit: int | No
 
 
 def _decided(
-    bindings: Bindings, plan: Plan, keys: Sequence[str], now: datetime, transaction: Transaction, result: BulkResult
+    plan: Plan, keys: Sequence[str], now: datetime, transaction: Transaction, result: BulkResult
 ) -> list[Change]:
     changes: list[Change] = []
     for identifier, before, decide in plan.decide(transaction, keys):
         try:
             decided = decide(now)
             if isinstance(decided, Change):
-                decided = bindings.check_change(before, decided, transaction)
+                decided = transaction.check_change(before, decided, transaction)
         except BindingError as error:
             result.names += 1
             result.refusals += 1

@@ -11,6 +11,7 @@ from ..collection import Bindings
 from ..names import assignment, targets, validation
 from ..names import naming as names
 from ..names import selection as listing
+from ..names.actor import Actor
 from ..names.assignment import Change
 from ..names.binding import Binding, Passthrough
 from ..names.errors import BindingError
@@ -38,7 +39,7 @@ def relocate_prefix(
     prefix: str | None = None,
     below: Name | None = None,
     dry_run: bool = False,
-    actor: str | None = None,
+    actor: Actor | str | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> BulkResult:
     """Replace the beginning ``source`` of targets and alternates with ``destination``; the rest of a target stays.
@@ -101,7 +102,7 @@ def set_passthrough(
     passthrough: Passthrough,
     *,
     dry_run: bool = False,
-    actor: str | None = None,
+    actor: Actor | str | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> BulkResult:
     """Set the passthrough of all names that begin with ``prefix``, such as ``ark:12345/x5``. Targets stay.

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from ..collection import Bindings
 from ..names import naming as names
+from ..names.actor import Actor
 from ..names.assignment import Change, Outcome, hide, later, leads_elsewhere, next_revision, publish_again
 from ..names.binding import Action, Binding
 from ..names.errors import BindingError
@@ -37,7 +38,7 @@ def undo_operation(
     *,
     skip_changed: bool = False,
     dry_run: bool = False,
-    actor: str | None = None,
+    actor: Actor | str | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> BulkResult:
     """Undo the operation ``number``, such as an import.
@@ -77,7 +78,7 @@ def undo_change(
     *,
     revision: int | None = None,
     dry_run: bool = False,
-    actor: str | None = None,
+    actor: Actor | str | None = None,
 ) -> BulkResult:
     """Undo the last change of a name, as an operation on one name.
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..collection import Bindings
 from ..names import assignment, validation
+from ..names.actor import Actor
 from ..names.assignment import Change
 from ..names.binding import Binding
 from ..names.errors import BindingError
@@ -32,7 +33,7 @@ def withdraw_below(
     reason: str | None = None,
     successor: str | None = None,
     dry_run: bool = False,
-    actor: str | None = None,
+    actor: Actor | str | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> BulkResult:
     """Withdraw an ARK and all ARKs below it: those that continue with a slash or a dot.
@@ -81,7 +82,7 @@ def restore_below(
     identifier: Name,
     *,
     dry_run: bool = False,
-    actor: str | None = None,
+    actor: Actor | str | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> BulkResult:
     """Restore an ARK and all ARKs below it, for the recorded resources.
@@ -100,7 +101,7 @@ def restore_withdrawn(
     operation: int,
     *,
     dry_run: bool = False,
-    actor: str | None = None,
+    actor: Actor | str | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> BulkResult:
     """Restore the names that an operation withdrew, such as an import or :func:`withdraw_below`.

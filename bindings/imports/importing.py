@@ -24,13 +24,12 @@ from ..checks.plausibility import target_warnings
 from ..collection import Bindings
 from ..names import assignment, validation
 from ..names import naming as names
-from ..names.actor import check_actor
+from ..names.actor import Actor
 from ..names.assignment import Change
 from ..names.binding import NOTHING, Binding, rfc3339
 from ..names.errors import BindingError, BindingsUnavailable, Collision, TableError
 from ..names.fields import Fields
 from ..names.metadata import personal_data
-from ..names.policy import ChangeCheck
 from ..names.prefixes.prefixes import FIELDS, NO_RECORDS, PrefixRecords
 from ..names.prefixes.prefixes import record as prefix_record
 from ..names.prefixes.rules import Rule
@@ -63,7 +62,7 @@ def import_table(
     only_names: bool = False,
     dry_run: bool = False,
     batch: int | None = None,
-    actor: str | None = None,
+    actor: Actor | str | None = None,
     progress: Callable[[int], object] | None = None,
     report: Report | None = None,
 ) -> Summary:
@@ -132,7 +131,7 @@ def import_rows(
     only_names: bool = False,
     dry_run: bool = False,
     batch: int | None = None,
-    actor: str | None = None,
+    actor: Actor | str | None = None,
     progress: Callable[[int], object] | None = None,
     report: Report | None = None,
     effect: Effect | None = None,
@@ -144,14 +143,12 @@ def import_rows(
     messages. ``effect`` is called with the effect of each line, before it is written. ``expect`` is called before that;
     a line for which it returns a reason is refused with the code ``preview-changed``.
     """
-    check_actor(actor)
+    who = Actor.of(actor)
     if batch is not None and batch < 1:
         raise ValueError(f"batch is {batch}; it must be 1 line or more")
     summary = Summary(read_as=read_as)
     with closing(SeenNames()) as seen:
-        run = _Run(
-            file, bindings.now(), actor, seen, bindings.check_change, report, effect, summary, relocate, only_names
-        )
+        run = _Run(file, bindings.now(), who, seen, report, effect, summary, relocate, only_names)
         run.expect = expect
         # Read the first row before the transaction, so that an unreadable file does not lock the database.
         read = chain(list(islice(rows_read, 1)), rows_read)
@@ -178,9 +175,8 @@ class _Run:
 
     file: str
     now: datetime
-    actor: str | None
+    who: Actor
     seen: SeenNames
-    check_change: ChangeCheck
     report: Report | None
     effect: Effect | None
     summary: Summary
@@ -196,7 +192,7 @@ class _Run:
     ) -> None:
         """Import all lines in one transaction. Roll back if a line has an error, or without ``keep``."""
         before = self.summary.operation, self.changed
-        with bindings.transaction(exclusive=True) as transaction:
+        with bindings.transaction(exclusive=True, actor=self.who) as transaction:
             # A record in the table applies after the transaction: an export has names that are older than a record.
             self.records = PrefixRecords(transaction.prefixes())
             if self.summary.operation is not None:
@@ -275,11 +271,11 @@ class _Run:
                 first_lines[key] = new_lines[key] = _line_and_spelling(row, key)
                 if change.action:
                     # Several records of a dump can be on one line.
-                    changes[row.actor or self.actor].append((change, self._source(row)))
+                    changes[row.actor or self.who.name].append((change, self._source(row)))
                     self._warn_of_values(row, before, change.after)
         if changes and keep and self.summary.operation is None:
             parameters = {"file": self.file, **({"relocate": True} if self.relocate else {})}
-            self.summary.operation = transaction.operations.begin("import", self.actor, self.now, parameters)
+            self.summary.operation = transaction.operations.begin("import", self.who.name, self.now, parameters)
         for actor, written in changes.items():
             sources = [source for _, source in written]
             transaction.put([change for change, _ in written], actor, sources, self.summary.operation)
@@ -290,7 +286,7 @@ class _Run:
     def _source(self, row: Row) -> str:
         """Return the origin of a change for the history: file and line, and who imported it for another actor."""
         place = f"{self.file}, line {row.line}"
-        return f"{place}, imported by {self.actor}" if row.actor and self.actor else place
+        return f"{place}, imported by {self.who.name}" if row.actor and self.who.name else place
 
     def _read(self, row: Row) -> Fields | OtherRow | BindingError:
         try:
@@ -308,7 +304,7 @@ class _Run:
     ) -> Change | None:
         try:
             change = assignment.bind(before, fields, self.now, decided=self.relocate, publish=False)
-            change = self.check_change(before, change, transaction)
+            change = transaction.check_change(before, change, transaction)
             if earlier is None:
                 self.records.require_permitted(before, change)
         except BindingError as error:
@@ -327,7 +323,7 @@ class _Run:
         try:
             if self.only_names:
                 raise BindingError("row-only-names")
-            is_new = record_row(stated, transaction, self.now, self.actor)
+            is_new = record_row(stated, transaction, self.now, self.who.name)
         except BindingError as error:
             self._refuse(row, error.code, error.message)
             return

@@ -14,6 +14,7 @@ from sqlalchemy import bindparam, update
 
 from ..collection import Bindings
 from ..names import naming as names
+from ..names.actor import Actor
 from ..names.assignment import Change, next_revision
 from ..names.errors import BindingError
 from ..names.fields import FIELDS
@@ -54,7 +55,7 @@ def redact(
     *,
     revisions: Collection[int] = (),
     resource: bool = False,
-    actor: str | None = None,
+    actor: Actor | str | None = None,
 ) -> Redaction:
     """Remove the metadata, the reason, the actor and the source of the events of a name.
 
@@ -70,7 +71,8 @@ def redact(
     """
     key = names.key(names.read(identifier))
     now = datetime.now(UTC)
-    with bindings.store.transaction(exclusive=True) as transaction:
+    who = Actor.of(actor)
+    with bindings.transaction(exclusive=True, actor=who) as transaction:
         existing = transaction.get([key]).get(key)
         if existing is None:
             raise BindingError("not-bound", identifier=key)
@@ -98,7 +100,7 @@ def redact(
         if resource and existing.resource is not None:
             after = replace(after, resource=REDACTED)
         change = Change("redacted", next_revision(existing, after, now), "redacted")
-        (written,) = transaction.put([change], actor)
+        (written,) = transaction.put([change], who.name)
         kept_copies.delete_of_name(connection, key, existing.spelling)
         kept_copies.delete_old(connection, now)
         _protect(transaction, disabled, on=True)

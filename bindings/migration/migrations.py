@@ -84,6 +84,7 @@ def migrate(url_or_path: str | Path, progress: Progress | None = None) -> Migrat
                 _STEPS[number](connection, progress or (lambda table, rows, total: None))
             connection.execute(update(schema.meta).where(is_version).values(value=str(VERSION)))
             schema.metadata.create_all(connection, schema.OTHER_TABLES)
+            _add_missing_columns(connection)
             replaced = constraints.replace_old(connection)
             added = _add_missing_triggers(connection, database)
             indexes = _add_missing_indexes(connection)
@@ -111,6 +112,20 @@ def file_to_migrate(url_or_path: str | Path) -> tuple[Path, int] | None:
     except (database.driver_error, BindingsUnavailable):
         return None  # the migration reports it
     return (path, version) if version in _STEPS else None
+
+
+def _add_missing_columns(connection: Connection) -> None:
+    """Add the columns that the other tables lack. They can be null: a step changes the tables of the names."""
+    from sqlalchemy import inspect
+
+    from ..storage.tables import schema
+
+    for table in schema.OTHER_TABLES:
+        known = {column["name"] for column in inspect(connection).get_columns(table.name)}
+        for column in table.columns:
+            if column.name not in known:
+                kind = column.type.compile(connection.dialect)
+                connection.exec_driver_sql(f"ALTER TABLE {table} ADD COLUMN {column.name} {kind}")
 
 
 def _add_missing_triggers(connection: Connection, database: Database) -> int:

@@ -2,14 +2,73 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Self
+
 from . import validation
+from .errors import BindingError
 from .fields import MAX_ACTOR
 
+if TYPE_CHECKING:
+    from .assignment import Change
+    from .binding import Binding
 
-def check_actor(actor: str | None) -> None:
-    """Check the person or program that makes a change. None is permitted.
 
-    Raises :class:`BindingError` with the code ``actor-text`` for a text that the history cannot record.
+@dataclass(frozen=True, kw_only=True)
+class Actor:
+    """Who makes a change, for the methods of :class:`.Bindings`. A text is the same as an actor with this name only.
+
+    - ``name``: the text for the history, or None.
+    - ``address``: the address of the client, or None.
+    - ``grants``: the prefixes of the names that it can change; None means all names. Another name raises
+      :class:`BindingError` with the code ``not-granted``.
+    - ``operation``: the operation for the audit, such as "bind". Without it, the change is not in the audit.
+    - ``account``, ``token``: their numbers for the audit, or None.
+    - ``max_names``: the maximum number of names of a relocation, withdrawal or undo of many names; None means any.
+    - ``at_end``: functions that write further rows in the transaction of each change. They are called once, at its end,
+      in order. If one raises an exception, nothing is written.
+
+    >>> jane = Actor(name="jane", grants=("ark:12345/x5",))
+    >>> jane.may_change("ark:12345/x5np1"), jane.may_change("ark:12345/y1"), Actor.of("joe").name
+    (True, False, 'joe')
     """
-    if actor is not None:
-        validation.check(actor, "actor-text", "actor", MAX_ACTOR)
+
+    name: str | None = None
+    address: str | None = None
+    grants: tuple[str, ...] | None = None
+    operation: str | None = None
+    account: int | None = None
+    token: int | None = None
+    max_names: int | None = None
+    at_end: tuple[Callable[[Any], object], ...] = ()
+
+    @classmethod
+    def of(cls, actor: Actor | str | None) -> Actor:
+        """Return the actor for an argument. Raises :class:`BindingError` with the code ``actor-text`` for a name that
+        the history cannot record.
+        """
+        known = actor if isinstance(actor, Actor) else Actor(name=actor)
+        if known.name is not None:
+            validation.check(known.name, "actor-text", "actor", MAX_ACTOR)
+        return known
+
+    def with_end(self, record: Callable[[Any], object]) -> Self:
+        """Return this actor with another function at the end of each change."""
+        return replace(self, at_end=(*self.at_end, record))
+
+    def may_change(self, key: str) -> bool:
+        """Return whether the actor can change the name with this key."""
+        return self.grants is None or key.startswith(self.grants)
+
+    def check(self, before: Binding | None, change: Change) -> None:
+        """Raise :class:`BindingError` if the actor cannot make this change."""
+        if change.action is not None and not self.may_change(change.after.identifier):
+            raise BindingError("not-granted", identifier=change.after.identifier)
+
+    def confirm(self) -> None:
+        """Raise :class:`BindingError` if the actor lost its permission since the change began."""
+
+
+NOBODY = Actor()
+"""An unknown actor, whose changes are not in the audit."""

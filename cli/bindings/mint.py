@@ -16,6 +16,7 @@ from ..output import Sheet
 from .stores import open_store, warn_of_target
 
 if TYPE_CHECKING:
+    from ...bindings.names.actor import Actor
     from ...identifiers.iri_policy import Profile
 
 _AGENCY = "register it with the ARK Maintenance Agency, or omit --strict"
@@ -76,7 +77,7 @@ def mint_command(
     strict: bool,
     profile: Profile | None,
     as_json: bool,
-    actor: str,
+    actor: Actor,
     database: str,
 ) -> int:
     """Create new names under a NAAN or a shoulder, and print them, one a line.

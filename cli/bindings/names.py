@@ -26,6 +26,7 @@ from .stores import SERVED_ADVICE, open_store, print_warnings, warn_of_new, warn
 
 if TYPE_CHECKING:
     from ...bindings.bulk.plan import BulkResult
+    from ...bindings.names.actor import Actor
     from ...bindings.names.binding import Passthrough
     from ...identifiers import Ark, Urn
     from ...identifiers.iri_policy import Profile
@@ -200,7 +201,7 @@ def relocate_command(
     as_json: bool,
     profile: Profile | None,
     database: str,
-    actor: str,
+    actor: Actor,
     **fields: Any,
 ) -> int:
     """Change the target of the identifier ID to TARGET.
@@ -249,7 +250,7 @@ def relocate_command(
 @json_option
 @actor_option
 @database_option
-def passthrough_command(prefix: str, value: str, dry_run: bool, as_json: bool, database: str, actor: str) -> int:
+def passthrough_command(prefix: str, value: str, dry_run: bool, as_json: bool, database: str, actor: Actor) -> int:
     """Set the passthrough of all identifiers that begin with PREFIX, such as ark:12345/ or ark:12345/x5.
 
     normal appends the rest of a longer identifier to the target in normal form, so that all spellings lead to one
@@ -291,7 +292,7 @@ def withdraw_command(
     dry_run: bool,
     as_json: bool,
     database: str,
-    actor: str,
+    actor: Actor,
 ) -> int:
     """Withdraw the identifier ID.
 
@@ -351,7 +352,7 @@ def restore_command(
     as_json: bool,
     profile: Profile | None,
     database: str,
-    actor: str,
+    actor: Actor,
 ) -> int:
     """Restore the withdrawn identifier ID for the same resource.
 
@@ -410,7 +411,7 @@ def reserve_command(
     resource: str | None,
     metadata: dict[str, str],
     profile: Profile | None,
-    actor: str,
+    actor: Actor,
     database: str,
 ) -> int:
     """Reserve the identifier ID, so that it can be bound later. A missing database is created.
@@ -434,7 +435,7 @@ def reserve_command(
 @click.argument("identifier", metavar="ID")
 @actor_option
 @database_option
-def delete_command(identifier: str, database: str, actor: str) -> int:
+def delete_command(identifier: str, database: str, actor: Actor) -> int:
     """Delete the reserved identifier ID.
 
     Its history remains, and `ararat mint` does not create it again. A published identifier is never deleted; withdraw

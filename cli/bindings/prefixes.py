@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,6 +12,9 @@ from ..errors import DONE, NO, CommandError, write
 from ..options import actor_option, database_option, json_option
 from ..output import Sheet, identifier, words
 from .stores import open_store
+
+if TYPE_CHECKING:
+    from ...bindings.names.actor import Actor
 
 
 @click.group("prefix", short_help="Manage the records of NAANs and shoulders.")
@@ -42,7 +46,7 @@ def prefix_command() -> None:
 )
 @actor_option
 @database_option
-def set_command(prefix: str, actor: str, database: str, **texts: str | None) -> int:
+def set_command(prefix: str, actor: Actor, database: str, **texts: str | None) -> int:
     """Record texts about PREFIX, a NAAN or a shoulder, such as 12345 or ark:12345/x5.
 
     Only the given texts change. An empty TEXT deletes the recorded one.
@@ -101,7 +105,7 @@ def list_command(as_json: bool, database: str) -> int:
 @click.argument("prefix", metavar="PREFIX")
 @actor_option
 @database_option
-def remove_command(prefix: str, actor: str, database: str) -> int:
+def remove_command(prefix: str, actor: Actor, database: str) -> int:
     """Remove the record of PREFIX, a NAAN or a shoulder. Its history and its redirect rule are kept.
 
     Exit code: 0 done, 2 no such record, 69 no database.

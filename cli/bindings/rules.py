@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,6 +12,9 @@ from ..errors import DONE, NO, CommandError, write
 from ..options import WholeNumber, actor_option, database_option, json_option
 from ..output import Sheet, identifier, words
 from .stores import open_store
+
+if TYPE_CHECKING:
+    from ...bindings.names.actor import Actor
 
 
 @click.group("rule", short_help="Manage redirect rules for a NAAN or shoulder.")
@@ -34,7 +38,7 @@ def rule_command() -> None:
 )
 @actor_option
 @database_option
-def set_command(prefix: str, template: str, redirect: int, actor: str, database: str) -> int:
+def set_command(prefix: str, template: str, redirect: int, actor: Actor, database: str) -> int:
     """Redirect unbound names that begin with PREFIX to TEMPLATE.
 
     PREFIX is a NAAN or a shoulder, such as 12345 or ark:12345/x5. TEMPLATE is a URL, or a path of the site. It can
@@ -58,7 +62,7 @@ def set_command(prefix: str, template: str, redirect: int, actor: str, database:
 @click.argument("prefix", metavar="PREFIX")
 @actor_option
 @database_option
-def remove_command(prefix: str, actor: str, database: str) -> int:
+def remove_command(prefix: str, actor: Actor, database: str) -> int:
     """Remove the redirect rule for PREFIX, a NAAN or a shoulder. Its history is kept.
 
     Exit code: 0 done, 2 no such rule, 69 no database.

@@ -36,6 +36,7 @@ from .import_report import dump_report, table_report
 if TYPE_CHECKING:
     from ...bindings.imports.sources.importing import Migration
     from ...bindings.imports.summary import Summary
+    from ...bindings.names.actor import Actor
     from ...identifiers.iri_policy import Profile
     from ...middleware import Bindings
 
@@ -236,7 +237,7 @@ def _import_dump(
     dry_run: bool,
     report_file: str | None,
     encoding: str | None,
-    actor: str | None,
+    actor: Actor,
     passthrough: str | None,
     **others: Any,
 ) -> Migration:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,6 +11,9 @@ from ..bindings.stores import open_store
 from ..errors import DONE, read_name, write
 from ..options import WholeNumber, actor_option, database_option
 from ..output import Sheet, counted
+
+if TYPE_CHECKING:
+    from ...bindings.names.actor import Actor
 
 
 @click.command("redact", short_help="Remove personal values from the history of an identifier.")
@@ -25,7 +29,7 @@ from ..output import Sheet, counted
 @click.option("--resource", is_flag=True, help="Replace the resource, too. It is the same in all changes.")
 @actor_option
 @database_option
-def redact_command(identifier: str, revisions: tuple[int, ...], resource: bool, actor: str, database: str) -> int:
+def redact_command(identifier: str, revisions: tuple[int, ...], resource: bool, actor: Actor, database: str) -> int:
     """Remove the metadata, the reason, the actor and the source of all changes of the identifier ID.
 
     Removed values cannot be restored. Target, kind, status and times stay. Entries and proofs of the log stay valid.

@@ -15,13 +15,14 @@ from ararat.bindings.bulk.relocation import relocate_prefix
 from ararat.bindings.changes import MAX_CHANGES, NameChange, change_recorded
 from ararat.bindings.creation import MintedChange, create
 from ararat.bindings.names import assignment
+from ararat.bindings.names.actor import Actor
 from ararat.bindings.names.assignment import Change
 from ararat.bindings.names.binding import Binding
 from ararat.bindings.names.errors import BindingError, BindingsUnavailable, Stale
 from ararat.bindings.names.fields import Fields
 from ararat.bindings.storage.tables import account_tables
 from ararat.bindings.storage.writing.transaction import Transaction
-from ararat.middleware import BindingConflict, Bindings, import_table, mint
+from ararat.middleware import Bindings, import_table, mint
 
 NAME, OTHER = "ark:12345/x1", "ark:12345/x2"
 
@@ -47,6 +48,9 @@ def note(transaction: Transaction) -> None:
         rows.append({**common, "name": "operation", "outcome": f"{transaction.operations.begun}"})
     if rows:
         transaction.connection.execute(insert(account_tables.audit), rows)
+
+
+NOTED = Actor(at_end=(note,))
 
 
 def noted(bindings: Bindings) -> list[tuple[str, str]]:
@@ -159,7 +163,7 @@ def test_a_refused_name_stops_the_change_of_all(bindings: Bindings, last: Callab
     wanted = [binding(f"ark:12345/n{number}") for number in range(20)]
     for order in ([*wanted, last()], [last(), *wanted]):
         with pytest.raises(BindingError) as caught:
-            bindings.recorded_by(note).change(order)
+            bindings.change(order, actor=NOTED)
         assert caught.value.code == code
         assert bindings.count().number == 1
         assert noted(bindings) == []
@@ -261,15 +265,15 @@ def test_concurrent_creations_never_mint_the_same_name(bindings: Bindings) -> No
 
 
 def test_a_callback_writes_rows_in_the_transaction_of_each_change(bindings: Bindings) -> None:
-    recorded = bindings.recorded_by(note)
-    recorded.bind(NAME, "https://old.example/1")
-    recorded.bind(NAME, "https://old.example/1")
-    recorded.reserve(OTHER)
-    recorded.delete(OTHER)
-    [minted] = mint(recorded, "12345/x5")
-    relocate_prefix(recorded, "old.example", "new.example", dry_run=True)
-    operation = relocate_prefix(recorded, "old.example", "new.example").operation
-    imported = import_table(recorded, io.BytesIO(b"identifier,target\nark:12345/i1,/i\n")).operation
+    bindings.bind(NAME, "https://old.example/1", actor=NOTED)
+    bindings.bind(NAME, "https://old.example/1", actor=NOTED)
+    bindings.reserve(OTHER, actor=NOTED)
+    bindings.delete(OTHER, actor=NOTED)
+    [minted] = mint(bindings, "12345/x5", actor=NOTED)
+    relocate_prefix(bindings, "old.example", "new.example", dry_run=True, actor=NOTED)
+    operation = relocate_prefix(bindings, "old.example", "new.example", actor=NOTED).operation
+    table = io.BytesIO(b"identifier,target\nark:12345/i1,/i\n")
+    imported = import_table(bindings, table, actor=NOTED).operation
     bindings.bind("ark:12345/unrecorded", "/1")
     assert noted(bindings) == [
         (NAME, "bound"),
@@ -286,13 +290,13 @@ def test_nothing_is_written_if_the_callback_fails(bindings: Bindings) -> None:
         note(transaction)
         raise ZeroDivisionError
 
-    recorded = bindings.recorded_by(fail)
+    failing = Actor(at_end=(fail,))
     changes: list[Callable[[], object]] = [
-        lambda: recorded.bind(NAME, "/1"),
-        lambda: mint(recorded, "12345/x5"),
-        lambda: import_table(recorded, io.BytesIO(b"identifier,target\nark:12345/i1,/i\n")),
-        lambda: recorded.prefixes.set("12345/x5", who="Library"),
-        lambda: recorded.rules.set("12345/x5", "https://example.org/${value}"),
+        lambda: bindings.bind(NAME, "/1", actor=failing),
+        lambda: mint(bindings, "12345/x5", actor=failing),
+        lambda: import_table(bindings, io.BytesIO(b"identifier,target\nark:12345/i1,/i\n"), actor=failing),
+        lambda: bindings.prefixes.set("12345/x5", who="Library", actor=failing),
+        lambda: bindings.rules.set("12345/x5", "https://example.org/${value}", actor=failing),
     ]
     for change in changes:
         with pytest.raises(ZeroDivisionError):
@@ -310,31 +314,23 @@ def test_a_fault_of_the_database_in_the_callback_leaves_nothing(bindings: Bindin
         transaction.connection.exec_driver_sql("INSERT INTO missing_table VALUES (1)")
 
     with pytest.raises(BindingsUnavailable, match="missing_table"):
-        bindings.recorded_by(wrong).bind(NAME, "/1")
+        bindings.bind(NAME, "/1", actor=Actor(at_end=(wrong,)))
     assert bindings.lookup(NAME) is None
-
-
-def test_bindings_with_a_callback_share_the_store(bindings: Bindings) -> None:
-    recorded = bindings.recorded_by(note)
-    assert recorded.store is bindings.store
-    bindings.bind(NAME, "/1")
-    with pytest.raises(BindingConflict):
-        recorded.bind(NAME, "/2")
 
 
 def test_each_callback_is_called_in_order_with_the_result_of_the_change(bindings: Bindings) -> None:
     seen: list[tuple[int, object]] = []
-    recorded = bindings.recorded_by(lambda each: seen.append((1, each.result)))
-    recorded = recorded.recorded_by(lambda each: seen.append((2, each.result)))
-    recorded.bind(NAME, "https://old.example/1")
+    noting = Actor().with_end(lambda each: seen.append((1, each.result)))
+    noting = noting.with_end(lambda each: seen.append((2, each.result)))
+    bindings.bind(NAME, "https://old.example/1", actor=noting)
     (made,) = seen[0][1]  # type: ignore[misc]
     assert (made.outcome, made.after) == ("bound", bindings.lookup(NAME))
-    result = relocate_prefix(recorded, "old.example", "new.example")
+    result = relocate_prefix(bindings, "old.example", "new.example", actor=noting)
     table = io.BytesIO(b"identifier,target\nark:12345/other,/2\n")
-    summary = import_table(recorded, table, format="csv")
+    summary = import_table(bindings, table, format="csv", actor=noting)
     assert [number for number, _ in seen] == [1, 2, 1, 2, 1, 2]
     assert seen[3][1] is result
     assert result.written
     assert seen[5][1] is summary
-    import_table(recorded, io.BytesIO(table.getvalue()), format="csv", dry_run=True)
+    import_table(bindings, io.BytesIO(table.getvalue()), format="csv", dry_run=True, actor=noting)
     assert len(seen) == 6, "a dry run is rolled back"

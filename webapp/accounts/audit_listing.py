@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 
 from ...bindings.names.binding import rfc3339
 from ...bindings.storage.tables import account_tables as tables
@@ -33,7 +33,8 @@ class AuditSelection:
 class AuditRow(NamedTuple):
     """A request: its number and time, the account and the label of its token, and what it did.
 
-    ``account`` is None for an unknown client. ``outcome`` is that of the change, or the code of the error.
+    ``account`` is None for an unknown client, and the actor of a change by the command. ``outcome`` is that of the
+    change, or the code of the error.
     """
 
     number: int
@@ -60,7 +61,12 @@ def list_audit(
     audit = tables.audit
     query = (
         select(
-            *(audit.c.id, audit.c.time, tables.accounts.c.name.label("account"), tables.tokens.c.label),
+            *(
+                audit.c.id,
+                audit.c.time,
+                func.coalesce(tables.accounts.c.name, audit.c.actor).label("account"),
+                tables.tokens.c.label,
+            ),
             *(audit.c.operation, audit.c.name, audit.c.outcome, audit.c.address),
         )
         .select_from(

@@ -7,16 +7,20 @@ two names look alike because of hidden or foreign letters. An account is disable
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from ...bindings.names import selection as listing
 from ...bindings.names import validation
+from ...bindings.names.actor import Actor
 from ...bindings.names.binding import rfc3339
 from ...bindings.names.errors import BindingError, CatalogueError
 from ...bindings.names.prefixes import prefixes
+
+if TYPE_CHECKING:
+    from ...bindings.storage.writing.transaction import Transaction
 
 
 class SignInOutdated(Exception):
@@ -124,6 +128,22 @@ class Caller:
     account: Account
     token: Token | None = None
     address: str | None = None
+    at_end: tuple[Callable[[Transaction], object], ...] = field(default=(), repr=False, compare=False)
+
+    def as_actor(self, operation: str) -> Actor:
+        """Return the actor of an operation, for the history and the audit."""
+        return Actor(
+            name=self.actor,
+            address=self.address,
+            operation=operation,
+            account=self.account.number,
+            token=self.token and self.token.number,
+            at_end=self.at_end,
+        )
+
+    def with_end(self, record: Callable[[Transaction], object]) -> Caller:
+        """Return this caller with another function at the end of each change (:attr:`.Actor.at_end`)."""
+        return replace(self, at_end=(*self.at_end, record))
 
     @property
     def actor(self) -> str:

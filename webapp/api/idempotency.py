@@ -169,7 +169,7 @@ def answer(accounts: Accounts, caller: Caller, act: Callable[[OneRequest | None]
 
 
 def manage(
-    management: Management, caller: Caller, act: Callable[[Management], T], represent: Callable[[Any], StoredReply]
+    management: Management, caller: Caller, act: Callable[[Caller], T], represent: Callable[[Any], StoredReply]
 ) -> Response:
     """Return the reply to a change of names, as :func:`answer` does.
 
@@ -179,7 +179,7 @@ def manage(
 
     def once(one: OneRequest | None) -> StoredReply:
         if one is None:
-            return represent(act(management))
-        return represent(act(management.recorded_by(lambda transaction: one.store_result(transaction, represent))))
+            return represent(act(caller))
+        return represent(act(caller.with_end(lambda transaction: one.store_result(transaction, represent))))
 
     return answer(management.accounts, caller, once)

@@ -67,7 +67,7 @@ def send() -> AnyResponse:
     result: BulkResult | None = None
     if not problems:
         try:
-            result = management().relocate_prefix(
+            result = management().bulk.relocate_prefix(
                 caller(), move.source, move.destination, prefix=move.below or None, dry_run="apply" not in request.form
             )
         except Forbidden:

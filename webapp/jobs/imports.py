@@ -95,8 +95,8 @@ class Imports:
 
         file = io.BytesIO(self.jobs.data(job.number))
         file.name = f"import-{job.number}.{job.parameters['format']}"
-        summary = self.management.recorded_by(finish).import_names(
-            caller,
+        summary = self.management.bulk.import_names(
+            caller.with_end(finish),
             file,
             format=job.parameters["format"],
             encoding=job.parameters["encoding"],

@@ -112,8 +112,8 @@ class UploadJobs:
 
         read_as = ReadAs()
         try:
-            summary = self.management.recorded_by(finish).import_rows(
-                caller,
+            summary = self.management.bulk.import_rows(
+                caller.with_end(finish),
                 validation.shown(upload.name, 200),
                 self._rows(upload, skipped, read_as),
                 read_as,

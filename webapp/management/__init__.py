@@ -6,10 +6,9 @@ The JSON API, the EZID API and the desk translate requests to :class:`Management
 from ...bindings.changes import Made
 from ...bindings.names.errors import Stale
 from ...bindings.names.fields import Fields
-from .names import NewName, etag
 from .permissions import Forbidden, Missing
 from .prefixes import NO_RECORD, prefix_etag
-from .service import Management
+from .service import Management, NewName, etag
 
 __all__ = [
     "NO_RECORD",

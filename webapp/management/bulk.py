@@ -13,7 +13,7 @@ from ...bindings.imports.importing import import_rows, import_table
 from ...bindings.imports.summary import Effect, Expect, Report, Summary
 from ...bindings.names.operation import Operation
 from .permissions import require_account, require_administrator, require_curator
-from .recording import Recorder
+from .recording import AccountActor, Recorder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from ...bindings.tables.columns import Row
     from ...bindings.tables.text_stream import ReadAs
     from ...bindings.tables.text_tables import Format
-    from ...middleware import Bindings
     from ..accounts.model import Caller
 
 MAX_NAMES = 20_000
@@ -34,13 +33,17 @@ Progress = Callable[[int], object]
 R = TypeVar("R", BulkResult, Summary)
 
 
-class BulkOperations(Recorder):
+class BulkOperations:
     """The operations on many names, all or none.
 
     A name that the caller cannot change is refused with the code ``not-granted``, and nothing is written then. More
     than :data:`MAX_NAMES` names are refused with ``operation-large``, except those of an import. The other
     parameters and results are those of the functions of :mod:`ararat.bindings.bulk`.
     """
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+        self._bindings = recorder.bindings
 
     def relocate_prefix(
         self,
@@ -52,10 +55,10 @@ class BulkOperations(Recorder):
         dry_run: bool = False,
     ) -> BulkResult:
         """Replace the beginning of targets; see :func:`~.relocation.relocate_prefix`."""
-        with self._bulk(caller, "relocate-prefix", dry_run=dry_run) as (bindings, known, done):
+        with self._bulk(caller, "relocate-prefix", dry_run=dry_run) as (actor, done):
             return done(
                 relocation.relocate_prefix(
-                    bindings, source, destination, prefix=prefix, dry_run=dry_run, actor=known.actor
+                    self._bindings, source, destination, prefix=prefix, dry_run=dry_run, actor=actor
                 )
             )
 
@@ -74,17 +77,17 @@ class BulkOperations(Recorder):
 
         Only an administrator can import rules, prefix records and counters.
         """
-        with self._bulk(caller, "import", dry_run=dry_run) as (bindings, known, done):
+        with self._bulk(caller, "import", dry_run=dry_run) as (actor, done):
             return done(
                 import_table(
-                    bindings,
+                    self._bindings,
                     file,
                     format=format,
                     encoding=encoding,
                     relocate=relocate,
-                    only_names=not known.is_administrator,
+                    only_names=not actor.caller.is_administrator,
                     dry_run=dry_run,
-                    actor=known.actor,
+                    actor=actor,
                     progress=progress,
                 )
             )
@@ -107,17 +110,17 @@ class BulkOperations(Recorder):
 
         Only an administrator can import rules, prefix records and counters.
         """
-        with self._bulk(caller, "import", dry_run=dry_run) as (bindings, known, done):
+        with self._bulk(caller, "import", dry_run=dry_run) as (actor, done):
             return done(
                 import_rows(
-                    bindings,
+                    self._bindings,
                     file,
                     rows,
                     read_as,
                     relocate=relocate,
-                    only_names=not known.is_administrator,
+                    only_names=not actor.caller.is_administrator,
                     dry_run=dry_run,
-                    actor=known.actor,
+                    actor=actor,
                     progress=progress,
                     report=report,
                     effect=effect,
@@ -129,26 +132,22 @@ class BulkOperations(Recorder):
         self, caller: Caller | None, operation: int, *, skip_changed: bool = False, dry_run: bool = False
     ) -> BulkResult:
         """Undo an operation, such as an import; see :func:`~.undo.undo_operation`. Only for administrators."""
-        with self._bulk(caller, "undo", require=require_administrator, dry_run=dry_run) as (bindings, known, done):
+        with self._bulk(caller, "undo", require=require_administrator, dry_run=dry_run) as (actor, done):
             return done(
-                undo.undo_operation(bindings, operation, skip_changed=skip_changed, dry_run=dry_run, actor=known.actor)
+                undo.undo_operation(self._bindings, operation, skip_changed=skip_changed, dry_run=dry_run, actor=actor)
             )
 
     def undo_change(
         self, caller: Caller | None, name: Name, *, revision: int | None = None, dry_run: bool = False
     ) -> BulkResult:
         """Undo the last change of a name; see :func:`~.undo.undo_change`. Only for administrators."""
-        with self._bulk(caller, "undo", name, require=require_administrator, dry_run=dry_run) as (
-            bindings,
-            known,
-            done,
-        ):
-            return done(undo.undo_change(bindings, name, revision=revision, dry_run=dry_run, actor=known.actor))
+        with self._bulk(caller, "undo", name, require=require_administrator, dry_run=dry_run) as (actor, done):
+            return done(undo.undo_change(self._bindings, name, revision=revision, dry_run=dry_run, actor=actor))
 
     def operations(self, caller: Caller | None, *, before: int | None = None, limit: int = 100) -> list[Operation]:
         """Return operations, the newest first; see :meth:`.Bindings.list_operations`."""
         require_account(caller)
-        return self.bindings.list_operations(before=before, limit=limit)
+        return self._bindings.list_operations(before=before, limit=limit)
 
     def export(self, caller: Caller | None, format: Format, *, delimiter: str | None = None) -> Iterator[str]:
         """Return the lines of a table of everything, which :func:`~.importing.import_table` reads.
@@ -158,7 +157,7 @@ class BulkOperations(Recorder):
         Only for administrators: the counters of minted names show the names that come next.
         """
         require_administrator(caller)
-        return (line for _, line in table_lines(self.bindings, format, delimiter=delimiter))
+        return (line for _, line in table_lines(self._bindings, format, delimiter=delimiter))
 
     @contextmanager
     def _bulk(
@@ -169,7 +168,7 @@ class BulkOperations(Recorder):
         *,
         dry_run: bool,
         require: Callable[[Caller | None], Caller] = require_curator,
-    ) -> Iterator[tuple[Bindings, Caller, Callable[[R], R]]]:
+    ) -> Iterator[tuple[AccountActor, Callable[[R], R]]]:
         """Begin an operation on many names.
 
         The last value must be called with the result: it writes a refused operation to the audit.
@@ -177,9 +176,8 @@ class BulkOperations(Recorder):
 
         def done(result: R) -> R:
             if result.refusals and not dry_run:
-                self.refused(caller, operation, name, f"{result.refusals} refused")
+                self._recorder.refused(caller, operation, name, f"{result.refusals} refused")
             return result
 
-        with self.recording(caller, operation, name, require=require) as (bindings, known):
-            bindings.max_operation = MAX_NAMES
-            yield bindings, known, done
+        with self._recorder.acting(caller, operation, name, require=require, max_names=MAX_NAMES) as actor:
+            yield actor, done

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ...bindings.imports.sources.ezid.element_names import OWNER
@@ -10,9 +9,7 @@ from ...bindings.names import validation
 from ...bindings.names.errors import BindingError
 
 if TYPE_CHECKING:
-    from ...bindings.names.assignment import Change
     from ...bindings.names.binding import Binding
-    from ...bindings.names.policy import ChangeCheck, SettingStore
     from ..accounts.model import Caller
     from ..accounts.store import Accounts
 
@@ -71,19 +68,7 @@ def require_granted(caller: Caller | None, key: str) -> Caller:
     return known
 
 
-def granted_only(caller: Caller, check_change: ChangeCheck) -> Callable[[Binding | None, Change, SettingStore], Change]:
-    """Return a check of changes that also refuses each name that the caller cannot change, and another owner."""
-
-    def check(before: Binding | None, change: Change, settings: SettingStore) -> Change:
-        if change.action is not None:
-            require_granted(caller, change.after.identifier)
-            _require_same_owner(caller, before, change.after)
-        return check_change(before, change, settings)
-
-    return check
-
-
-def _require_same_owner(caller: Caller, before: Binding | None, after: Binding) -> None:
+def require_same_owner(caller: Caller, before: Binding | None, after: Binding) -> None:
     """Raise :class:`Forbidden` if a caller that is not an administrator changes the owner that EZID clients see."""
     recorded = before.metadata.get(OWNER) if before else None
     if after.metadata.get(OWNER) != recorded and not caller.is_administrator:

@@ -1,4 +1,4 @@
-"""The records of NAANs and shoulders, and their rules. Only administrators change them."""
+"""The records of NAANs and shoulders with their rules, and the branding. Only administrators change them."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from .permissions import Missing, require_account, require_administrator
 from .recording import Recorder
 
 if TYPE_CHECKING:
+    from ...bindings.names.branding.model import Branding
+    from ...bindings.names.branding.stored import BrandingVersion
     from ...bindings.names.prefixes.rules import Rule
     from ...bindings.storage.store import Transaction
     from ..accounts.model import Caller
@@ -28,29 +30,33 @@ def prefix_etag(record: PrefixRecord) -> str:
     return _etag(record, record.rule)
 
 
-class PrefixOperations(Recorder):
+class PrefixOperations:
     """The operations on prefix records and rules."""
 
-    def prefixes(self, caller: Caller | None) -> list[PrefixRecord]:
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+        self._bindings = recorder.bindings
+
+    def list(self, caller: Caller | None) -> list[PrefixRecord]:
         """Return all records in the order of their prefixes, each with its rule."""
         require_account(caller)
-        return self.bindings.prefixes.list()
+        return self._bindings.prefixes.list()
 
-    def prefix(self, caller: Caller | None, prefix: str) -> PrefixRecord:
+    def get(self, caller: Caller | None, prefix: str) -> PrefixRecord:
         """Return the record of exactly this prefix with its rule. Raises :class:`Missing`: ``prefix-unknown``."""
         require_account(caller)
-        if (found := self.bindings.prefixes.get(prefix)) is None:
+        if (found := self._bindings.prefixes.get(prefix)) is None:
             raise _missing(prefixes.check_prefix(prefix))
         return found
 
-    def prefix_history(self, caller: Caller | None, prefix: str) -> list[PrefixEvent]:
+    def history(self, caller: Caller | None, prefix: str) -> list[PrefixEvent]:
         """Return the changes of a record, oldest first; also of a removed record."""
         require_account(caller)
-        if not (events := self.bindings.prefixes.history(prefix)):
+        if not (events := self._bindings.prefixes.history(prefix)):
             raise _missing(prefixes.check_prefix(prefix))
         return events
 
-    def set_prefix(
+    def set(
         self,
         caller: Caller | None,
         prefix: str,
@@ -67,44 +73,56 @@ class PrefixOperations(Recorder):
         - ``redirect``: the status of the rule: 302 or 307.
         - ``etag``: the entity tag that the record must have, :data:`NO_RECORD` for a new record, None for any.
         """
-        with self.recording(caller, "prefix.set", prefix, require=require_administrator, outcome="set") as (
-            bindings,
-            known,
-        ):
+        with self._recorder.acting(caller, "prefix.set", prefix, require=require_administrator) as actor:
             key = prefixes.check_prefix(prefix)
             checked = prefixes.check(key, texts)
 
             def write(transaction: Transaction) -> None:
                 existing = _require_etag(transaction, key, etag)
-                now = bindings.now()
-                outcomes = {prefix_changes.set_record(transaction, key, checked, now, known.actor)}
+                now = self._bindings.now()
+                outcomes = {prefix_changes.set_record(transaction, key, checked, now, actor.name)}
                 if rule:
-                    outcomes.add(prefix_changes.set_rule(transaction, key, rule, redirect, now, known.actor))
+                    outcomes.add(prefix_changes.set_rule(transaction, key, rule, redirect, now, actor.name))
                 elif rule == "" and existing is not None:
-                    outcomes.add(prefix_changes.remove_rule(transaction, key, now, known.actor))
+                    outcomes.add(prefix_changes.remove_rule(transaction, key, now, actor.name))
                 if outcomes == {"unchanged"}:
                     transaction.rollback()
 
-            bindings.write(write)
-            return self.prefix(known, key)
+            self._bindings.write(write, actor=actor)
+            return self.get(actor.caller, key)
 
-    def remove_prefix(self, caller: Caller | None, prefix: str, *, etag: str | None = None) -> None:
+    def remove(self, caller: Caller | None, prefix: str, *, etag: str | None = None) -> None:
         """Delete the record of a prefix and its rule; their history stays."""
-        with self.recording(caller, "prefix.remove", prefix, require=require_administrator, outcome="removed") as (
-            bindings,
-            known,
-        ):
+        with self._recorder.acting(caller, "prefix.remove", prefix, require=require_administrator) as actor:
             key = prefixes.check_prefix(prefix)
 
             def write(transaction: Transaction) -> None:
                 rule = _require_etag(transaction, key, etag)
                 if transaction.get_prefix(key) is None:
                     raise _missing(key)
-                prefix_changes.remove_record(transaction, key, bindings.now(), known.actor)
+                prefix_changes.remove_record(transaction, key, self._bindings.now(), actor.name)
                 if rule is not None:
-                    prefix_changes.remove_rule(transaction, key, bindings.now(), known.actor)
+                    prefix_changes.remove_rule(transaction, key, self._bindings.now(), actor.name)
 
-            bindings.write(write)
+            self._bindings.write(write, actor=actor)
+
+
+class BrandingOperations:
+    """The operations on the branding of the public pages. Only administrators change it."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+        self._bindings = recorder.bindings
+
+    def history(self, caller: Caller | None) -> list[BrandingVersion]:
+        """Return the recorded branding and all earlier ones, the newest first."""
+        require_administrator(caller)
+        return self._bindings.branding.history()
+
+    def set(self, caller: Caller | None, branding: Branding, *, revision: int | None = None) -> None:
+        """Record a checked branding. ``revision`` is as for :meth:`.RecordedBranding.set`."""
+        with self._recorder.acting(caller, "branding.set", require=require_administrator) as actor:
+            self._bindings.branding.set(branding, revision=revision, actor=actor)
 
 
 def _require_etag(transaction: Transaction, key: str, etag: str | None) -> Rule | None:

@@ -1,20 +1,23 @@
-"""The audit of changes: a row in the transaction of each change, and a row of its own for each refused change."""
+"""Changes by an account: their permissions, and the audit of those that are refused."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ...bindings.names import validation
+from ...bindings.names.actor import Actor
 from ...bindings.names.errors import BindingError, BindingsUnavailable
 from ..accounts import audit
-from .permissions import granted_only, require_curator, require_unrevoked
+from .permissions import require_curator, require_granted, require_same_owner, require_unrevoked
 
 if TYPE_CHECKING:
+    from ...bindings.names.assignment import Change
+    from ...bindings.names.binding import Binding
     from ...bindings.names.naming import Name
-    from ...bindings.storage.writing.transaction import Transaction
     from ...middleware import Bindings
     from ..accounts.model import Caller
     from ..accounts.store import Accounts
@@ -22,36 +25,63 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 
+@dataclass(frozen=True, kw_only=True)
+class AccountActor(Actor):
+    """An account that makes a change, with its permissions."""
+
+    accounts: Accounts
+    caller: Caller
+
+    def check(self, before: Binding | None, change: Change) -> None:
+        """Raise :class:`Forbidden` for a name that the account cannot change, and for another owner."""
+        if change.action is not None:
+            require_granted(self.caller, change.after.identifier)
+            require_same_owner(self.caller, before, change.after)
+
+    def confirm(self) -> None:
+        """Raise :class:`Forbidden` if a permission was revoked since the change began."""
+        require_unrevoked(self.accounts, self.caller)
+
+
 class Recorder:
-    """The bindings and accounts of a site, with an audit of each change."""
+    """The bindings and accounts of a site, for changes by accounts."""
 
     def __init__(self, bindings: Bindings, accounts: Accounts) -> None:
         self.bindings = bindings
         self.accounts = accounts
 
     @contextmanager
-    def recording(
+    def acting(
         self,
         caller: Caller | None,
         operation: str,
         name: Name | None = None,
         *,
         require: Callable[[Caller | None], Caller] = require_curator,
-        outcome: str | None = None,
-    ) -> Iterator[tuple[Bindings, Caller]]:
-        """Begin a change. Yield bindings that write the audit and refuse names that the caller cannot change.
+        max_names: int | None = None,
+    ) -> Iterator[AccountActor]:
+        """Begin a change. Yield the actor for the methods of the bindings.
 
         - ``operation``: the operation for the audit.
         - ``name``: the name or prefix of the request, or None for several.
         - ``require``: returns the caller, or raises Forbidden.
-        - ``outcome``: the outcome of a change that is not one of names, such as a change of a prefix record.
+        - ``max_names``: :attr:`.Actor.max_names`.
 
-        A change is refused at its end if a permission of the caller was revoked in the meantime. A
-        :class:`BindingError` in the block is written to the audit.
+        A :class:`BindingError` in the block is written to the audit.
         """
         try:
             known = require(caller)
-            yield self._recorded(known, operation, name, outcome), known
+            yield AccountActor(
+                name=known.actor,
+                address=known.address,
+                operation=operation,
+                account=known.account.number,
+                token=known.token and known.token.number,
+                max_names=max_names,
+                at_end=known.at_end,
+                accounts=self.accounts,
+                caller=known,
+            )
         except BindingsUnavailable:
             raise
         except BindingError as error:
@@ -70,23 +100,6 @@ class Recorder:
             )
         except (BindingsUnavailable, BindingError) as error:
             _log.warning("The audit does not have the refused %s of %s (%s): %s", operation, caller.actor, code, error)
-
-    def _recorded(self, caller: Caller, operation: str, name: Name | None, outcome: str | None) -> Bindings:
-        def record(transaction: Transaction) -> None:
-            # A change can wait for another writer for seconds, and an import can take minutes.
-            require_unrevoked(self.accounts, caller)
-            rows: list[tuple[str | None, str]] = [
-                (change.after.identifier, change.outcome) for change in transaction.written
-            ]
-            if transaction.operations.begun is not None:
-                rows.append((None, f"operation {transaction.operations.begun}"))
-            if outcome is not None:
-                rows.append((text_of(name), outcome))
-            audit.record_all(transaction.connection, caller, operation, rows, when=self.bindings.now())
-
-        recorded = self.bindings.recorded_by(record)
-        recorded.check_change = granted_only(caller, recorded.check_change)
-        return recorded
 
 
 def text_of(name: Name | None) -> str | None:

@@ -1,26 +1,79 @@
-"""The class :class:`Management`."""
+"""The class :class:`Management`: the operations on names and their parts, and the history."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import TYPE_CHECKING, NamedTuple
 
-from .branding import BrandingOperations
+from ...bindings import creation
+from ...bindings.changes import Made, NameChange, at_item
+from ...bindings.checks import new_names
+from ...bindings.creation import MintedChange
+from ...bindings.names import assignment
+from ...bindings.names import naming as names
+from ...bindings.names.assignment import Change
+from ...bindings.names.binding import Binding, Event
+from ...bindings.names.errors import BindingConflict, BindingError
+from ...bindings.names.event_selection import EventPage, EventSelection
+from ...bindings.names.fields import Fields
+from ...bindings.names.naming import Name, NameWarning
+from ...bindings.names.operation import Operation
+from ...bindings.names.prefixes import prefixes
+from ...bindings.names.selection import Group, Page, Selection
+from ...identifiers.ark import length
+from ...middleware.http.conditional import entity_tag
+from ..accounts.audit_listing import AuditPage, AuditSelection, list_audit
 from .bulk import BulkOperations
-from .history import HistoryOperations
-from .names import NameOperations
-from .prefixes import PrefixOperations
+from .permissions import Missing, require_account, require_administrator, require_granted
+from .prefixes import BrandingOperations, PrefixOperations
+from .recording import Recorder
 
 if TYPE_CHECKING:
-    from ...bindings.storage.writing.transaction import Transaction
+    from ...middleware import Bindings
+    from ..accounts.model import Caller
+    from ..accounts.store import Accounts
+
+# A name that can be bound has at most 255 code points. One code point has at most 12 characters in a key.
+_MAX_KEY = 12 * length.ALWAYS_ACCEPTED
 
 
-class Management(NameOperations, BulkOperations, PrefixOperations, BrandingOperations, HistoryOperations):
+_MAX_NUMBER = 2**62
+
+NOTHING_GIVEN = Fields()
+"""No field. A new name is live, and its description is the answer."""
+
+
+class NewName(NamedTuple):
+    """A name to create: the name itself, or a NAAN or shoulder below which it is minted. One of the two is None.
+
+    ``fields`` can be a function that returns the fields of the minted name; it is called with the key.
+    """
+
+    fields: Fields | Callable[[str], Fields] = NOTHING_GIVEN
+    name: Name | None = None
+    shoulder: str | None = None
+
+
+def etag(binding: Binding) -> str:
+    """Return the strong entity tag of a name, with its quotation marks. It changes with each revision.
+
+    >>> from datetime import UTC, datetime
+    >>> etag(Fields(target="/x").for_name("ark:12345/x").first(datetime(2026, 11, 23, tzinfo=UTC)))
+    '"1-660e646648000"'
+    """
+    return entity_tag(binding.revision, binding.changed)
+
+
+class Management:
     """The operations on the names of a site, with the permissions of the caller.
 
     The first argument of each method is the caller, None for a client without an account. Only :meth:`show` accepts
     None. Each change writes a row to the audit in the same transaction. The audit also has each refused change.
 
+    - ``bulk``: the operations on many names. ``prefixes``: those on the records of NAANs and shoulders. ``branding``:
+      those on the branding of the public pages.
     - ``name``: a name in any spelling.
     - ``revision``: the revision that the name must still have, 0 for a name that must not be recorded, None for any.
 
@@ -51,6 +104,287 @@ class Management(NameOperations, BulkOperations, PrefixOperations, BrandingOpera
     >>> bindings.close(); folder.cleanup()
     """
 
-    def recorded_by(self, record: Callable[[Transaction], object]) -> Management:
-        """Return this management with a callback at the end of each change, as :meth:`Bindings.recorded_by`."""
-        return Management(self.bindings.recorded_by(record), self.accounts)
+    def __init__(self, bindings: Bindings, accounts: Accounts) -> None:
+        self.bindings = bindings
+        self.accounts = accounts
+        self.recorder = recorder = Recorder(bindings, accounts)
+        self.bulk = BulkOperations(recorder)
+        self.prefixes = PrefixOperations(recorder)
+        self.branding = BrandingOperations(recorder)
+
+    def list_names(
+        self, caller: Caller | None, selection: Selection | None = None, after: str | None = None, limit: int = 100
+    ) -> Page:
+        """Return a page of names as :meth:`Bindings.list_names`, also of reserved names."""
+        require_account(caller)
+        return self.bindings.list_names(selection, after=after, limit=limit)
+
+    def count_names(
+        self, caller: Caller | None, selection: Selection | None = None, by: Group | None = None
+    ) -> dict[str, int]:
+        """Return the numbers of names by group, as :meth:`Bindings.count_names`."""
+        require_account(caller)
+        return self.bindings.count_names(selection, by=by)
+
+    def show(self, caller: Caller | None, name: Name) -> Binding:
+        """Return the binding of a name. Without an account, a reserved name is :class:`Missing`."""
+        found = self.bindings.lookup(name)
+        if found is None or (caller is None and found.is_reserved):
+            raise _missing(name)
+        return found
+
+    def show_longest(self, caller: Caller | None, name: Name) -> Binding:
+        """Return the binding of a name, or of the longest recorded name that it begins with, as :meth:`show`.
+
+        A prefix can end in the middle of a component, as the shoulders of ARKs do.
+        """
+        key = names.key(names.read(name))
+        found = self.bindings.fetch(key[:end] for end in range(1, min(len(key), _MAX_KEY) + 1))
+        shown = [binding for binding in found.values() if caller is not None or not binding.is_reserved]
+        if not shown:
+            raise _missing(name)
+        return max(shown, key=lambda binding: len(binding.identifier))
+
+    def owners(self, caller: Caller | None, keys: Iterable[str]) -> dict[str, str]:
+        """Return who first recorded each name, by the key of the name. Names without a recorded actor are left out."""
+        require_account(caller)
+        return self.bindings.store.first_actors(keys)
+
+    def history(self, caller: Caller | None, name: Name) -> list[Event]:
+        """Return the changes of a name, oldest first; also of a deleted name."""
+        require_account(caller)
+        if not (events := self.bindings.history(name)):
+            raise _missing(name)
+        return events
+
+    def save(
+        self, caller: Caller | None, name: Name, fields: Fields, *, revision: int | None = None, relocate: bool = False
+    ) -> Made:
+        """Create a name, or replace all its fields.
+
+        A field that is not given gets its default. The state and the resource stay if they are not given. With
+        ``relocate``, the caller decides that a new target leads to the same resource; otherwise the request must repeat
+        the recorded resource.
+        """
+
+        def decide(existing: Binding | None, now: datetime) -> Sequence[Change]:
+            if existing is None:
+                return [assignment.bind(None, fields.for_name(name), now)]
+            whole = assignment.replacing(existing, fields)
+            return assignment.set_fields(name, existing, whole, now, relocate=relocate)
+
+        return self._make(caller, "save", name, decide, revision)
+
+    def change(
+        self,
+        caller: Caller | None,
+        name: Name,
+        patch: Fields,
+        *,
+        revision: int | None = None,
+        relocate: bool = False,
+        create: bool = False,
+    ) -> Made:
+        """Change the given fields of a name. The other fields stay.
+
+        ``relocate`` is as for :meth:`save`. With ``create``, a name that is not recorded is created.
+        """
+
+        def decide(existing: Binding | None, now: datetime) -> Sequence[Change]:
+            if existing is not None:
+                return assignment.set_fields(name, existing, patch, now, relocate=relocate)
+            if create:
+                return [assignment.bind(None, patch.for_name(name), now)]
+            raise _missing(name)
+
+        return self._make(caller, "change", name, decide, revision)
+
+    def create(self, caller: Caller | None, wanted: Sequence[NewName]) -> list[Made]:
+        """Create up to 1,000 names, all or none, and return them in their order.
+
+        A name that is recorded already with the same values is "unchanged". With other values it is a BindingConflict
+        with the code ``name-taken``.
+
+        A shoulder is known if it has a prefix record, or if a grant is for exactly this prefix. Another shoulder is
+        :class:`Missing`. The pattern of its names is that of the prefix record.
+        """
+        one = wanted[0].name or wanted[0].shoulder if len(wanted) == 1 else None
+        with self.recorder.acting(caller, "create", one) as actor:
+            known = actor.caller
+            shoulders: dict[str, str] = {}
+            each_change: list[NameChange | MintedChange] = []
+            for number, each in enumerate(wanted):
+                with at_item(number):
+                    if each.shoulder is not None:
+                        if each.shoulder not in shoulders:
+                            shoulders[each.shoulder] = self._shoulder(known, each.shoulder)
+                        each_change.append(_minted(shoulders[each.shoulder], each.fields))
+                    else:
+                        new = _new(each.name or "", each.fields)
+                        require_granted(known, new.key)
+                        each_change.append(new)
+            try:
+                return creation.create(self.bindings, each_change, actor=actor)
+            except BindingError as error:
+                if error.item is not None and wanted[error.item].shoulder is not None:
+                    # The minted name is free again, and the client has never seen it.
+                    error.identifier = None
+                raise
+
+    def mint(
+        self, caller: Caller | None, shoulder: str, fields: Fields | Callable[[str], Fields] = NOTHING_GIVEN
+    ) -> Made:
+        """Mint a name below a NAAN or shoulder, as :meth:`create`."""
+        return self.create(caller, [NewName(fields, shoulder=shoulder)])[0]
+
+    def mistakes(self, made: Sequence[Made]) -> list[list[NameWarning]]:
+        """Return the warnings about probable mistakes in changed names, a list for each
+        (:mod:`~ararat.bindings.checks.new_names`).
+        """
+        changed = [new_names.ComparedName.of(each.after, is_new=each.is_new) for each in made]
+        found = new_names.warnings_before(self.bindings, changed)
+        for each, warnings in zip(made, found, strict=True):
+            if each.after.is_withdrawn:
+                after = each.after
+                warnings[:] = new_names.successor_warnings(self.bindings, after.identifier, after.successor)
+        return found
+
+    def delete(self, caller: Caller | None, name: Name, *, revision: int | None = None) -> Made:
+        """Delete a reserved name. The result has its last binding."""
+        return self._make_recorded(caller, "delete", name, assignment.delete, revision)
+
+    def withdraw(
+        self,
+        caller: Caller | None,
+        name: Name,
+        *,
+        reason: str | None = None,
+        successor: str | None = None,
+        revision: int | None = None,
+    ) -> Made:
+        """Withdraw a name. ``reason`` and ``successor`` are shown on its public page."""
+        decide = lambda existing, now: assignment.withdraw(existing, reason, now, successor)  # noqa: E731
+        return self._make_recorded(caller, "withdraw", name, decide, revision)
+
+    def restore(
+        self, caller: Caller | None, name: Name, *, resource: str | None = None, revision: int | None = None
+    ) -> Made:
+        """Make a withdrawn name live again. ``resource`` is None, or must be the recorded one."""
+        decide = lambda existing, now: assignment.restore(existing, resource or existing.resource, now)  # noqa: E731
+        return self._make_recorded(caller, "restore", name, decide, revision)
+
+    def relocate(
+        self,
+        caller: Caller | None,
+        name: Name,
+        fields: Fields,
+        *,
+        revision: int | None = None,
+    ) -> Made:
+        """Change the target of a name for the same resource, as :meth:`Bindings.relocate`."""
+        decide = lambda existing, now: assignment.relocate(existing, fields, now)  # noqa: E731
+        return self._make_recorded(caller, "relocate", name, decide, revision)
+
+    def _make_recorded(
+        self,
+        caller: Caller | None,
+        operation: str,
+        name: Name,
+        decide: Callable[[Binding, datetime], Change],
+        revision: int | None,
+    ) -> Made:
+        def decide_recorded(existing: Binding | None, now: datetime) -> Sequence[Change]:
+            if existing is None:
+                raise _missing(name)
+            return [decide(existing, now)]
+
+        return self._make(caller, operation, name, decide_recorded, revision)
+
+    def _make(
+        self,
+        caller: Caller | None,
+        operation: str,
+        name: Name,
+        decide: Callable[[Binding | None, datetime], Sequence[Change]],
+        revision: int | None,
+    ) -> Made:
+        """Make a change of one name. The permission is checked before the name is read."""
+        with self.recorder.acting(caller, operation, name) as actor:
+            key = names.key(names.read(name))
+            require_granted(actor.caller, key)
+            wanted = NameChange(key, decide, revision)
+            return self.bindings.change([wanted], actor=actor)[0]
+
+    def _shoulder(self, caller: Caller, shoulder: str) -> str:
+        """Return the key of a known shoulder that the caller can mint below."""
+        key = prefixes.check_prefix(shoulder)
+        require_granted(caller, key)
+        granted = caller.account.prefixes + (caller.token.prefixes or () if caller.token else ())
+        if key in granted or any(record.prefix == key for record in self.bindings.store.prefixes()):
+            return key
+        if caller.is_administrator and any(key in account.prefixes for account in self.accounts.list()):
+            return key
+        raise Missing("shoulder-unknown", f"the shoulder {key} has no prefix record", identifier=key)
+
+    def events(
+        self,
+        caller: Caller | None,
+        selection: EventSelection | None = None,
+        *,
+        below: int | None = None,
+        limit: int = 100,
+    ) -> EventPage:
+        """Return the changes of all names, the newest first, as :meth:`.Bindings.list_events`."""
+        require_account(caller)
+        return self.bindings.list_events(selection, below=below, limit=limit)
+
+    def operation(self, caller: Caller | None, number: int) -> Operation:
+        """Return an operation. Raises :class:`Missing` with the code ``operation-unknown``."""
+        require_account(caller)
+        found = self.bindings.store.operations(number + 1, 1) if 0 < number < _MAX_NUMBER else []
+        if not found or found[0].number != number:
+            raise Missing("operation-unknown", f"the operation {number} does not exist")
+        return found[0]
+
+    def audit(
+        self, caller: Caller | None, selection: AuditSelection, *, below: int | None = None, limit: int = 100
+    ) -> AuditPage:
+        """Return the requests of accounts, the newest first. Only for administrators."""
+        require_administrator(caller)
+        return list_audit(self.accounts, selection, below=below, limit=limit)
+
+
+def _new(name: Name, fields: Fields | Callable[[str], Fields]) -> NameChange:
+    """Return the first change of a name. If it is recorded already with other values, the change is a conflict."""
+    try:
+        key = names.assignable(name)
+    except BindingError as error:
+        error.field = "name"
+        raise
+    stated = (fields if isinstance(fields, Fields) else fields(key)).for_name(name)
+
+    def decide(existing: Binding | None, now: datetime) -> Sequence[Change]:
+        first = assignment.bind(None, stated, now)
+        if existing is None:
+            return [first]
+        again = replace(
+            first.after,
+            spelling=existing.spelling,
+            created=existing.created,
+            changed=existing.changed,
+            revision=existing.revision,
+        )
+        if again != existing:
+            raise BindingConflict("name-taken", existing, again)
+        return [Change("unchanged", existing, None)]
+
+    return NameChange(key, decide)
+
+
+def _minted(shoulder: str, fields: Fields | Callable[[str], Fields]) -> MintedChange:
+    return MintedChange(shoulder, lambda name: _new(name, fields))
+
+
+def _missing(name: Name) -> Missing:
+    key = names.key(names.read(name))
+    return Missing("not-bound", identifier=key)

@@ -13,6 +13,7 @@ from typing import BinaryIO, NamedTuple
 from ...collection import Bindings
 from ...names import naming as names
 from ...names import targets, validation
+from ...names.actor import Actor
 from ...names.errors import BindingError
 from ...tables.columns import Row
 from ...tables.text_stream import ReadAs, name_of
@@ -74,7 +75,7 @@ def import_dump(
     encoding: str | None = None,
     dry_run: bool = False,
     batch: int | None = None,
-    actor: str | None = None,
+    actor: Actor | str | None = None,
     passthrough: str | None = None,
     progress: Callable[[int], object] | None = None,
     report: Report | None = None,

@@ -82,6 +82,7 @@ audit = Table(
     Column("name", Text),
     Column("outcome", Text, nullable=False),
     Column("address", Text),
+    Column("actor", Text),  # of a change without an account, such as by the command
 )
 Index("audit_time", audit.c.time)
 

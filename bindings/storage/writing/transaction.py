@@ -14,10 +14,12 @@ from sqlalchemy import Connection as CoreConnection
 from sqlalchemy import Dialect, delete, func, insert, select, update
 from sqlalchemy.exc import DBAPIError
 
+from ...names.actor import NOBODY, Actor
 from ...names.assignment import Change
 from ...names.binding import Binding, rfc3339
 from ...names.branding.stored import NAME, BrandingVersion, version_of
 from ...names.errors import BindingsUnavailable, Collision, OutcomeUnknown, ReadOnlyBindings
+from ...names.policy import ChangeCheck, no_policy
 from ...names.prefixes import prefixes
 from ...names.prefixes.patterns import Pattern
 from ...names.prefixes.prefixes import PrefixRecord
@@ -163,8 +165,10 @@ class Transaction:
 
     - ``written``: the changes of names that were written. Those of operations and imports are left out: they can be too
       many for the memory.
+    - ``noted``: the outcomes of other changes by name, such as those of a prefix record, for the audit.
+    - ``actor``: who makes the changes. ``check_change``: checks each of them, and returns it.
     - ``is_rolled_back``: whether all changes were undone.
-    - ``result``: the result of the change, for the callback of :meth:`Bindings.recorded_by`: a list of
+    - ``result``: the result of the change, for the functions :attr:`.Actor.at_end`: a list of
       :class:`~ararat.bindings.changes.Made`, a BulkResult, or the Summary of an import.
     """
 
@@ -188,6 +192,9 @@ class Transaction:
         self._has_dropped_triggers = False
         self.operations = Operations(connection, database)
         self.written: list[Change] = []
+        self.noted: dict[str | None, str] = {}
+        self.actor: Actor = NOBODY
+        self.check_change: ChangeCheck = no_policy
         self.is_rolled_back = False
         self.result: object = None
 

@@ -13,6 +13,7 @@ import pytest
 from ararat.bindings.bulk.relocation import Rewriting, relocate_prefix, set_passthrough
 from ararat.bindings.bulk.undo import undo_operation
 from ararat.bindings.collection import Bindings
+from ararat.bindings.names.actor import Actor
 from ararat.bindings.names.errors import BindingError, BindingsUnavailable, ReadOnlyBindings
 from ararat.identifiers import iri_policy
 from ararat.middleware import import_table
@@ -109,9 +110,8 @@ def test_whole_segments_match_in_targets_and_alternates_and_the_rest_is_stated(b
     assert (whole.names, whole.counts) == (2, {"relocated": 2})
     assert [effect.kept for effect in whole.effects] == [{"target": "", "de": "/de"}, {"target": "?p=2"}]
     assert "kept" in whole.as_dict()["effects"][0]
-    bindings.max_operation = 2
-    assert relocate_prefix(bindings, f"{OLD}coll/1", f"{NEW}one", dry_run=True).names == 2
-    bindings.max_operation = None
+    most = Actor(max_names=2)
+    assert relocate_prefix(bindings, f"{OLD}coll/1", f"{NEW}one", dry_run=True, actor=most).names == 2
     inside = relocate_prefix(bindings, f"{OLD}coll/1*", f"{NEW}one*")
     assert inside.effects[2].kept == {"target": "2"}
     assert target_of(bindings, "ark:12345/ms3") == f"{NEW}one2"

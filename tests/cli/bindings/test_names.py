@@ -14,6 +14,9 @@ from click.testing import Result
 
 from ararat.bindings.names.errors import OutcomeUnknown
 from ararat.bindings.storage.store import DatabaseStore
+from ararat.middleware import open_bindings
+from ararat.webapp.accounts.audit_listing import AuditSelection, list_audit
+from ararat.webapp.accounts.store import Accounts
 from tests.wrapping import unwrapped
 
 DOC = "ark:12345/doc"
@@ -353,3 +356,18 @@ def test_an_unknown_outcome_has_an_exit_code_and_a_remedy_of_its_own(
         assert result.exit_code == 75
         assert "the change may be written or not" in said
         assert "Fix read the name; repeat only a change of a named name" in said
+
+
+def test_changes_by_the_command_are_in_the_audit(ararat: Callable[..., Result], database: Path) -> None:
+    ararat("bind", DOC, "/a", "--actor", "jane")
+    ararat("bind", DOC, "/a", "--actor", "jane")
+    ararat("withdraw", DOC, "--actor", "jane")
+    ararat("prefix", "set", "12345/x5", "--who", "A library", "--actor", "joe")
+    ararat("bind", DOC, "/b", "--actor", "joe")
+    with open_bindings(database) as bindings:
+        rows = list_audit(Accounts(bindings), AuditSelection()).rows
+    assert [(row.operation, row.name, row.outcome, row.account, row.address) for row in reversed(rows)] == [
+        ("bind", DOC, "bound", "jane", None),
+        ("withdraw", DOC, "withdrawn", "jane", None),
+        ("prefix.set", "ark:12345/x5", "set", "joe", None),
+    ]

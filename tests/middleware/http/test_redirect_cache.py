@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from ararat.bindings.collection import Bindings
+from ararat.bindings.names.actor import Actor
 from ararat.bindings.names.binding import StoredRedirect
 from ararat.middleware import (
     BindingSource,
@@ -218,7 +219,7 @@ def test_own_changes_and_closing_take_effect_at_once(tmp_path: Path) -> None:
         bindings.bind(NAME, "https://example.org/1")
         app = resolver(bindings)
         assert location(app) == location(app) == ("302", "https://example.org/1")
-        bindings.recorded_by(lambda transaction: None).relocate(NAME, "https://example.org/2")
+        bindings.relocate(NAME, "https://example.org/2", actor=Actor(operation="relocate"))
         assert location(app) == location(app) == ("302", "https://example.org/2")
         bindings.withdraw(NAME)
         assert location(app) == location(app) == ("410", None)

@@ -193,7 +193,7 @@ def fill(desk: Desk) -> None:
     accounts.write(
         lambda connection: Uploads(accounts).add(connection, jane.number, "names.csv", TABLE, lines, reading)
     )
-    done = Management(bindings, accounts).relocate_prefix(
+    done = Management(bindings, accounts).bulk.relocate_prefix(
         Caller(account=ada), "https://old.example/", "https://new.example/"
     )
     assert done.operation == 1

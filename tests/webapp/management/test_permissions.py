@@ -31,10 +31,10 @@ OF_READERS: dict[str, Operation] = {
     "list": lambda m, c: m.list_names(c, select(prefix=GRANTED)),
     "count": lambda m, c: m.count_names(c, by="state"),
     "history": lambda m, c: m.history(c, NAME),
-    "prefixes": lambda m, c: m.prefixes(c),
-    "prefix": lambda m, c: m.prefix(c, GRANTED),
-    "history of a prefix": lambda m, c: m.prefix_history(c, GRANTED),
-    "operations": lambda m, c: m.operations(c),
+    "prefixes": lambda m, c: m.prefixes.list(c),
+    "prefix": lambda m, c: m.prefixes.get(c, GRANTED),
+    "history of a prefix": lambda m, c: m.prefixes.history(c, GRANTED),
+    "operations": lambda m, c: m.bulk.operations(c),
 }
 OF_CURATORS: dict[str, Operation] = {
     "save": lambda m, c: m.save(c, NEW, Fields(target=HERE)),
@@ -49,15 +49,15 @@ OF_CURATORS: dict[str, Operation] = {
     "withdraw": lambda m, c: m.withdraw(c, NAME),
     "restore": lambda m, c: m.restore(c, WITHDRAWN),
     "relocate": lambda m, c: m.relocate(c, NAME, Fields(target=THERE)),
-    "relocate a prefix": lambda m, c: m.relocate_prefix(c, "old.example", "new.example"),
-    "import": lambda m, c: m.import_names(c, io.BytesIO(f"identifier,target\n{NEW},{HERE}\n".encode())),
+    "relocate a prefix": lambda m, c: m.bulk.relocate_prefix(c, "old.example", "new.example"),
+    "import": lambda m, c: m.bulk.import_names(c, io.BytesIO(f"identifier,target\n{NEW},{HERE}\n".encode())),
 }
 OF_ADMINISTRATORS: dict[str, Operation] = {
-    "set a prefix": lambda m, c: m.set_prefix(c, GRANTED, {"what": "Maps"}),
-    "set a rule": lambda m, c: m.set_prefix(c, GRANTED, {}, rule="https://rule.example/${value}"),
-    "remove a prefix": lambda m, c: m.remove_prefix(c, GRANTED),
-    "undo": lambda m, c: m.undo(c, 1),
-    "undo a change": lambda m, c: m.undo_change(c, NAME),
+    "set a prefix": lambda m, c: m.prefixes.set(c, GRANTED, {"what": "Maps"}),
+    "set a rule": lambda m, c: m.prefixes.set(c, GRANTED, {}, rule="https://rule.example/${value}"),
+    "remove a prefix": lambda m, c: m.prefixes.remove(c, GRANTED),
+    "undo": lambda m, c: m.bulk.undo(c, 1),
+    "undo a change": lambda m, c: m.bulk.undo_change(c, NAME),
 }
 
 CURATORS = {"curator", "curator with a token for the names", "curator with a token for too many names"}
@@ -87,7 +87,7 @@ def fill(management: Management) -> None:
     bindings.bind(WITHDRAWN, HERE)
     bindings.withdraw(WITHDRAWN)
     administrator = Caller(account=management.accounts.add("first", "administrator"))
-    assert management.relocate_prefix(administrator, "older.example", "old.example").operation == 1
+    assert management.bulk.relocate_prefix(administrator, "older.example", "old.example").operation == 1
 
 
 @pytest.fixture(scope="module")
@@ -173,16 +173,16 @@ def test_each_permitted_operation_is_made(filled: Filled, operation: str, name: 
 def test_a_refused_name_stops_an_operation_on_many_names(management: Management, curator: Caller) -> None:
     for name in (f"{GRANTED}a", f"{ELSEWHERE}a"):
         management.bindings.bind(name, HERE)
-    result = management.relocate_prefix(curator, "old.example", "new.example")
+    result = management.bulk.relocate_prefix(curator, "old.example", "new.example")
     assert (result.written, result.refusals, [each.code for each in result.refused]) == (False, 1, ["not-granted"])
     table = f"identifier,target\n{GRANTED}b,{HERE}\n{ELSEWHERE}b,{HERE}\n".encode()
-    summary = management.import_names(curator, io.BytesIO(table))
+    summary = management.bulk.import_names(curator, io.BytesIO(table))
     assert (summary.written, summary.refusals, [each.code for each in summary.refused]) == (False, 1, ["not-granted"])
     assert management.bindings.lookup(f"{GRANTED}b") is None
     # A dry run is not a change, so the audit does not have it.
-    assert management.import_names(curator, io.BytesIO(table), dry_run=True).refusals == 1
+    assert management.bulk.import_names(curator, io.BytesIO(table), dry_run=True).refusals == 1
     assert audit_of(management) == [("relocate-prefix", None, "1 refused"), ("import", None, "1 refused")]
-    result = management.relocate_prefix(curator, "old.example", "new.example", prefix=GRANTED)
+    result = management.bulk.relocate_prefix(curator, "old.example", "new.example", prefix=GRANTED)
     assert (result.written, result.counts["relocated"]) == (True, 1)
     assert audit_of(management)[-1] == ("relocate-prefix", None, f"operation {result.operation}")
 
@@ -201,10 +201,10 @@ def test_only_an_administrator_imports_rules_records_and_counters(
     table = f"identifier,kind,target,who\n{row}\n".encode()
     administrator = Caller(account=management.accounts.add("root", "administrator"))
     for caller in (curator, token_for(management, administrator, GRANTED)):
-        summary = management.import_names(caller, io.BytesIO(table))
+        summary = management.bulk.import_names(caller, io.BytesIO(table))
         assert (summary.written, [each.code for each in summary.refused]) == (False, ["row-only-names"])
     assert (management.bindings.prefixes.list(), management.bindings.rules.list()) == ([], [])
-    summary = management.import_names(administrator, io.BytesIO(table))
+    summary = management.bulk.import_names(administrator, io.BytesIO(table))
     assert summary.written
     assert summary.rules + summary.prefixes + summary.settings == 1
 
@@ -225,7 +225,7 @@ def test_only_an_administrator_changes_the_owner(management: Management, curator
         with pytest.raises(Forbidden) as caught:
             attempt()
         assert caught.value.code == "role-missing"
-    summary = management.import_names(curator, io.BytesIO(table), format="csv")
+    summary = management.bulk.import_names(curator, io.BytesIO(table), format="csv")
     assert [each.code for each in summary.refused] == ["role-missing"]
     assert snapshot(management) == before
     management.change(administrator, name, Fields(metadata=owned))
@@ -278,8 +278,8 @@ def test_a_change_of_a_former_administrator_that_waited_is_refused(management: M
     former = Caller(account=management.accounts.add("second", "administrator"))
     management.accounts.set_role("second", "curator")
     for change in (
-        lambda: management.set_prefix(former, GRANTED, {"what": "Maps"}),
-        lambda: management.set_branding(former, Branding(institution="A library")),
+        lambda: management.prefixes.set(former, GRANTED, {"what": "Maps"}),
+        lambda: management.branding.set(former, Branding(institution="A library")),
     ):
         with pytest.raises(Forbidden):
             change()
@@ -306,7 +306,7 @@ def test_no_spelling_reaches_a_name_without_a_grant(management: Management, cura
         with pytest.raises(BindingError) as caught:
             make()
         assert caught.value.code in ("not-granted", "dot-segment")
-    summary = management.import_names(curator, io.BytesIO(f"identifier,target\n{name},{HERE}\n".encode()))
+    summary = management.bulk.import_names(curator, io.BytesIO(f"identifier,target\n{name},{HERE}\n".encode()))
     assert [each.code for each in summary.refused] in (["not-granted"], ["dot-segment"])
     assert management.bindings.count().number == 0
 

@@ -20,9 +20,9 @@ def administrator(management: Management) -> Caller:
 
 
 def test_a_record_and_its_rule_change_in_one_transaction(management: Management, administrator: Caller) -> None:
-    record = management.set_prefix(administrator, "12345/x5", {"who": "Library"}, rule=RULE, etag=NO_RECORD)
+    record = management.prefixes.set(administrator, "12345/x5", {"who": "Library"}, rule=RULE, etag=NO_RECORD)
     assert (record.who, record.rule and record.rule.template, record.actor) == ("Library", RULE, "root")
-    assert record == management.prefix(administrator, PREFIX)
+    assert record == management.prefixes.get(administrator, PREFIX)
     refused: list[tuple[dict[Field, str | None], str]] = [
         ({"pattern": "nonsense"}, RULE),
         ({"what": "Maps"}, "javascript:${value}"),
@@ -30,36 +30,36 @@ def test_a_record_and_its_rule_change_in_one_transaction(management: Management,
     ]
     for texts, rule in refused:
         with pytest.raises(BindingError):
-            management.set_prefix(administrator, PREFIX, texts, rule=rule)
-        assert management.prefix(administrator, PREFIX) == record
-    changed = management.set_prefix(administrator, PREFIX, {"what": "Maps"}, rule="")
+            management.prefixes.set(administrator, PREFIX, texts, rule=rule)
+        assert management.prefixes.get(administrator, PREFIX) == record
+    changed = management.prefixes.set(administrator, PREFIX, {"what": "Maps"}, rule="")
     assert (changed.who, changed.what, changed.rule) == ("Library", "Maps", None)
-    assert management.set_prefix(administrator, PREFIX, {"what": "Maps"}, rule="") == changed
-    assert [event.record.what for event in management.prefix_history(administrator, PREFIX)] == [None, "Maps"]
+    assert management.prefixes.set(administrator, PREFIX, {"what": "Maps"}, rule="") == changed
+    assert [event.record.what for event in management.prefixes.history(administrator, PREFIX)] == [None, "Maps"]
     rows = [row for row in audit_of(management) if row[2] == "set"]
-    assert rows == [("prefix.set", "12345/x5", "set"), ("prefix.set", PREFIX, "set")]
+    assert rows == [("prefix.set", PREFIX, "set"), ("prefix.set", PREFIX, "set")]
 
 
 def test_a_record_is_changed_only_with_its_entity_tag(management: Management, administrator: Caller) -> None:
-    first = prefix_etag(management.set_prefix(administrator, PREFIX, {"who": "Library"}))
+    first = prefix_etag(management.prefixes.set(administrator, PREFIX, {"who": "Library"}))
     management.bindings.rules.set(PREFIX, RULE)
     # The rule is part of the record, so that its change is a change of the record.
-    second = prefix_etag(management.prefix(administrator, PREFIX))
+    second = prefix_etag(management.prefixes.get(administrator, PREFIX))
     assert first != second
     for wrong in (first, NO_RECORD, '"7"'):
         with pytest.raises(Stale):
-            management.set_prefix(administrator, PREFIX, {"who": "Archive"}, etag=wrong)
+            management.prefixes.set(administrator, PREFIX, {"who": "Archive"}, etag=wrong)
         with pytest.raises(Stale):
-            management.remove_prefix(administrator, PREFIX, etag=wrong)
-    third = prefix_etag(management.set_prefix(administrator, PREFIX, {"who": "Archive"}, etag=second))
-    management.remove_prefix(administrator, PREFIX, etag=third)
-    assert (management.prefixes(administrator), management.bindings.rules.list()) == ([], [])
+            management.prefixes.remove(administrator, PREFIX, etag=wrong)
+    third = prefix_etag(management.prefixes.set(administrator, PREFIX, {"who": "Archive"}, etag=second))
+    management.prefixes.remove(administrator, PREFIX, etag=third)
+    assert (management.prefixes.list(administrator), management.bindings.rules.list()) == ([], [])
     with pytest.raises(Missing) as caught:
-        management.prefix(administrator, PREFIX)
+        management.prefixes.get(administrator, PREFIX)
     assert caught.value.code == "prefix-unknown"
     with pytest.raises(Missing):
-        management.remove_prefix(administrator, PREFIX)
+        management.prefixes.remove(administrator, PREFIX)
     with pytest.raises(Stale):
-        management.set_prefix(administrator, PREFIX, {"who": "Archive"}, etag=third)
-    again = management.set_prefix(administrator, PREFIX, {"who": "Archive"}, etag=NO_RECORD)
+        management.prefixes.set(administrator, PREFIX, {"who": "Archive"}, etag=third)
+    again = management.prefixes.set(administrator, PREFIX, {"who": "Archive"}, etag=NO_RECORD)
     assert (again.revision, prefix_etag(again) != third) == (4, True)

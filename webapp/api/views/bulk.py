@@ -7,7 +7,7 @@ from collections.abc import Callable
 from flask import Response
 
 from ....bindings.bulk.plan import BulkResult
-from ...management import Management
+from ...accounts.model import Caller
 from .. import bodies, idempotency, parameters, representations
 from ..blueprint import blueprint, caller, management
 from ..idempotency import StoredReply
@@ -20,7 +20,7 @@ def relocate() -> Response:
     dry_run = read_dry_run()
     body = bodies.read_json("Relocations")
     return operate(
-        lambda known: known.relocate_prefix(caller(), body["from"], body["to"], dry_run=dry_run), dry_run=dry_run
+        lambda by: management().bulk.relocate_prefix(by, body["from"], body["to"], dry_run=dry_run), dry_run=dry_run
     )
 
 
@@ -29,14 +29,14 @@ def read_dry_run() -> bool:
     return parameters.flag("dry_run", parameters.read("dry_run").get("dry_run"))
 
 
-def operate(act: Callable[[Management], BulkResult], *, dry_run: bool) -> Response:
+def operate(act: Callable[[Caller], BulkResult], *, dry_run: bool) -> Response:
     """Return the response to an operation. A dry run succeeds, and lists the names that are refused.
 
     Raises :class:`OperationRefused` if a name is refused; then nothing was written.
     """
 
-    def permitted(known: Management) -> BulkResult:
-        result = act(known)
+    def permitted(by: Caller) -> BulkResult:
+        result = act(by)
         if result.refusals and not dry_run:
             raise OperationRefused(result)
         return result

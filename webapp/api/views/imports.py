@@ -81,7 +81,7 @@ def undo_import(number: int) -> Response:
     operation = (job.result or {}).get("operation")
     if operation is None:
         raise HTTPRefusal(409, "nothing-to-undo", "The import has changed no names, so that it cannot be undone.")
-    return bulk.operate(lambda known: known.undo(caller(), operation, dry_run=dry_run), dry_run=dry_run)
+    return bulk.operate(lambda by: management().bulk.undo(by, operation, dry_run=dry_run), dry_run=dry_run)
 
 
 def _encoding(format: Format) -> str:

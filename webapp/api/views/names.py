@@ -11,9 +11,10 @@ from werkzeug.exceptions import MethodNotAllowed
 
 from ....bindings.names import selection as listing
 from ....bindings.names.errors import BindingError, Stale
+from ...accounts.model import Caller
 from ...config import url
 from ...errors import HTTPRefusal
-from ...management import Fields, Made, Management, Missing, NewName, etag
+from ...management import Fields, Made, Missing, NewName, etag
 from ...responses import as_json
 from ...security import MANAGED
 from .. import bodies, idempotency, name_paths, parameters, preconditions, representations
@@ -58,7 +59,7 @@ def create_names() -> Response:
     """Mint or bind names."""
     parameters.read()
     wanted = [_new_name(each) for each in bodies.read_json("NewNames")["names"]]
-    return idempotency.manage(management(), caller(), lambda known: known.create(caller(), wanted), _created)
+    return idempotency.manage(management(), caller(), lambda by: management().create(by, wanted), _created)
 
 
 @blueprint.route("/names/<path:_>", methods=_METHODS, provide_automatic_options=False)
@@ -111,17 +112,17 @@ def _history(name: str) -> Response:
 
 def _withdraw(name: str) -> Response:
     body = bodies.read_json("Withdrawal", optional=True)
-    return _once(lambda known, revision: known.withdraw(caller(), name, revision=revision, **body), name)
+    return _once(lambda by, revision: management().withdraw(by, name, revision=revision, **body), name)
 
 
 def _restore(name: str) -> Response:
     body = bodies.read_json("Restoration", optional=True)
-    return _once(lambda known, revision: known.restore(caller(), name, revision=revision, **body), name)
+    return _once(lambda by, revision: management().restore(by, name, revision=revision, **body), name)
 
 
 def _relocate(name: str) -> Response:
     fields = _fields(bodies.read_json("Relocation"))
-    return _once(lambda known, revision: known.relocate(caller(), name, fields, revision=revision), name)
+    return _once(lambda by, revision: management().relocate(by, name, fields, revision=revision), name)
 
 
 _ACTIONS: dict[str | None, dict[str, Callable[[str], Response]]] = {
@@ -133,8 +134,8 @@ _ACTIONS: dict[str | None, dict[str, Callable[[str], Response]]] = {
 }
 
 
-def _once(act: Callable[[Management, int | None], Made], name: str) -> Response:
-    return idempotency.manage(management(), caller(), lambda known: [act(known, _expected(name))], _saved)
+def _once(act: Callable[[Caller, int | None], Made], name: str) -> Response:
+    return idempotency.manage(management(), caller(), lambda by: [act(by, _expected(name))], _saved)
 
 
 def _expected(name: str) -> int | None:

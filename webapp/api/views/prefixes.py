@@ -20,13 +20,13 @@ from ..preconditions import Preconditions
 def list_prefixes() -> Response:
     """List the records."""
     parameters.read()
-    return as_json({"prefixes": [record.as_dict() for record in management().prefixes(caller())]})
+    return as_json({"prefixes": [record.as_dict() for record in management().prefixes.list(caller())]})
 
 
 @blueprint.get("/prefixes/<path:_>")
 def show_prefix(_: str) -> Response:
     """Show the record of the prefix in the path."""
-    record = management().prefix(caller(), _prefix())
+    record = management().prefixes.get(caller(), _prefix())
     return preconditions.with_tag(as_json(record.as_dict()), prefix_etag(record))
 
 
@@ -44,7 +44,7 @@ def set_prefix(_: str) -> Response:
             raise Stale(prefix, "the record has another entity tag than the request expects")
         etag = recorded or NO_RECORD
     texts: dict[Field, str | None] = {field: body.get(field, "") for field in FIELDS}
-    record = management().set_prefix(
+    record = management().prefixes.set(
         caller(), prefix, texts, rule=rule["template"], redirect=rule.get("redirect", 302), etag=etag
     )
     status = 200 if recorded else 201
@@ -58,6 +58,6 @@ def _prefix() -> str:
 def _tag(prefix: str) -> str | None:
     """Return the entity tag of a record, or None without a record."""
     try:
-        return prefix_etag(management().prefix(caller(), prefix))
+        return prefix_etag(management().prefixes.get(caller(), prefix))
     except Missing:
         return None

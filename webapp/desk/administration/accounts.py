@@ -105,7 +105,8 @@ def _administrator(operation: str | None = None) -> Caller:
         return require_person() if operation else asking
     except (Forbidden, HTTPRefusal) as error:
         if operation:
-            management().refused(caller(), operation, None, error.code if isinstance(error, Forbidden) else error.kind)
+            code = error.code if isinstance(error, Forbidden) else error.kind
+            management().recorder.refused(caller(), operation, None, code)
         raise
 
 

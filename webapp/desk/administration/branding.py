@@ -81,7 +81,7 @@ class BrandingChange:
 @blueprint.get("/branding", endpoint="branding")
 def page() -> Response:
     """Show the form with the recorded values, and the earlier versions."""
-    versions = management().brandings(caller())
+    versions = management().branding.history(caller())
     return _page(versions, versions[0].branding if versions else NO_BRANDING)
 
 
@@ -90,11 +90,11 @@ def save() -> AnyResponse:
     """Save the branding of the form. An empty field deletes its value."""
     values, problems = _read()
     if problems:
-        return _page(management().brandings(caller()), values, problems)
+        return _page(management().branding.history(caller()), values, problems)
     try:
-        management().set_branding(caller(), Branding(**values), revision=_number("revision"))
+        management().branding.set(caller(), Branding(**values), revision=_number("revision"))
     except Stale:
-        return _page(management().brandings(caller()), values, is_stale=True)
+        return _page(management().branding.history(caller()), values, is_stale=True)
     messages.put("The branding is saved. The public pages show it after about a second.")
     return see_other("desk.branding")
 
@@ -105,7 +105,7 @@ def preview() -> AnyResponse:
     require_administrator(caller())
     values, problems = _read()
     if problems:
-        return _page(management().brandings(caller()), values, problems)
+        return _page(management().branding.history(caller()), values, problems)
     root, language = site().prefix or request.script_root, request.form.get("language", ENGLISH)
     shown = Presentation(
         language=language if language in LANGUAGES else ENGLISH, branding=Branding(**values), root=root
@@ -124,7 +124,7 @@ def restore() -> AnyResponse:
         require_administrator(caller())
         abort(HTTPStatus.NOT_FOUND)
     try:
-        management().set_branding(caller(), found.branding, revision=_number("revision"))
+        management().branding.set(caller(), found.branding, revision=_number("revision"))
     except Stale:
         return _page(versions, found.branding, is_stale=True)
     messages.put(f"The values of version {found.revision} are saved again.")

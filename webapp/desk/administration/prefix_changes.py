@@ -47,7 +47,7 @@ def save() -> AnyResponse:
     texts: dict[Field, str | None] = {field: values[field] for field in FIELDS}
     redirect = 307 if values["redirect"] == "307" else 302
     try:
-        saved = management().set_prefix(
+        saved = management().prefixes.set(
             caller(), values["prefix"], texts, rule=values["rule"], redirect=redirect, etag=etag
         )
     except Stale:
@@ -60,7 +60,7 @@ def save() -> AnyResponse:
 def remove() -> AnyResponse:
     """Remove the record of the form with its rule. The history stays."""
     prefix = _text("prefix")
-    management().remove_prefix(caller(), prefix, etag=request.form.get("etag", NO_RECORD))
+    management().prefixes.remove(caller(), prefix, etag=request.form.get("etag", NO_RECORD))
     messages.put("The record and its rule are removed. The names stay.")
     return see_other("desk.prefixes")
 

@@ -48,7 +48,7 @@ def record() -> str:
     events, rule_events = operations.bindings.prefixes.history(key), operations.bindings.rules.history(key)
     if not events and not rule_events:
         raise Missing("prefix-unknown", f"{key} has no record", identifier=key)
-    records = PrefixRecords(operations.prefixes(caller()))
+    records = PrefixRecords(operations.prefixes.list(caller()))
     found = records.get(key)
     inherited = {field: records.inherited(key, field) for field in INHERITED if not (found and field in found.texts)}
     return render_template(
@@ -67,7 +67,7 @@ def record() -> str:
 def _records_and_other_rules() -> tuple[list[PrefixRecord], list[Rule]]:
     """Return all records, and the rules of prefixes without a record."""
     operations = management()
-    records = operations.prefixes(caller())
+    records = operations.prefixes.list(caller())
     known = {record.prefix for record in records}
     return records, [rule for rule in operations.bindings.rules.list() if rule.prefix not in known]
 

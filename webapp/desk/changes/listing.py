@@ -212,7 +212,7 @@ def _operations(selection: EventSelection, below: int | None, limit: int) -> lis
     """Return operations that meet the selection, at most a page of them."""
     found: list[ChangeEntry] = []
     while len(found) < limit:
-        some = management().operations(caller(), before=below, limit=limit)
+        some = management().bulk.operations(caller(), before=below, limit=limit)
         for each in some:
             is_selected = (
                 (selection.actor is None or each.actor == selection.actor)

@@ -17,14 +17,14 @@ def preview_undo(number: int) -> str:
     """Show what the undo of an operation would change."""
     require_administrator(caller())
     skip = "skip" in request.args
-    return _page(number, management().undo(caller(), number, skip_changed=skip, dry_run=True), skip=skip)
+    return _page(number, management().bulk.undo(caller(), number, skip_changed=skip, dry_run=True), skip=skip)
 
 
 @blueprint.post("/changes/<int:number>/undo")
 def undo(number: int) -> AnyResponse | str:
     """Undo an operation, and show the page of the new operation."""
     skip = "skip" in request.form
-    result = management().undo(caller(), number, skip_changed=skip)
+    result = management().bulk.undo(caller(), number, skip_changed=skip)
     if result.refusals:
         return _page(number, result, skip=skip)
     if result.operation is None:

@@ -143,7 +143,7 @@ def delete() -> AnyResponse:
 def undo_last() -> AnyResponse:
     """Undo the last change of a name. An undo adds a change to the history."""
     name = requested_name(request.form)
-    result = management().undo_change(caller(), name, revision=_revision())
+    result = management().bulk.undo_change(caller(), name, revision=_revision())
     if result.written:
         messages.put("The last change is undone.")
     else:

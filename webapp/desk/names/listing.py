@@ -97,8 +97,8 @@ def export_names(form: str) -> Response:
 def export_everything(form: str) -> Response:
     """Return all names, rules, records and counters as a file. An import of it makes a copy of the database."""
     if form == "csv":
-        return exports.csv_lines("everything", management().export(caller(), "csv", delimiter=exports.separator()))
-    return exports.file("everything.jsonl", management().export(caller(), "jsonl"), "application/x-ndjson")
+        return exports.csv_lines("everything", management().bulk.export(caller(), "csv", delimiter=exports.separator()))
+    return exports.file("everything.jsonl", management().bulk.export(caller(), "jsonl"), "application/x-ndjson")
 
 
 def title_of(name: Binding) -> str:

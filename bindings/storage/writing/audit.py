@@ -1,0 +1,62 @@
+"""Write the audit: the requests that change something, with their actors.
+
+A row has the time, account, token, operation, name, outcome and address. It never has a secret. A row of the command
+has no account, but the name of the actor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from ....identifiers.text import display
+from ...names.actor import Actor
+from ...names.binding import rfc3339
+from ..tables.account_tables import audit
+from .inserts import Insert
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection, Dialect
+
+    from .transaction import Transaction
+
+_MAX_NAME = 4000
+
+
+def record_changes(transaction: Transaction, actor: Actor, when: datetime) -> None:
+    """Write a row for each change of a transaction, if its actor has an operation for the audit."""
+    rows: list[tuple[str | None, str]] = [(change.after.identifier, change.outcome) for change in transaction.written]
+    if transaction.operations.begun is not None:
+        rows.append((None, f"operation {transaction.operations.begun}"))
+    rows += transaction.noted.items()
+    record(transaction.connection, actor, rows, when)
+
+
+def record(connection: Connection, actor: Actor, outcomes: Iterable[tuple[str | None, str]], when: datetime) -> None:
+    """Write one row for each name and its outcome, in the transaction of ``connection``.
+
+    An outcome is that of a change, such as "bound", or the code of an error. ``when`` is the time in UTC.
+    """
+    if actor.operation is None:
+        return
+    time = rfc3339(when)
+    by = actor.name if actor.account is None else None
+    # The name can be any text of a refused request. PostgreSQL stores no NUL and no surrogate.
+    rows = [
+        (
+            *(name and display.escape(name[:_MAX_NAME]), outcome, time),
+            *(actor.account, actor.token, actor.operation, actor.address, by),
+        )
+        for name, outcome in outcomes
+    ]
+    # PostgreSQL answers each statement, so a statement for each row would take longer.
+    for statement, parameters in _insert(connection.dialect).of(rows):
+        connection.exec_driver_sql(statement, parameters)
+
+
+@lru_cache(maxsize=8)
+def _insert(dialect: Dialect) -> Insert:
+    columns = ("name", "outcome", "time", "account", "token", "operation", "address", "actor")
+    return Insert(dialect, [audit.c[column] for column in columns])
