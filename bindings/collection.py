@@ -473,7 +473,7 @@ class Bindings:
 
     def _finish(self, transaction: Transaction, actor: Actor) -> None:
         # A change can wait for another writer for seconds, and an import can take minutes.
-        actor.confirm()
+        actor.confirm(transaction)
         if actor.operation is not None:
             from .storage.writing import audit
 

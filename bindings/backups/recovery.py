@@ -23,6 +23,7 @@ from ..log.errors import LogError
 from ..log.tree.entries import LogEntry
 from ..log.tree.growing_tree import GrowingTree
 from ..log.tree.tiles import ENTRIES, WIDTH, Tile, entries_of, tile_at
+from ..names.actor import Actor
 from ..names.assignment import Change, next_revision, reserve
 from ..names.binding import Binding
 from ..names.errors import BindingError
@@ -68,7 +69,7 @@ def recover(
     settings: Sequence[Setting] = (),
     *,
     dry_run: bool = False,
-    actor: str | None = None,
+    actor: Actor | str | None = None,
 ) -> Recovered:
     """Reserve each name of ``newer`` that was public there and is not public here, so that it is not given again.
 
@@ -211,14 +212,16 @@ def _behind_names(bindings: Bindings) -> list[Setting]:
     return found
 
 
-def _advance(bindings: Bindings, settings: Sequence[Setting], *, dry_run: bool, actor: str | None) -> int:
+def _advance(bindings: Bindings, settings: Sequence[Setting], *, dry_run: bool, actor: Actor | str | None) -> int:
+    who = Actor.of(actor)
+
     def write(transaction: Transaction) -> int:
         now = bindings.now()
         if not dry_run:
-            return sum(record_row(row, transaction, now, actor) for row in settings)
+            return sum(record_row(row, transaction, now, who.name) for row in settings)
         return sum(_is_behind(transaction.setting(row.name), row) for row in settings)
 
-    return bindings.write(write)
+    return bindings.write(write, actor=who)
 
 
 def _is_behind(mine: str | None, row: Setting) -> bool:

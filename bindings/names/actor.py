@@ -66,8 +66,11 @@ class Actor:
         if change.action is not None and not self.may_change(change.after.identifier):
             raise BindingError("not-granted", identifier=change.after.identifier)
 
-    def confirm(self) -> None:
-        """Raise :class:`BindingError` if the actor lost its permission since the change began."""
+    def confirm(self, transaction: Any) -> None:
+        """Raise :class:`BindingError` if the actor lost its permission since the change began.
+
+        ``transaction`` is that of the change, at its end.
+        """
 
 
 NOBODY = Actor()

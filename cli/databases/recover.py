@@ -22,6 +22,7 @@ from .verify import opened
 
 if TYPE_CHECKING:
     from ...bindings.backups.recovery import LostName, Recovered
+    from ...bindings.names.actor import Actor
     from ...middleware import Bindings
     from ...webapp.tracing.client.allowed_addresses import Destinations
 
@@ -49,7 +50,7 @@ def recover_command(
     policy_file: str | None,
     vkey: str | None,
     destinations: Destinations,
-    actor: str,
+    actor: Actor,
     as_json: bool,
     database: str,
 ) -> int:

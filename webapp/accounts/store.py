@@ -91,14 +91,14 @@ class Accounts(AccountDatabase):
         """Return all accounts in the order of their names, also disabled ones."""
         return [found.account for found in rows.found(self.read(rows.ACCOUNTS))]
 
-    def current(self, name: str, token: int | None) -> Caller | None:
+    def current(self, name: str, token: int | None, connection: Connection | None = None) -> Caller | None:
         """Return the caller with an account, and with the number of its token or None, as they are now.
 
-        Return None if one of them is not valid any more.
+        Return None if one of them is not valid any more. ``connection`` is that of a transaction, which reads them.
         """
         if token is not None:
-            return self.tokens.caller_of_number(token)
-        account = self.get(name)
+            return self.tokens.caller_of_number(token, connection)
+        account = self.get(name, connection)
         return None if account is None or account.disabled else Caller(account=account)
 
     def grant(self, name: str, prefix: str, *, by: Caller | None = None) -> Account:

@@ -9,6 +9,8 @@ from ...bindings.names import validation
 from ...bindings.names.errors import BindingError
 
 if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
     from ...bindings.names.binding import Binding
     from ..accounts.model import Caller
     from ..accounts.store import Accounts
@@ -51,9 +53,12 @@ def require_administrator(caller: Caller | None) -> Caller:
     return known
 
 
-def require_unrevoked(accounts: Accounts, caller: Caller) -> None:
-    """Raise :class:`Forbidden` if the account, token, role or a prefix of a caller was revoked since it was read."""
-    now = accounts.current(caller.actor, caller.token and caller.token.number)
+def require_unrevoked(accounts: Accounts, caller: Caller, connection: Connection | None = None) -> None:
+    """Raise :class:`Forbidden` if the account, token, role or a prefix of a caller was revoked since it was read.
+
+    ``connection`` is that of a transaction, which then reads the account.
+    """
+    now = accounts.current(caller.actor, caller.token and caller.token.number, connection)
     if now and now.account.role == caller.account.role and {*caller.account.prefixes} <= {*now.account.prefixes}:
         return
     raise Forbidden("role-missing", "the account, its token, role or a prefix was revoked before the change ended")

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ...bindings.names.assignment import Change
     from ...bindings.names.binding import Binding
     from ...bindings.names.naming import Name
+    from ...bindings.storage.writing.transaction import Transaction
     from ...middleware import Bindings
     from ..accounts.model import Caller
     from ..accounts.store import Accounts
@@ -38,9 +39,9 @@ class AccountActor(Actor):
             require_granted(self.caller, change.after.identifier)
             require_same_owner(self.caller, before, change.after)
 
-    def confirm(self) -> None:
+    def confirm(self, transaction: Transaction) -> None:
         """Raise :class:`Forbidden` if a permission was revoked since the change began."""
-        require_unrevoked(self.accounts, self.caller)
+        require_unrevoked(self.accounts, self.caller, transaction.connection)
 
 
 class Recorder:

@@ -53,9 +53,9 @@ class AccountDatabase:
             return known
         return self._set_existence(bool(self.read(rows.ANY_ACCOUNT)))
 
-    def get(self, name: str) -> Account | None:
-        """Return an account, also a disabled one, or None."""
-        found = rows.found(self.read(rows.ACCOUNT_OF_NAME, name=read_name(name)))
+    def get(self, name: str, connection: Connection | None = None) -> Account | None:
+        """Return an account, also a disabled one, or None. ``connection`` is as for :meth:`read`."""
+        found = rows.found(self.read(rows.ACCOUNT_OF_NAME, connection, name=read_name(name)))
         return found[0].account if found else None
 
     def write(self, change: Callable[[Connection], T]) -> T:
@@ -74,8 +74,15 @@ class AccountDatabase:
         self._existence = known, time.monotonic() + FRESH_SECONDS
         return known
 
-    def read(self, query: SelectBase, **values: str | int) -> list[tuple[Any, ...]]:
-        """Return the rows of a query at this moment (:meth:`DatabaseStore.current_rows`); a file of text has none."""
+    def read(
+        self, query: SelectBase, connection: Connection | None = None, **values: str | int
+    ) -> list[tuple[Any, ...]]:
+        """Return the rows of a query at this moment (:meth:`DatabaseStore.current_rows`); a file of text has none.
+
+        ``connection`` is that of a transaction, which then reads them.
+        """
+        if connection is not None:
+            return [tuple(row) for row in connection.execute(query, values)]
         return [] if self.bindings.is_read_only else self._store().current_rows(query, **values)
 
     def _store(self) -> DatabaseStore:

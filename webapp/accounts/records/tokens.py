@@ -106,9 +106,9 @@ class Tokens:
             self.record_use(number, update(tables.tokens).where(tables.tokens.c.id == number).values(last_used=now))
         return found
 
-    def caller_of_number(self, number: int) -> Caller | None:
+    def caller_of_number(self, number: int, connection: Connection | None = None) -> Caller | None:
         """Return the caller of a token by its number, as :meth:`caller`, for what the token started before."""
-        return self._caller(rows.found(self._database.read(rows.OF_TOKEN_NUMBER, number=number)))
+        return self._caller(rows.found(self._database.read(rows.OF_TOKEN_NUMBER, connection, number=number)))
 
     def _caller(self, found: Sequence[rows.AccountRow]) -> Caller | None:
         """Return the caller of a found token if it is valid now."""
