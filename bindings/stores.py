@@ -116,11 +116,11 @@ class Store(Protocol):
     """
 
     @property
-    @property
     def recorded(self) -> RecordedNames | None:
         """The lookups for the warnings about new names; None for a store that is only read."""
         ...
 
+    @property
     def refusal(self) -> str | None:
         """Why the current version of a table file is not served. It is None if it is served, or for a database."""
         ...

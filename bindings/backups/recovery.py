@@ -202,8 +202,9 @@ def _behind_names(bindings: Bindings) -> list[Setting]:
         first = value
         while value < pattern.numbers:
             names = [pattern.name(number) for number in range(value, min(value + MAX_CHANGES, pattern.numbers))]
-            recorded = bindings.fetch(names)
-            run = next((place for place, name in enumerate(names) if name not in recorded), len(names))
+            # The name of a skipped number is None. Such a number counts as used.
+            recorded = bindings.fetch(name for name in names if name)
+            run = next((place for place, name in enumerate(names) if name and name not in recorded), len(names))
             value += run
             if run < len(names):
                 break

@@ -31,7 +31,7 @@ def test_a_site_without_a_policy_has_no_page_and_no_link_to_it(client):
     assert plain.get("/policy").status_code == 404
     assert "/policy" not in plain.get("/").text
     for answer in (plain.get("/api/policy?q=https://example.org/"), plain.post("/api/policy", data=b"x")):
-        assert (answer.status_code, answer.json["code"]) == (404, "no-policy")
+        assert (answer.status_code, answer.get_json()["code"]) == (404, "no-policy")
     assert "/policy" in client.get("/").text
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from werkzeug.datastructures import MultiDict
 
@@ -159,6 +159,7 @@ def read_place(form: MultiDict[str, str], binding: Binding) -> tuple[Fields, dic
     target = form.get("target", "").strip()
     if not target and kind != "described":
         problems["target"] = FieldProblem("The target is missing.", "a URL, or the response with the description")
+    texts: dict[str, Any] = {field.name: form.get(field.name, "").strip() or None for field in TEXTS}
     return (
         Fields(
             target=None if kind == "described" else target,
@@ -168,7 +169,7 @@ def read_place(form: MultiDict[str, str], binding: Binding) -> tuple[Fields, dic
             passthrough=_passthrough(form.get("passthrough")),
             scope="subtree" if "subtree" in form else "name",
             alternates=alternates,
-            **{field.name: form.get(field.name, "").strip() or None for field in TEXTS},
+            **texts,
         ),
         problems,
     )
