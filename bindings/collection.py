@@ -71,7 +71,7 @@ class Bindings:
     - ``prefixes``, ``rules``, ``branding``: the records of NAANs and shoulders, their redirect rules, and the branding
       of the public pages, each with its methods.
     - ``source``: what a resolver reads.
-    - ``kind``: "database", "file" (a served table file) or "snapshot".
+    - ``kind``: "database", "file" (a served table file) or "snapshot". Only a database can be changed and has accounts.
 
     The argument ``actor`` of a change is the person or program that makes it: a text for the history, or an
     :class:`.Actor`, whose changes are also in the audit.
@@ -93,16 +93,6 @@ class Bindings:
         self._clock = clock
         self._rule_cache = RuleCache(lambda: opening.store)
         self.source = StoredSource(opening, self._rule_cache, is_local=is_local)
-
-    @property
-    def is_read_only(self) -> bool:
-        """Whether the store is a file that is only read: a table file or a snapshot. It has no accounts."""
-        return self.kind != "database"
-
-    @property
-    def is_closed(self) -> bool:
-        """Whether :meth:`close` was called."""
-        return self._opening.is_closed
 
     @property
     def prefixes(self) -> Prefixes:

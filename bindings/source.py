@@ -83,6 +83,11 @@ class StoredSource:
         return self._opening.failure
 
     @property
+    def is_closed(self) -> bool:
+        """Whether :meth:`.Bindings.close` was called."""
+        return self._opening.is_closed
+
+    @property
     def refusal(self) -> str | None:
         """Why the current version of a table file is not served, in printable ASCII.
 

@@ -237,7 +237,7 @@ def _resolver(given: str | Resolver) -> Resolver:
 def _accounts(bindings: Bindings | None) -> Accounts | None:
     from ..middleware import Bindings
 
-    if not isinstance(bindings, Bindings) or bindings.is_read_only:
+    if not isinstance(bindings, Bindings) or bindings.kind != "database":
         return None
     # SQLAlchemy takes long to load, and only a database needs it.
     from .accounts.store import Accounts

@@ -33,7 +33,7 @@ def compare(bindings: Bindings, other: Bindings) -> Iterator[StoreFinding]:
     with bindings.store.snapshot() as here, other.store.snapshot() as there:
         yield from _counters(here, there)
         yield from _records(here, there)
-        yield from _names(here, there, has_history=not (bindings.is_read_only or other.is_read_only))
+        yield from _names(here, there, has_history=bindings.kind == other.kind == "database")
 
 
 def _names(here: Snapshot, there: Snapshot, *, has_history: bool) -> Iterator[StoreFinding]:

@@ -36,7 +36,7 @@ def lines(
         yield from sheet.field("Prefix", f"{address}, not reachable from other machines; set --prefix")
     # Without a link to the inspector, the front server may send only names to this address.
     pages = address if inspector is None else public if inspector.startswith("/") else inspector.rstrip("/")
-    if not bindings.is_read_only:
+    if bindings.kind == "database":
         advice = "; to sign in, add an account: ararat account add" if _has_no_account(bindings) else ""
         yield from sheet.field("Desk", f"{identifier(pages)}/desk{advice}")
         yield from sheet.field("JSON API", f"{identifier(pages)}/api/v1")
@@ -47,7 +47,7 @@ def lines(
     if options["log"]:
         yield from sheet.field("Log", identifier(f"{public}{options['log']}"))
     note = " (temporary; use --database to keep bindings)" if is_demo else ""
-    if bindings.is_read_only:
+    if bindings.kind != "database":
         note = " (read again when it changes, never written)"
     yield from sheet.field("Bindings", f"{bindings.where}{note}")
     yield from sheet.field("Names", _names(bindings))

@@ -275,7 +275,7 @@ def _rounds(days: float | None, bindings: Bindings, prefix: str, known: Destinat
     if days is None:
         yield
         return
-    if bindings.is_read_only:
+    if bindings.kind != "database":
         raise click.UsageError("--rounds needs a database, because a file has no place for the results")
     from ...webapp.links.rounds import Round, run_continuously
 

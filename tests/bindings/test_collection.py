@@ -457,3 +457,7 @@ def test_a_snapshot_counts_the_live_names_that_the_site_serves(bindings: Binding
         for each in (bindings, of_file):
             with each.store.snapshot() as snapshot:
                 assert snapshot.served() == (2, "ark:12345/a")
+
+
+def test_bindings_have_few_public_names(bindings: Bindings) -> None:
+    assert len([name for name in dir(bindings) if not name.startswith("_")]) <= 30

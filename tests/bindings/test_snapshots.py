@@ -73,7 +73,7 @@ def test_a_resolver_answers_from_a_snapshot_as_from_its_source(bindings: Binding
         assert {answer[0] for answer in expected.values()} >= {200, 302, 303, 307, 404, 410}
         assert answers(copy) == expected
         assert list(copy.list_names().names) == list(bindings.list_names().names)
-        assert (copy.count(), copy.source.is_local, copy.is_read_only) == (bindings.count(), True, True)
+        assert (copy.count(), copy.source.is_local, copy.kind) == (bindings.count(), True, "snapshot")
 
 
 def test_a_snapshot_has_the_places_of_names_in_the_log(open_store: Callable[..., Bindings], tmp_path: Path) -> None:

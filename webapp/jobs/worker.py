@@ -88,7 +88,7 @@ class Worker:
                         self._thread = None
                         return
             except BindingsUnavailable as error:
-                if self._jobs.accounts.bindings.is_closed:
+                if self._jobs.accounts.bindings.source.is_closed:
                     return
                 if not is_away:
                     _log.warning("the jobs cannot be read: %s", error)
@@ -100,7 +100,7 @@ class Worker:
     def _delete_old_copies(self) -> None:
         """Delete old replies and uploads about once an hour, because possibly no further request does."""
         accounts, minutes = self._jobs.accounts, 0
-        while not accounts.bindings.is_closed:
+        while not accounts.bindings.source.is_closed:
             if minutes % _CLEANING_MINUTES == 0:
                 try:
                     delete_old_copies(accounts)

@@ -253,7 +253,7 @@ class Unwritten:
                 self._end()
 
     def _write_all(self) -> None:
-        while not self._accounts.bindings.is_closed:
+        while not self._accounts.bindings.source.is_closed:
             with self.lock:
                 if not (self._failures or self._forgotten or self._further):
                     self._end()

@@ -83,7 +83,7 @@ class AccountDatabase:
         """
         if connection is not None:
             return [tuple(row) for row in connection.execute(query, values)]
-        return [] if self.bindings.is_read_only else self._store().current_rows(query, **values)
+        return [] if self.bindings.kind != "database" else self._store().current_rows(query, **values)
 
     def _store(self) -> DatabaseStore:
         store = self.bindings.store
