@@ -15,7 +15,7 @@ from ..output import Sheet
 _WIDTH = 9
 
 
-@click.command("digest", short_help="Report what a person must act on: backup, disk, links, log, tokens.")
+@click.command("digest", short_help="Report what a person must act on, such as broken links.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @database_option
 def digest_command(as_json: bool, database: str) -> int:

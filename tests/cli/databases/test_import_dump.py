@@ -52,11 +52,11 @@ def test_values_that_are_not_imported_are_listed_with_reason_and_remedy(
     result = ararat("import", "--from", "ezid", "--report", report, tmp_path / "names.txt")
     assert result.exit_code == 0
     assert "Names of other systems or of tests, not imported: 1." in unwrapped(result.stdout)
-    assert f"Values not imported, or changed: 3; see {report}." in unwrapped(result.stdout)
-    assert "_export: a public name cannot be hidden" in unwrapped(result.stderr)
+    assert f"Values not imported, or changed: 2; see {report}." in unwrapped(result.stdout)
+    assert "_updated: soon is not a time" in unwrapped(result.stderr)
+    assert json.loads(ararat("show", "--json", "ark:12345/x52").stdout)["listed"] is False
     found = rows(report)
     assert [(row["line"], row["identifier"], row["element"], row["result"]) for row in found] == [
-        ("6", "ark:/12345/x52", "_export", "omitted"),
         ("6", "ark:/12345/x52", "_updated", "omitted"),
         ("11", "doi:10.5072/FK2X", "identifier", "omitted"),
     ]
@@ -90,7 +90,7 @@ def test_the_result_is_available_as_json(ararat: Callable[..., Result]) -> None:
     result = json.loads(ararat("import", "--from", "ezid", "--json", "-", input=given).stdout)
     assert result["added"] == 2
     dump = result["dump"]
-    assert (dump["source"], dump["states"], dump["skipped"], dump["omissions"]) == ("ezid", {"public": 2}, 1, 3)
+    assert (dump["source"], dump["states"], dump["skipped"], dump["omissions"]) == ("ezid", {"public": 2}, 1, 2)
     assert dump["given"] == dump["result"]
     assert dump["omitted"][0]["remedy"]
 

@@ -140,7 +140,7 @@ def test_the_batches_before_a_refused_one_are_kept_in_a_new_database(ararat: Cal
 
 
 def test_batches_are_kept_and_reported(ararat: Callable[..., Result]) -> None:
-    lines = "".join(f"ark:12345/x{number},/1\n" for number in range(5))
+    lines = "".join(f"ark:12345/x{number},/{number}\n" for number in range(5))
     result = ararat("import", "--batch", "2", "-", given=f"identifier,target\n{lines}ark:99999/x,/1\n")
     assert result.exit_code == 1
     assert result.stdout == (
@@ -230,8 +230,8 @@ def test_import_lists_all_unknown_and_all_known_columns(ararat: Callable[..., Re
 
 
 def test_warnings_are_printed_in_a_dry_run_too(ararat: Callable[..., Result]) -> None:
-    many = "".join(f"ark:12345/x{number},/1\n" for number in range(150))
-    table = f"identifier,target\n{many}ark:12345/inv\u20131,/1\n"
+    many = "".join(f"ark:12345/x{number},/{number}\n" for number in range(150))
+    table = f"identifier,target\n{many}ark:12345/inv\u20131,/inv\n"
     result = ararat("import", "--dry-run", "-", given=table)
     assert "ark:12345/inv\u20131" in result.stderr
     assert "U+2013 EN DASH" in unwrapped(result.stderr)
@@ -309,13 +309,13 @@ def test_import_counts_and_lists_every_change(bound: Callable[..., Result]) -> N
         bound("bind", f"ark:12345/{name}", "/1", "--metadata", "what=Old")
     table = (
         "identifier,target,resource,what\n"
-        "ark:12345/new1,/1,,\nark:12345/new2,/1,,\nark:12345/a,,,New\nark:12345/b,,R1,\n"
+        "ark:12345/new1,/11,,\nark:12345/new2,/12,,\nark:12345/a,,,New\nark:12345/b,,R1,\n"
         "ark:12345/doc,/2,report 7,\nark:12345/c,,,Old\n"
     )
     result = bound("import", "--dry-run", "-", given=table)
     assert result.stdout.splitlines() == [
-        "bound     line 2    ark:12345/new1 -> /1",
-        "bound     line 3    ark:12345/new2 -> /1",
+        "bound     line 2    ark:12345/new1 -> /11",
+        "bound     line 3    ark:12345/new2 -> /12",
         "updated   line 4    ark:12345/a -> /1",
         "                    what: New (was Old)",
         "claimed   line 5    ark:12345/b -> /1",
@@ -364,7 +364,7 @@ def test_a_copied_database_mints_no_name_twice(ararat: Callable[..., Result], tm
 
 
 def test_an_unregistered_naan_causes_a_warning_unless_declared(ararat: Callable[..., Result], tmp_path: Path) -> None:
-    (tmp_path / "names.csv").write_text("identifier,target\nark:54321/a,/1\nark:54321/b,/1\nark:12148/c,/1\n")
+    (tmp_path / "names.csv").write_text("identifier,target\nark:54321/a,/1\nark:54321/b,/2\nark:12148/c,/3\n")
     for arguments in (["bind", "ark:54321/x", "/x"], ["import", str(tmp_path / "names.csv")]):
         result = ararat(*arguments)
         assert result.exit_code == 0

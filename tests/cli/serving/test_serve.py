@@ -36,7 +36,7 @@ ARARAT = Path(sys.executable).with_name("ararat")
 def ararat(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
     """ararat(*arguments) runs the command in this process until the server would start."""
 
-    def begin(*_: object) -> None:
+    def begin(*_: object, **_options: object) -> None:
         pytest.fail("it began to serve")
 
     def run(*arguments: str) -> Result:
@@ -64,7 +64,7 @@ def test_serve_prints_its_address_and_its_bindings(ararat_server: Any) -> None:
 def test_serve_warns_if_other_machines_reach_it_without_a_prefix(
     ararat: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(serve, "run", lambda app, listener, ready: ready())
+    monkeypatch.setattr(serve, "run", lambda app, listener, ready, **_: ready())
     everywhere = ("serve", "--port", "0", "--host", "0.0.0.0")  # noqa: S104 - nothing is served
     assert "not reachable from other machines; set --prefix" in " ".join(ararat(*everywhere).stdout.split())
     assert "--prefix" not in ararat(*everywhere, "--prefix", "https://ids.example").stdout
@@ -106,7 +106,7 @@ def test_serve_accepts_a_file_with_any_name(
     (tmp_path / "names.txt").write_text("identifier,target\nark:12345/doc,https://example.org/doc\n")
     locations: list[str | None] = []
 
-    def run(app: Any, listener: socket.socket, ready: Callable[[], None]) -> None:
+    def run(app: Any, listener: socket.socket, ready: Callable[[], None], **_: object) -> None:
         locations.append(Client(app).get("/ark:12345/doc").location)
         ready()
 
@@ -122,7 +122,7 @@ def test_the_access_log_has_a_line_for_each_requested_identifier(
 ) -> None:
     (tmp_path / "names.csv").write_text("identifier,target\nark:12345/doc,https://example.org/doc\n")
 
-    def run(app: Any, listener: socket.socket, ready: Callable[[], None]) -> None:
+    def run(app: Any, listener: socket.socket, ready: Callable[[], None], **_: object) -> None:
         for path in ("/ark:/12345/d-oc", "/healthz", "/ark:12345/nope"):
             Client(app).get(path)
 
@@ -240,7 +240,7 @@ def composed(ararat: Callable[..., Result], monkeypatch: pytest.MonkeyPatch) -> 
 
     def start(ask: Callable[[Client], Any], *options: str) -> Any:
         answers: list[Any] = []
-        monkeypatch.setattr(serve, "run", lambda app, listener, ready: answers.append(ask(Client(app))))
+        monkeypatch.setattr(serve, "run", lambda app, listener, ready, **_: answers.append(ask(Client(app))))
         result = ararat("serve", "--port", "0", *options)
         assert result.exit_code == 0, result.stderr
         return answers[0]
@@ -501,7 +501,7 @@ def banner(ararat: Callable[..., Result], monkeypatch: pytest.MonkeyPatch) -> Ca
     """banner(*options) returns the lines that `ararat serve` prints when it is ready, with single spaces."""
 
     def printed(*options: str) -> str:
-        monkeypatch.setattr(serve, "run", lambda app, listener, ready: ready())
+        monkeypatch.setattr(serve, "run", lambda app, listener, ready, **_: ready())
         result = ararat("serve", "--port", "0", *options)
         assert result.exit_code == 0, result.stderr
         return " ".join(result.stdout.split())
