@@ -492,5 +492,8 @@ def serve_ararat(
 
 @pytest.fixture(scope="session")
 def ararat_server(serve_ararat: Callable[..., Server]) -> Server:
-    """One `ararat serve` with the demo, which sends no requests to other hosts. Tests that only read share it."""
-    return serve_ararat("--no-trace-elsewhere")
+    """One `ararat serve` with the demo and a policy, which sends no requests to other hosts.
+
+    Tests that only read share it.
+    """
+    return serve_ararat("--no-trace-elsewhere", "--policy", "17beta")

@@ -220,7 +220,7 @@ if __name__ == "__main__":
             started.close()
         sys.exit()
     PICTURES.mkdir(exist_ok=True)
-    with served() as at_origin, sync_playwright() as playwright:
+    with served("--policy", "17beta") as at_origin, sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=find_browser(playwright), args=flags())
         wanted = tuple(each for each in sys.argv[1:] if not each.startswith("--")) or ("",)
         for taken in take(started, at_origin, wanted):

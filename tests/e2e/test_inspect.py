@@ -85,7 +85,7 @@ def test_paste_a_paragraph_with_several_identifiers(page, inspect):
 
 def test_a_problem_is_shown_at_its_position(inspect):
     answer = inspect("ark:12345/x!y")
-    expect(answer.locator(".verdict")).to_contain_text("Not a valid ARK")
+    expect(answer.locator(".verdict")).to_contain_text("ARK outside the specification")
     expect(answer.locator(".given mark")).to_have_text("!")
 
 

@@ -9,8 +9,8 @@ from playwright.sync_api import expect
 
 STICKY_SITE = """
 import threading
-from types import SimpleNamespace
 
+from ararat.bindings.names.binding import Binding
 from ararat.webapp import create_app
 
 HERE = "http://ids.example.org"
@@ -19,8 +19,7 @@ LET_GO = threading.Event()
 
 class Names:
     def fetch(self, keys):
-        live = SimpleNamespace(kind="located", status="live", is_reserved=False, is_withdrawn=False)
-        return dict.fromkeys(keys, live)
+        return dict.fromkeys(keys, Binding(kind="located", status="live"))
 
 
 def site(environ, start_response):

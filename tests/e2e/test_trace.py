@@ -22,8 +22,8 @@ document.addEventListener("DOMContentLoaded", () => new MutationObserver((change
 
 SLOW_SITE = """
 import threading
-from types import SimpleNamespace
 
+from ararat.bindings.names.binding import Binding
 from ararat.webapp import create_app
 
 HERE = "http://ids.example.org"
@@ -32,8 +32,7 @@ LET_GO = threading.Event()
 
 class Names:
     def fetch(self, keys):
-        live = SimpleNamespace(kind="located", status="live", is_reserved=False, is_withdrawn=False)
-        return dict.fromkeys(keys, live)
+        return dict.fromkeys(keys, Binding(kind="located", status="live"))
 
 
 def site(environ, start_response):

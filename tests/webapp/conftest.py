@@ -9,7 +9,6 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -20,7 +19,7 @@ from jinja2.bccache import Bucket
 from werkzeug.routing import Rule
 from werkzeug.routing.converters import DEFAULT_CONVERTERS
 
-from ararat.bindings.names.binding import NameCount
+from ararat.bindings.names.binding import Binding, NameCount
 from ararat.middleware import BindingsUnavailable
 from ararat.webapp import create_app
 
@@ -184,24 +183,19 @@ def read_page() -> Callable[[str], Element]:
 class Bound:
     """Bindings of a few names by kind or "withdrawn". They record each lookup."""
 
-    is_file = False
+    kind = "database"
 
     def __init__(self, kinds: dict[str, str], *, reachable: bool = True) -> None:
         self.kinds = kinds
         self.reachable = reachable
         self.asked: list[list[str]] = []
 
-    def fetch(self, keys: Iterable[str]) -> dict[str, SimpleNamespace]:
+    def fetch(self, keys: Iterable[str]) -> dict[str, Binding]:
         self.asked.append(list(keys))
         if not self.reachable:
             raise BindingsUnavailable("closed for the night")
         return {
-            key: SimpleNamespace(
-                kind="located" if kind == "withdrawn" else kind,
-                status=_status(kind),
-                is_reserved=False,
-                is_withdrawn=kind == "withdrawn",
-            )
+            key: Binding(kind="located" if kind == "withdrawn" else kind, status=_status(kind))
             for key, kind in self.kinds.items()
             if key in self.asked[-1]
         }

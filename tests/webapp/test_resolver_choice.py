@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -39,7 +40,7 @@ def others(monkeypatch) -> list[str]:
             return HopResponse(302, "Found", (("Location", f"{OTHER}/page"),))
         return HopResponse(200, "OK", (("Cache-Control", "no-store"),))
 
-    monkeypatch.setattr(trace_requests, "GuardedClient", lambda **settings: fetch)
+    monkeypatch.setattr(trace_requests, "GuardedClient", SimpleNamespace(to=lambda destinations, **settings: fetch))
     return asked
 
 

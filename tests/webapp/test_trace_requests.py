@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
+from types import SimpleNamespace
 
 import pytest
 
@@ -144,7 +145,7 @@ def others(monkeypatch):
     """The requests to other hosts in order. Every host ends the trace."""
     asked = []
 
-    def guarded(*, before_connect, **_):
+    def guarded(destinations, *, before_connect, **_):
         def fetch(method, url, deadline):
             before_connect(url.split("/")[2], [])
             asked.append(url)
@@ -152,7 +153,7 @@ def others(monkeypatch):
 
         return fetch
 
-    monkeypatch.setattr(trace_requests, "GuardedClient", guarded)
+    monkeypatch.setattr(trace_requests, "GuardedClient", SimpleNamespace(to=guarded))
     return asked
 
 

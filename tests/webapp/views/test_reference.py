@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from ararat.bindings.names.error_codes import ERROR_CODES
 from ararat.bindings.open import open_file
 from ararat.identifiers import PROBLEMS, registries
 from ararat.identifiers.registries.tables import NAANS, NAMESPACES, SCHEMES
@@ -72,7 +73,7 @@ def test_the_page_of_the_api_shows_no_markup_of_its_description(client):
 
 def test_every_problem_code_has_an_anchor_and_an_example(page):
     shown = page("/problems")
-    assert {section.attributes["id"] for section in shown.all("section")} == set(PROBLEMS)
+    assert {section.attributes["id"] for section in shown.all("section")} == {*PROBLEMS, *ERROR_CODES}
     linked = {link.attributes["href"] for link in shown.all("a")}
     assert {f"#{code}" for code in PROBLEMS} <= linked
     card = page("/", q="ark:12345/x!")

@@ -141,7 +141,8 @@ def test_hostile_hosts_reach_no_listener_on_any_channel_of_the_page(listen, monk
     server = listen(does.silent)
     # Every name is at loopback, and the port is allowed.
     monkeypatch.setattr(http_client.LOOKUPS, "_resolve", lambda host: ["127.0.0.1", "::1"])
-    monkeypatch.setattr(trace_requests, "GuardedClient", functools.partial(GuardedClient, ports=(80, 443, server.port)))
+    allowed = functools.partial(GuardedClient.to, ports=(80, 443, server.port))
+    monkeypatch.setattr(trace_requests, "GuardedClient", SimpleNamespace(to=allowed))
     client = create_app().test_client()
     for host, *_ in table("ssrf-hosts.txt"):
         resolver = f"http://{host}:{server.port}"
