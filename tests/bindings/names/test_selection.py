@@ -257,7 +257,7 @@ PLANS: dict[str, tuple[dict[str, Any], str]] = {
     "reserved": ({"state": "reserved"}, "bindings_not_live"),
     "target": ({"target": "https://old.example/"}, "bindings_target"),
     "host": ({"target": "old.example"}, "bindings_target"),
-    "changed": ({"changed_since": START}, "bindings_changed"),
+    "changed": ({"changed_since": START}, "bindings_recorded"),
     "created": ({"created_since": START}, "bindings_created"),
 }
 
@@ -274,11 +274,11 @@ def test_a_page_is_read_from_an_index_without_sorting(
     assert isinstance(store, DatabaseStore)
     is_sqlite = bindings.where.startswith("sqlite")
     with bindings.store.transaction() as transaction:
-        rows = [(f"ark:12345/{number:05}",) * 4 for number in range(3000)]
+        rows = [(f"ark:12345/{number:05}",) * 5 for number in range(3000)]
         insert = (
             "INSERT INTO bindings "
-            "(key, kind, target, status, redirect, listed, passthrough, scope, changed, created, revision) "
-            "SELECT {0}, 'located', 'https://old.example/' || {0}, 'live', 302, 'yes', 'no', 'name', {0}, {0}, 1"
+            "(key, kind, target, status, redirect, listed, passthrough, scope, changed, created, recorded, revision) "
+            "SELECT {0}, 'located', 'https://old.example/' || {0}, 'live', 302, 'yes', 'no', 'name', {0}, {0}, {0}, 1"
         ).format("?" if is_sqlite else "%s::text")
         transaction.connection.exec_driver_sql(insert, rows)
     selection = select(**conditions)
@@ -302,7 +302,7 @@ def test_a_page_is_read_from_an_index_without_sorting(
     [
         ({"prefix": "ark:12345/"}, ("ark:12345/00010",), "bindings.key"),
         ({"target": "https://old.example/"}, ("https://old.example/5", "ark:12345/00010"), "target"),
-        ({"changed_since": START}, ("2027-01-01T00:00:00.000000Z", "ark:12345/00010"), "bindings.changed"),
+        ({"changed_since": START}, ("2027-01-01T00:00:00.000000Z", "ark:12345/00010"), "bindings.recorded"),
         ({"created_since": START}, ("2027-01-01T00:00:00.000000Z", "ark:12345/00010"), "bindings.created"),
     ],
 )
@@ -366,9 +366,9 @@ def test_a_page_by_changes_is_a_range_of_the_index(bindings: Bindings, newest_fi
     with store.transaction() as transaction:
         insert = (
             "INSERT INTO bindings "
-            "(key, kind, status, redirect, listed, passthrough, scope, changed, created, revision) "
+            "(key, kind, status, redirect, listed, passthrough, scope, changed, created, recorded, revision) "
             f"SELECT {'?' if is_sqlite else '%s::text'}, 'described', 'live', 302, 'yes', 'no', 'name', "
-            f"'{time}', '{time}', 1"
+            f"'{time}', '{time}', '{time}', 1"
         )
         transaction.connection.exec_driver_sql(insert, [(f"ark:12345/{number:05}",) for number in range(3000)])
         transaction.connection.exec_driver_sql("ANALYZE bindings")
@@ -380,7 +380,7 @@ def test_a_page_by_changes_is_a_range_of_the_index(bindings: Bindings, newest_fi
     after = listing.cursor(time, "ark:12345/01500")
     [(statement, parameters)] = statements(store, selection, after, 100)
     plan = rows_of(bindings, f"{'EXPLAIN QUERY PLAN' if is_sqlite else 'EXPLAIN'} {statement}", parameters)
-    assert "bindings_changed" in plan
+    assert "bindings_recorded" in plan
     assert "TEMP B-TREE" not in plan
     assert "Sort" not in plan
     bound = f"{'<' if newest_first else '>'}(?,?)" if is_sqlite else f"{'<' if newest_first else '>'} ROW("
@@ -394,7 +394,7 @@ def test_changes_below_a_prefix_are_not_sorted(tmp_path: Path) -> None:
         assert isinstance(store, DatabaseStore)
         [(statement, parameters)] = statements(store, replace(PUBLIC, prefix="ark:12345/"), None, 100)
         plan = rows_of(bindings, f"EXPLAIN QUERY PLAN {statement}", parameters)
-    assert "bindings_changed" in plan
+    assert "bindings_recorded" in plan
     assert "TEMP B-TREE" not in plan
 
 
