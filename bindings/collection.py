@@ -493,7 +493,7 @@ class Bindings:
         wanted = changes.change_recorded(identifier, lambda existing, now: [decide(existing, now)], revision)
         return self._change(wanted, actor)
 
-    def _change(self, wanted: NameChange, actor: str | None) -> Outcome:
+    def _change(self, wanted: NameChange, actor: Actor | str | None) -> Outcome:
         return self.change([wanted], actor=actor)[0].outcome
 
 

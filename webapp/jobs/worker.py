@@ -35,7 +35,7 @@ def delete_old_copies(accounts: Accounts) -> None:
     Raises BindingsUnavailable and ReadOnlyBindings.
     """
     now = accounts.bindings.now()
-    if accounts.read(kept_copies.OLD, **kept_copies.limits(now)):
+    if accounts.read(kept_copies.OLD, None, **kept_copies.limits(now)):
         accounts.write(lambda connection: kept_copies.delete_old(connection, now))
 
 

@@ -46,7 +46,9 @@ class AttemptTables(Protocol):
     bindings: Bindings
     unwritten: Unwritten
 
-    def read(self, query: SelectBase, **values: str | int) -> list[tuple[Any, ...]]:
+    def read(
+        self, query: SelectBase, connection: Connection | None = None, **values: str | int
+    ) -> list[tuple[Any, ...]]:
         """Return the rows of a query at this moment."""
         ...
 

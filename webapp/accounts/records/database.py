@@ -10,9 +10,9 @@ import time
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from sqlalchemy import Connection, SelectBase, select, update
+from sqlalchemy import Connection, Executable, SelectBase, select, update
 
 from ....bindings import changes
 from ....bindings.names import validation
@@ -82,7 +82,7 @@ class AccountDatabase:
         ``connection`` is that of a transaction, which then reads them.
         """
         if connection is not None:
-            return [tuple(row) for row in connection.execute(query, values)]
+            return [tuple(row) for row in connection.execute(cast("Executable", query), values)]
         return [] if self.bindings.kind != "database" else self._store().current_rows(query, **values)
 
     def _store(self) -> DatabaseStore:
