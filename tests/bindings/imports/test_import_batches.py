@@ -153,8 +153,8 @@ def test_a_rolled_back_batch_has_no_lines_in_the_summary(bindings: Bindings) -> 
         bindings,
         "identifier,target",
         "ark:12345/a\u2013,/1",
-        "ark:12345/b,/1",
-        "ark:12345/c\u2013,/1",
+        "ark:12345/b,/2",
+        "ark:12345/c\u2013,/3",
         "ark:99999/d,/1",
         batch=2,
     )

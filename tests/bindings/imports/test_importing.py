@@ -42,7 +42,7 @@ def test_every_column_is_imported(bindings: Bindings) -> None:
     elements = "Noah,The Ark,2020,Ararat,(:unkn),lifetime,subinfinite,fixed,2020-10-04,https://example.org/policy"
     origin = "ark:/12345/do-c,2001-02-03,2002-02-03T04:05:06+01:00"
     start = f"ark:/12345/d-oc,https://example.org/1,related,R1,live,yes,name,{elements}"
-    summary = run(bindings, header, f"{start},307,no,,,{origin},/en,/de,An Ark")
+    summary = run(bindings, header, f"{start},307,no,,,{origin},,/en,/de,An Ark")
     assert (summary.lines, summary.added, summary.written, summary.refused) == (1, 1, True, [])
     found = bindings.lookup("ark:12345/doc")
     assert found is not None
@@ -62,6 +62,10 @@ def test_every_column_is_imported(bindings: Bindings) -> None:
         "2002-02-03T03:05:06.000000Z",
     )
     assert [event.when for event in bindings.history("ark:12345/doc")] == [found.changed]
+    assert run(bindings, "identifier,status,once_public", "ark:12345/hidden,reserved,yes").reserved == 1
+    hidden = bindings.lookup("ark:12345/hidden")
+    assert hidden is not None
+    assert hidden.is_hidden
 
 
 def test_columns_can_have_any_order_and_most_are_optional(bindings: Bindings) -> None:

@@ -242,8 +242,8 @@ def test_every_refused_line_is_reported_with_its_cells(bindings: Bindings) -> No
     ("row", "message"),
     [
         pytest.param(
-            f"/1,{'x' * 4001}",
-            "the metadata element what has 4,001 characters; at most 4,000 are allowed",
+            f"/1,{'x' * 65_537}",
+            "the metadata element what has 65,537 characters; at most 65,536 are allowed",
             id="a title",
         ),
         pytest.param(
