@@ -88,7 +88,9 @@ def _find(octets: bytes) -> _Place | None:
         nonlocal depth, start
         if depth == 2 and start >= 0:
             stop = parser.CurrentByteIndex
-            if octets[stop : stop + 2] == b"</":
+            # After an empty-element tag, the position is that of the next tag, which can be the end of the root.
+            tag = _TAG.match(octets, start)
+            if tag is None or not tag[0].endswith(b"/>"):
                 stop = octets.index(b">", stop) + 1
             found.append(_Place(start, stop, _tag(octets, start), kind, "".join(texts), line))
             start = -1
