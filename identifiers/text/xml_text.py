@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NoReturn
-from xml.sax.saxutils import escape, quoteattr
 
 if TYPE_CHECKING:
     from xml.parsers.expat import XMLParserType
@@ -33,6 +32,8 @@ def content(text: str) -> str:
     >>> content("R&D\r\n\x00")
     'R&amp;D&#13;\n\ufffd'
     """
+    from xml.sax.saxutils import escape  # it loads urllib.request and ssl
+
     return escape(valid(text), {"\r": "&#13;"})
 
 
@@ -42,6 +43,8 @@ def attribute(text: str) -> str:
     >>> attribute('the "Ark"')
     '\\'the "Ark"\\''
     """
+    from xml.sax.saxutils import quoteattr  # it loads urllib.request and ssl
+
     return quoteattr(valid(text))
 
 
