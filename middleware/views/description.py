@@ -20,6 +20,7 @@ from ...bindings.names.errors import BindingError
 from ...bindings.names.metadata import datacite_and_schema_checks, metadata
 from ...bindings.names.prefixes.prefixes import Inherited
 from ...bindings.names.targets import location
+from ...identifiers.text import display
 from . import messages, templates
 from .formats import erc
 from .formats.reference import Reference, reference
@@ -78,7 +79,10 @@ class Description(Formatted):
 
     @property
     def citation_elements(self) -> list[tuple[str, str]]:
-        """The names and contents of the elements ``meta`` that reference managers read. A withdrawn name has none."""
+        """The names and contents of the elements ``meta`` that reference managers read. A withdrawn name has none.
+
+        A content is one line, and hidden characters are escaped, as everywhere on the page.
+        """
         known = self.reference
         if not known.title or not self.binding.is_live:
             return []
@@ -89,7 +93,8 @@ class Description(Formatted):
             "citation_language": known.language,
             "citation_public_url": self.address,
         }
-        return [*found, *((name, text) for name, text in others.items() if text)]
+        found += [(name, text) for name, text in others.items() if text]
+        return [(name, display.visible(" ".join(text.split()))) for name, text in found]
 
     @property
     def has_statement(self) -> bool:

@@ -236,7 +236,8 @@ def test_the_fields_of_a_long_name_are_bounded(client, inflection, accept):
 def test_hostile_metadata_makes_no_link(held, binding):
     hostile = (
         "https://example.org/>; rel=evil",
-        "https://a\r\nX: y",
+        "https://a\x0bX: y",
+        "https://a\x00",
         "javascript:alert(1)",
         f"https://e.org/{'x' * 2000}",
     )
@@ -248,3 +249,12 @@ def test_hostile_metadata_makes_no_link(held, binding):
             assert (links.license, links.authors) == (None, set())
             assert "evil" not in str(client.get(path).headers.getlist("Link"))
         assert json.loads(client.get("/ark:12345/x?info&format=linkset").data)
+
+
+def test_a_line_break_separates_creators_and_adds_no_field(held, binding):
+    metadata = dict.fromkeys(("who", "dc.rights", "dc.type"), "https://a.example\r\nX: y")
+    client = Client(ResolverMiddleware(None, held(binding("ark:12345/x", "/1", metadata=metadata)), prefix=PREFIX))  # type: ignore[arg-type]
+    for path in ("/ark:12345/x", "/ark:12345/x?info"):
+        _, links = signposts(client, path)
+        assert (links.license, targets(links.authors)) == (None, {"https://a.example"})
+        assert "X" not in client.get(path).headers

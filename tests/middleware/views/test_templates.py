@@ -91,7 +91,7 @@ def test_a_page_loads_no_other_files_and_runs_no_scripts(client, path):
         name for _, attributes in elements for name in attributes if name.startswith("on") or name in ("style", "src")
     ]
     rels = {attributes["rel"] for tag, attributes in elements if tag == "link"}
-    assert rels <= {"canonical", "cite-as", "describedby alternate", "linkset"}
+    assert rels <= {"canonical", "cite-as", "describedby alternate", "describes", "linkset"}
 
 
 @pages
