@@ -23,6 +23,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from ararat.bindings.system.thread_slots import WORK, ThreadSlots, Work
+
 HERE = Path(__file__).parent
 DATA = HERE.parents[1] / "data"
 
@@ -522,6 +524,30 @@ ADVICE = """\
 `ararat serve` runs waitress. An inspector that you [mount](inspector.md#threads) needs a server with threads.
 `waitress-serve --threads 96 --connection-limit 2000` is another one.
 """
+THREADS = """\
+## Threads
+
+A trace or a download can wait long, and holds a thread of the server. So each kind of work that waits has a limit in
+each process, and all kinds together never hold the last two threads. A request over the limit gets 503 with
+`Retry-After`.
+
+TABLE
+
+Each limit is at least one. With one thread or two, work that waits stops other requests, so use at least four.
+
+`ararat serve` has 96 threads. gunicorn, uWSGI, mod_wsgi and waitress are asked for their number. Under other servers
+the number is 8.
+"""
+# Each kind of work: its name on the page, what it waits for, and its limit of N threads.
+WAITING: Mapping[Work, tuple[str, str, str]] = {
+    "traces": ("traces", "other hosts", "N/4"),
+    "lists of traces": ("lists of traces", "other hosts", "N/8"),
+    "sign-ins": ("sign-ins", "a check of a password", "N/4, at most 8"),
+    "uploads": ("uploads", "the body of a request", "N/2"),
+    "previews": ("previews of moves", "the new targets", "N/8"),
+    "downloads": ("downloads", "a client that reads", "N/4"),
+    "feeds": ("feeds", "a client that reads", "N/4, at most 4"),
+}
 
 
 def version(row: ServerRow) -> str:
@@ -558,7 +584,20 @@ def page() -> str:
         target = question.target.encode("latin-1").decode()
         lines.append(f"| {coded(key)} | {question.says} | `{re.sub('(y/){9,}y', 'y/y/y…', target)}` |")
     *first, last = (name.partition(",")[0] for name, row in SERVERS.items() if row.underscores)
-    return "\n".join([*lines, "", ADVICE.replace("UNDERSCORES", f"{', '.join(first)} and {last}")])
+    advice = ADVICE.replace("UNDERSCORES", f"{', '.join(first)} and {last}")
+    return "\n".join([*lines, "", advice, THREADS.replace("TABLE", "\n".join(thread_limits()))])
+
+
+def thread_limits() -> Iterator[str]:
+    """Yield the lines of the table of limits, with those that the product has for 8 and for 96 threads."""
+    few, many = ThreadSlots(), ThreadSlots()
+    few.use(8)
+    many.use(96)
+    yield "| work | waits for | limit of N threads | with 8 | with 96 |"
+    yield "| --- | --- | --- | --- | --- |"
+    for work in WORK:
+        yield f"| {' | '.join(WAITING[work])} | {few.limit(work)} | {many.limit(work)} |"
+    yield f"| all together | | N-2 | {few.together} | {many.together} |"
 
 
 def coded(words: str) -> str:
