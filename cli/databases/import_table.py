@@ -133,8 +133,8 @@ def import_command(
 
     The table is CSV or TSV with column names in the first line, or JSON Lines with these as keys. The column identifier
     is required. The other columns are target, kind, resource, status, passthrough, scope, who, what, when, where, how,
-    persistence, availability, variance, allocated, policy, redirect, reason, successor, spelling, created, changed and
-    target[TYPE;LANG]. An empty cell changes nothing.
+    persistence, availability, variance, allocated, policy, redirect, listed, reason, successor, spelling, created,
+    changed, once_public and target[TYPE;LANG]. An empty cell changes nothing.
 
     The whole import is one transaction. With --batch N, every N lines are one transaction. The import then ends at the
     first batch with a refused line and keeps the batches before it. A second run skips the written lines.
