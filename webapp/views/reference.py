@@ -20,7 +20,7 @@ from ...identifiers.registries import NAANS, NAMESPACES, SCHEMES, search
 from ...identifiers.registries.tables import Registry
 from ...identifiers.text import display
 from .. import openapi
-from ..config import url
+from ..config import site, url
 from ..errors import HTTPRefusal, problem_document
 from ..responses import as_json, represented
 
@@ -139,14 +139,16 @@ def scheme(name: str) -> Response:
 
 @blueprint.get("/api")
 def api() -> Response:
-    """Show the OpenAPI document as a page, with an example for each operation. Clients that prefer JSON receive the
+    """Show the OpenAPI document as a page, with examples of its operations. Clients that prefer JSON receive the
     document.
     """
     described = openapi.description()
+    # Without a policy, the example of /api/policy would be a dead link.
+    shown = [(path, each) for path, each in openapi.operations("get") if site().policies or path != "/api/policy"]
     return represented(
         described,
         "reference/api.html",
-        examples={each["operationId"]: _example(path, each) for path, each in openapi.operations("get")},
+        examples={each["operationId"]: _example(path, each) for path, each in shown},
         problem=json.dumps(
             problem_document(400, "parameter-missing", "The parameter q is missing. Add it to the query."), indent=2
         ),

@@ -7,6 +7,7 @@ import dataclasses
 import json
 import threading
 import time
+from types import SimpleNamespace
 
 import pytest
 
@@ -14,6 +15,7 @@ from ararat.bindings.system.thread_slots import slots
 from ararat.webapp import create_app, trace_requests
 from ararat.webapp.config import MAX_URL_LENGTH
 from ararat.webapp.tracing import uri
+from ararat.webapp.tracing.client.allowed_addresses import Destinations
 from ararat.webapp.tracing.client.in_process import HOP_KEY
 from ararat.webapp.tracing.hop import HopResponse
 from ararat.webapp.tracing.limits.rate_limit import HostRateLimiter
@@ -109,7 +111,7 @@ def test_the_longest_list_can_be_saved(client, read_page):
     given = [f"ark:54321/{number}{'x' * (MAX_URL_LENGTH - 13)}" for number in range(traces.MAX_IDENTIFIERS)]
     assert {len(each) for each in given} <= {MAX_URL_LENGTH - 1, MAX_URL_LENGTH - 2}
     client.application.extensions["ararat"] = dataclasses.replace(
-        client.application.extensions["ararat"], trace_elsewhere=False
+        client.application.extensions["ararat"], destinations=Destinations(elsewhere=False)
     )
     page = read_page(client.post("/traces", data={"q": "\n".join(given)}).text)
     saved = client.post("/traces/result?form=json", data={"q": "\n".join(given), "run": rows_of(page)[1]})
@@ -246,7 +248,7 @@ def elsewhere(bound, monkeypatch):
     """A client of an inspector with a limit of two requests per minute to another host, a clock, and the requests."""
     now, asked = [1000.0], []
 
-    def guarded(*, before_connect, **settings):
+    def guarded(destinations, *, before_connect, **settings):
         def fetch(method, url, deadline):
             before_connect(uri.parse(url).host, [])
             asked.append(url)
@@ -254,7 +256,7 @@ def elsewhere(bound, monkeypatch):
 
         return fetch
 
-    monkeypatch.setattr(trace_requests, "GuardedClient", guarded)
+    monkeypatch.setattr(trace_requests, "GuardedClient", SimpleNamespace(to=guarded))
     app = create_app(bound({}), prefix=HERE)
     pace = HostRateLimiter(2, 2, clock=lambda: now[0])
     pace.min_interval = 0.01
