@@ -75,6 +75,10 @@ def _require_loopback(event: str, arguments: tuple[Any, ...]) -> None:
 
 sys.addaudithook(_require_loopback)
 
+# A shell starts a command in the background with an ignored SIGINT, and each process of a test would inherit that.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
 
 # Rows of data ---------------------------------------------------------------------------------------------------------
 
