@@ -68,7 +68,7 @@ def test_export_downloads_the_list(served):
     page = served.open_page("jane")
     page.goto("/desk/names?state=withdrawn")
     with page.expect_download() as download:
-        page.get_by_role("link", name="CSV").click()
+        page.get_by_role("link", name="CSV", exact=True).click()
     assert download.value.suggested_filename == "names.csv"
     assert "ark:12345/x5n03" in download.value.path().read_text("utf-8")
 

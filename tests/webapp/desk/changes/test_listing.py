@@ -120,7 +120,9 @@ def test_administrator_undoes_an_operation(ada, names, read_page):
     undone = read_page(ada.get("/desk/changes/1").text)
     assert "Preview the undo" not in undone.one("div", "desk").text
     assert "Operation 2" in undone.one("div", "desk").text
-    assert ada.get("/desk/changes/1/undo").status_code == 422
+    again = ada.get("/desk/changes/1/undo")
+    assert again.status_code == 409
+    assert "The operation 1 was undone by the operation 2." in again.text
 
 
 def test_undo_refuses_names_that_were_changed_since_then(ada, names, read_page):

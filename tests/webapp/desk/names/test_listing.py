@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import json
@@ -135,7 +136,8 @@ def test_fragment_has_the_list_and_announces_the_number(jane):
 def test_csv_export_can_be_imported(desk, jane, tmp_path):
     response = jane.get("/desk/names.csv?q=old.ex&state=live")
     assert response.headers["Content-Disposition"] == 'attachment; filename="names.csv"'
-    rows = [*csv.DictReader(io.StringIO(response.text))]
+    assert response.data.startswith(codecs.BOM_UTF8)
+    rows = [*csv.DictReader(io.StringIO(response.data.decode("utf-8-sig")))]
     assert [row["identifier"] for row in rows] == [f"ark:12345/x5{number}" for number in (1, 2, 3)]
     with open_bindings(tmp_path / "copy.sqlite", create=True) as copy:
         import_table(copy, io.BytesIO(response.data))

@@ -36,7 +36,7 @@ def test_a_reload_of_the_minted_names_mints_no_more(desk: Desk, jane: Browser) -
     assert "2 new names" in jane.get(address).text
     assert desk.bindings.count().number == 5
     table = jane.get(address.replace("/minted?", "/minted.csv?")).text.splitlines()
-    assert table == ["identifier,target,status", *(f"{name},,reserved" for name in names)]
+    assert table == ["\ufeffidentifier,target,status", *(f"{name},,reserved" for name in names)]
 
 
 @pytest.mark.parametrize("created", ["", "soon", "2026-11-24", "9999-12-31T23:59:59.999999Z"])
