@@ -80,6 +80,9 @@ def test_every_operation_has_a_request(operations):
     assert set(operations) == set(LABELS)
 
 
+TABLES = ("text/csv", "text/tab-separated-values", "application/jsonl")
+
+
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("examples", [5, pytest.param(60, marks=pytest.mark.long)])
 @pytest.mark.parametrize("mode", ["positive", "negative"])
@@ -87,7 +90,8 @@ def test_every_operation_has_a_request(operations):
 def test_answers_match_the_description(operations, site, label, mode, examples):
     """Schemathesis sends requests that match the description, and requests with one mistake, to each operation."""
     from schemathesis.generation import GenerationMode
-    from schemathesis.specs.openapi.checks import positive_data_acceptance
+    from schemathesis.core.parameters import ParameterLocation
+    from schemathesis.specs.openapi.checks import negative_data_rejection, positive_data_acceptance
 
     operation = operations[label]
     # A schema cannot express that a text is an identifier, a target or an entity tag.
@@ -104,6 +108,10 @@ def test_answers_match_the_description(operations, site, label, mode, examples):
     def agrees(case):
         # Schemathesis also sends wrong passwords, and then expects 401, not 429.
         accounts_of(site[0]).write(lambda connection: connection.execute(sign_ins.delete()))
-        case.call_and_validate(headers=site[1], excluded_checks=beyond)
+        # Schemathesis knows that any body is a text in text/plain, but not in the media types of tables.
+        negative = {place for place, part in case.meta.components.items() if part.mode.is_negative}
+        is_text = negative == {ParameterLocation.BODY} and case.media_type in TABLES
+        excluded = [*beyond, negative_data_rejection] if is_text else beyond
+        case.call_and_validate(headers=site[1], excluded_checks=excluded)
 
     agrees()
