@@ -65,7 +65,7 @@ def fill(bindings: Bindings) -> None:
     bindings.bind(LONG, "https://old.example/" + "folder/" * 30 + "x.pdf", actor="ada")
     bindings.reserve("ark:12345/q7draft", actor="jane")
     bindings.withdraw("ark:12345/x5n03", reason="Merged", actor="ada")
-    relocate_prefix(bindings, "https://old.example/show?id=1", "https://new.example/1", actor="ada")
+    relocate_prefix(bindings, "https://old.example/show?id=1*", "https://new.example/1", actor="ada")
     bindings.prefixes.set("12345/x5", what="\u0645\u062e\u0637\u0648\u0637\u0629", statement="We keep names.")
     for institution in (TITLES[0], "x" * 200):
         bindings.branding.set(Branding(institution=institution, logo=data_url(LOGO), contact="y" * 400), actor="ada")

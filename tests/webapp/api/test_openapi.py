@@ -89,8 +89,8 @@ TABLES = ("text/csv", "text/tab-separated-values", "application/jsonl")
 @pytest.mark.parametrize("label", LABELS)
 def test_answers_match_the_description(operations, site, label, mode, examples):
     """Schemathesis sends requests that match the description, and requests with one mistake, to each operation."""
-    from schemathesis.generation import GenerationMode
     from schemathesis.core.parameters import ParameterLocation
+    from schemathesis.generation import GenerationMode
     from schemathesis.specs.openapi.checks import negative_data_rejection, positive_data_acceptance
 
     operation = operations[label]
