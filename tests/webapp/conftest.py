@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from werkzeug.routing import Rule
 from werkzeug.routing.converters import DEFAULT_CONVERTERS
 
 from ararat.bindings.names.binding import Binding, NameCount
+from ararat.bindings.names.fields import Fields
 from ararat.middleware import BindingsUnavailable
 from ararat.webapp import create_app
 
@@ -195,7 +197,12 @@ class Bound:
         if not self.reachable:
             raise BindingsUnavailable("closed for the night")
         return {
-            key: Binding(kind="located" if kind == "withdrawn" else kind, status=_status(kind))
+            key: Fields(
+                kind="located" if kind == "withdrawn" else kind,
+                status="withdrawn" if kind == "withdrawn" else "live",
+                spelling=key,
+                key=key,
+            ).first(datetime(2026, 10, 4, 12, tzinfo=UTC))
             for key, kind in self.kinds.items()
             if key in self.asked[-1]
         }
@@ -204,10 +211,6 @@ class Bound:
         if not self.reachable:
             raise BindingsUnavailable("closed for the night")
         return NameCount(len(self.kinds), exact=True)
-
-
-def _status(kind: str) -> str:
-    return "withdrawn" if kind == "withdrawn" else "live"
 
 
 @pytest.fixture
