@@ -44,14 +44,15 @@ class Cluster:
 
     def __init__(self, binaries: Path, *, hasty: bool = True) -> None:
         self.binaries = binaries
+        self.port = 0
         self._hasty = hasty
-        self._folder = Path(tempfile.mkdtemp(prefix="ararat-postgresql-"))
+        self.folder = Path(tempfile.mkdtemp(prefix="ararat-postgresql-"))
         self._names = count()
         self._process: subprocess.Popen[Any] | None = None
         self._connection: psycopg.Connection[Any] | None = None
         self._as_user = server_user()
         if self._as_user:
-            os.chown(self._folder, self._as_user["user"], self._as_user["group"])
+            os.chown(self.folder, self._as_user["user"], self._as_user["group"])
 
     def make(self) -> None:
         """Create the files of a server without starting it."""
@@ -59,7 +60,7 @@ class Cluster:
         if self._hasty:
             # Segments of a megabyte: this amount is written and copied for an empty database.
             options.append("--wal-segsize=1")
-        self._run("initdb", "-D", str(self._folder / "data"), *options)
+        self.run("initdb", "-D", str(self.folder / "data"), *options)
 
     def start(self, made: Cluster) -> None:
         """Start with a copy of the files of another server."""
@@ -67,7 +68,7 @@ class Cluster:
         self.resume()
 
     def _copy(self, made: Cluster) -> None:
-        self._run("cp", "-R", str(made._folder / "data"), str(self._folder / "data"))
+        self.run("cp", "-R", str(made.folder / "data"), str(self.folder / "data"))
         self.port = free_port()
 
     def resume(self) -> None:
@@ -84,15 +85,15 @@ class Cluster:
             "-h",
             "127.0.0.1",
             "-k",
-            self._folder,
+            self.folder,
             *(["-F", *(f"--{setting}" for setting in hasty.split())] if self._hasty else []),
         ]
-        with (self._folder / "log").open("ab") as log:
+        with (self.folder / "log").open("ab") as log:
             process = self._process = subprocess.Popen(command, stdout=log, stderr=log, **self._common())
         deadline = time.monotonic() + 20
         while PGconn.ping(f"host=127.0.0.1 port={self.port}".encode()) != Ping.OK:
             if process.poll() is not None or time.monotonic() > deadline:
-                pytest.fail(f"PostgreSQL does not start:\n{(self._folder / 'log').read_text()}")
+                pytest.fail(f"PostgreSQL does not start:\n{(self.folder / 'log').read_text()}")
             time.sleep(0.01)
 
     def halt(self, how: signal.Signals = signal.SIGINT) -> None:
@@ -105,14 +106,14 @@ class Cluster:
         """Start as a streaming standby of another server with the same initial files."""
         self._copy(made)
         of = f"host=127.0.0.1 port={primary.port} user=ararat"
-        with (self._folder / "data" / "postgresql.auto.conf").open("a") as settings:
+        with (self.folder / "data" / "postgresql.auto.conf").open("a") as settings:
             settings.write(f"primary_conninfo = '{of}'\n")
-        self._run("touch", str(self._folder / "data" / "standby.signal"))
+        self.run("touch", str(self.folder / "data" / "standby.signal"))
         self.resume()
 
     def promote(self) -> None:
         """Make a standby the primary."""
-        self._run("pg_ctl", "promote", "-w", "-D", str(self._folder / "data"))
+        self.run("pg_ctl", "promote", "-w", "-D", str(self.folder / "data"))
 
     def processes(self) -> list[int]:
         """Return the IDs of the processes of the running server, the first one first."""
@@ -158,7 +159,7 @@ class Cluster:
         except subprocess.TimeoutExpired:
             # PostgreSQL waits up to a minute for the first message of a client that connected during the stop.
             self.signal_all(signal.SIGKILL)
-        shutil.rmtree(self._folder)
+        shutil.rmtree(self.folder)
 
     def _url(self) -> str:
         return f"postgresql://ararat@127.0.0.1:{self.port}"
@@ -180,12 +181,15 @@ class Cluster:
         )
         return self._connection
 
-    def _run(self, program: str, *arguments: str) -> None:
+    def run(self, program: str, *arguments: str) -> None:
+        """Run a program as the user of the server, which reaches the server without options."""
         subprocess.run([program, *arguments], check=True, capture_output=True, timeout=60, **self._common())
 
     def _common(self) -> dict[str, Any]:
-        environ = {"PATH": f"{self.binaries}:/usr/bin:/bin", "LC_ALL": "C.UTF-8", "HOME": str(self._folder)}
-        return {"cwd": self._folder, "env": environ, **self._as_user}
+        environ = {"PATH": f"{self.binaries}:/usr/bin:/bin", "LC_ALL": "C.UTF-8", "HOME": str(self.folder)}
+        if self.port:
+            environ |= {"PGHOST": "127.0.0.1", "PGPORT": str(self.port), "PGUSER": "ararat", "PGDATABASE": "postgres"}
+        return {"cwd": self.folder, "env": environ, **self._as_user}
 
 
 def _parent_of(stat: Path) -> int | None:

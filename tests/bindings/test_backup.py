@@ -5,26 +5,43 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import psycopg
 import pytest
 
+from ararat.bindings.collection import Bindings
+from ararat.bindings.minting import mint
+from ararat.bindings.names.errors import BindingError
+from tests.databases import Cluster
 from tests.waiting import until
 
 BACKUP_PAGE = Path(__file__).parents[2] / "docs" / "backup.md"
 
 
+def blocks(heading: str, language: str = "sh") -> list[str]:
+    """Return the code below a heading of the page, up to the next heading."""
+    chapter = re.split(r"^#+ ", BACKUP_PAGE.read_text("utf-8").partition(f"# {heading}\n")[2], flags=re.MULTILINE)[0]
+    return re.findall(rf"^```{language}\n(.*?)^```$", chapter, re.MULTILINE | re.DOTALL)
+
+
 def run(heading: str, environ: dict[str, str], folder: Path, path: str) -> str:
     """Run the first commands below a heading of the page, and return their output."""
-    chapter = BACKUP_PAGE.read_text("utf-8").partition(f"\n## {heading}\n")[2]
-    (commands, *_) = re.findall(r"^```sh\n(.*?)^```$", chapter, re.MULTILINE | re.DOTALL)
     environ = os.environ | environ | {"PATH": f"{path}:{os.environ['PATH']}"}
-    ran = subprocess.run(
-        ["/bin/sh", "-euc", commands], cwd=folder, env=environ, check=True, timeout=50, capture_output=True, text=True
-    )
-    return ran.stdout
+    return subprocess.run(
+        ["/bin/sh", "-euc", blocks(heading)[0]],
+        cwd=folder,
+        env=environ,
+        check=True,
+        timeout=50,
+        capture_output=True,
+        text=True,
+    ).stdout
 
 
 def test_sqlite_is_moved_to_postgresql_with_its_history(cluster, open_store, tmp_path):
@@ -73,3 +90,91 @@ def test_litestream_restores_each_copied_name_after_a_lost_disk(open_store, tmp_
         finally:
             copying.kill()
     assert open_store(restored).history("ark:12345/x1") == bindings.history("ark:12345/x1")
+
+
+@pytest.fixture
+def archiving(made_cluster: Cluster) -> Iterator[Cluster]:
+    """A PostgreSQL server that waits for the disk."""
+    server = Cluster(made_cluster.binaries, hasty=False)
+    try:
+        server.start(made_cluster)
+        yield server
+    finally:
+        server.remove()
+
+
+@pytest.mark.long
+@pytest.mark.timeout(180)
+def test_archived_segments_restore_each_name_acknowledged_before_their_end(
+    archiving: Cluster, open_store: Callable[..., Bindings], tmp_path: Path, record_property: Callable[..., None]
+) -> None:
+    folder = archiving.folder
+    heading = "Continuous backup of PostgreSQL"
+    create, query, base, restore, verify = blocks(heading)
+    (settings,) = blocks(heading, "ini")
+    places = {"/mnt/other": str(folder / "archive"), "/var/lib/postgresql/15/main": str(folder / "data")}
+
+    def here(text: str) -> str:
+        for place, used in places.items():
+            text = text.replace(place, used)
+        return text
+
+    archiving.run("mkdir", str(folder / "archive"))
+    archiving.run("sh", "-euc", here(create))
+    archiving.halt()
+    with (folder / "data" / "postgresql.conf").open("a") as file:
+        file.write(here(settings))
+    archiving.resume()
+    url = archiving.new_database()
+    bindings = open_store(url)
+    bindings.bind("ark:12345/first", "https://example.org/first")
+    archiving.run("sh", "-euc", here(base))
+    archiving.run("sh", "-euc", query)
+
+    # Each acknowledged name, with the segment in which its change ends at the latest.
+    written: dict[str, str] = {}
+    with psycopg.connect(url, autocommit=True) as connection:
+        for number in range(300):
+            (name,) = mint(bindings, "12345/x5", length=4, digits=True, check=False, sequential=True)
+            bindings.bind(name, f"https://example.org/{number}", metadata={"what": os.urandom(2500).hex()})
+            (segment,) = connection.execute("SELECT pg_walfile_name(pg_current_wal_insert_lsn())").fetchone() or ("",)
+            written[name] = segment
+    newer = tmp_path / "newer.csv"
+    ararat = [sys.executable, "-m", "ararat"]
+    subprocess.run([*ararat, "export", "--database", url, newer], check=True, capture_output=True, timeout=50)
+    archiving.signal_all(signal.SIGKILL)
+    shutil.rmtree(folder / "data")
+    last = max(path.name for path in (folder / "archive" / "wal").iterdir() if re.fullmatch("[0-9A-F]{24}", path.name))
+    before = {name for name, segment in written.items() if segment <= last}
+    after = set(written) - before
+    assert before
+    assert after
+
+    bindings.close()
+    archiving.run("sh", "-euc", here(restore))
+    started = time.monotonic()
+    archiving.resume()
+    restored = open_store(url)
+    until(lambda: not _is_recovering(url))
+    record_property("seconds", round(time.monotonic() - started, 2))
+    environ = os.environ | {"ARARAT_DATABASE": url, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    subprocess.run(["sh", "-euc", verify], env=environ, check=True, timeout=50, capture_output=True)
+    lost = {name for name in written if restored.lookup(name) is None}
+    assert lost <= after
+    record_property("names", f"{len(written)}, archived {len(before)}, lost {len(lost)}")
+
+    # What was published after the last segment is not given to another resource.
+    command = [*ararat, "recover", "--database", url, "--from", newer]
+    assert subprocess.run(command, check=False, timeout=50, capture_output=True).returncode == (1 if lost else 0)
+    again = mint(restored, "12345/x5", length=4, digits=True, check=False, sequential=True, count=20)
+    assert not written.keys() & {*again}
+    for name in lost:
+        with pytest.raises(BindingError, match="public"):
+            restored.delete(name)
+    # The archive goes on with the next timeline.
+    archiving.run("sh", "-euc", here(base))
+
+
+def _is_recovering(url: str) -> bool:
+    with psycopg.connect(url) as connection:
+        return bool((connection.execute("SELECT pg_is_in_recovery()").fetchone() or (True,))[0])
