@@ -19,6 +19,7 @@ from typing import Any, NoReturn
 import click
 
 from .. import __version__
+from ..bindings.storage.versions import VERSION
 from .errors import USAGE, CommandError, write
 
 # The sections of the help text: each command with its module, and its first words.
@@ -154,7 +155,7 @@ class Commands(click.Group):
     cls=Commands,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-@click.version_option(__version__, prog_name="ararat", message="%(prog)s %(version)s")
+@click.version_option(__version__, prog_name="ararat", message=f"%(prog)s %(version)s (schema {VERSION})")
 def main() -> None:
     """Inspect, resolve and manage ARKs and URNs, which are persistent identifiers.
 

@@ -1,7 +1,7 @@
 """Log each resolution: the requested identifier and the kind of the answer, without data of the client.
 
-A line contains no client address, no header field and no query. If the identifier could not be parsed, the line
-contains only the reason, because the text can contain personal data.
+A line contains no client address, no header field and no query. The line of a refusal also contains the identifier as
+it was received, so that a wrong link can be found.
 """
 
 from __future__ import annotations
@@ -14,6 +14,9 @@ from typing import Any
 
 from .resolution.result import Resolution
 
+MAX_RECEIVED = 1000
+"""The number of characters of a refused identifier in the log. Longer ones are cut."""
+
 
 def log_resolutions(logger: logging.Logger) -> Callable[[Resolution], None]:
     """Return an ``on_resolve`` function that logs each resolution as one line of ASCII JSON at the level INFO.
@@ -22,6 +25,7 @@ def log_resolutions(logger: logging.Logger) -> Callable[[Resolution], None]:
 
     ``time``        the time of the answer, RFC 3339 in UTC with milliseconds
     ``identifier``  the normal form without inflection; left out if the identifier could not be parsed
+    ``received``    the identifier of a refusal as received, without its query; at most 1,000 characters
     ``status``      the HTTP status of the answer
     ``outcome``     "located", "related", "described", "served", "metadata", "forwarded" or "refused"
     ``code``        the problem code of a refusal
@@ -47,6 +51,7 @@ def entry(resolution: Resolution, time: datetime) -> dict[str, Any]:
     members = {
         "time": f"{time.replace(tzinfo=None).isoformat(timespec='milliseconds')}Z",
         "identifier": resolution.key,
+        "received": resolution.given.partition("?")[0][:MAX_RECEIVED] if resolution.outcome == "refused" else None,
         "status": resolution.status,
         "outcome": resolution.outcome,
         "code": resolution.problem.code if resolution.problem else None,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from flask import Flask, Response, request
+from flask import Flask, Response, g, request
 from werkzeug.exceptions import SecurityError
 from werkzeug.sansio.utils import host_is_trusted
 
@@ -43,7 +43,8 @@ _ALWAYS = {
 MANAGED = "/api/v1"
 """The path of the API for accounts (:mod:`.api`)."""
 
-_ONE_FORM = ("static", "inspect.picture", "inspect.robots", "inspect.favicon", "inspect.healthz")
+_HEALTH = "inspect.healthz"
+_ONE_FORM = ("static", "inspect.picture", "inspect.robots", "inspect.favicon", _HEALTH)
 """Endpoints with the same response for every client. Their error responses differ."""
 
 _FOR_PROGRAMS = ("application/json", "application/problem+json")
@@ -60,14 +61,26 @@ def is_managed(path: str) -> bool:
 
 
 def require_hosts(app: Flask, trusted: Collection[str]) -> None:
-    """Answer requests for a host that is not in ``trusted`` with 400. The port and the case of letters are ignored."""
+    """Answer requests for a host that is not in ``trusted`` with 400. The port and the case of letters are ignored.
+
+    ``/healthz`` is answered for every host: the probes of Kubernetes and of load balancers send the address of the pod
+    or machine, which is not known in advance. :func:`is_foreign_host` is then true.
+    """
     known = frozenset(map(str.lower, trusted))
 
     def require() -> None:
-        if not _is_trusted(request.host.lower(), known):
+        if _is_trusted(request.host.lower(), known):
+            return
+        if request.endpoint != _HEALTH:
             raise SecurityError(f"The host {request.host!r} is not trusted.")
+        g.is_foreign_host = True
 
     app.before_request(require)
+
+
+def is_foreign_host() -> bool:
+    """Return whether the current request is for a host that is not trusted (:func:`require_hosts`)."""
+    return bool(g.get("is_foreign_host"))
 
 
 def _is_trusted(host: str, trusted: Collection[str]) -> bool:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from ..names.errors import BindingsUnavailable
-
 if TYPE_CHECKING:
     from .protocols import Database
 
@@ -65,4 +63,7 @@ def require_version(database: Database, version: str | None) -> None:
     """
     # The version was right when the store was opened. Since then, the database was replaced or migrated.
     if fault := wrong_version(database, version):
+        # `ararat --version` imports this module, so it must load quickly.
+        from ..names.errors import BindingsUnavailable
+
         raise BindingsUnavailable(fault)

@@ -10,7 +10,9 @@ import hmac
 import logging
 import os
 import re
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 
 from prometheus_client import REGISTRY, CollectorRegistry
@@ -50,12 +52,27 @@ class MetricsPage:
         self.update: Callable[[], None] | None = None
         self._token = _token(token_file).encode()
         _registry()
+        self._warned = False
+        self._warn_of_workers(several=workers(sys.argv, os.environ) > 1)
 
     def find(self, path: str) -> Callable[[Request], Answer] | None:
         """Return the function that answers for a path, or None if it is not that of the metrics."""
         return self._respond if path == self._path else None
 
+    def _warn_of_workers(self, *, several: bool) -> None:
+        """Log once that each of several processes has its own numbers."""
+        if several and not self._warned and FOLDER_VARIABLE not in os.environ:
+            self._warned = True
+            _log.warning(
+                "Each worker of this server has its own metrics, so %s shows those of one worker. Set %s to an empty "
+                "folder before the server starts.",
+                self._path,
+                FOLDER_VARIABLE,
+            )
+
     def _respond(self, request: Request) -> Answer:
+        # PEP 3333: whether another process runs the same application. Only then is the variable needed.
+        self._warn_of_workers(several=bool(request.fields.get("wsgi.multiprocess")))
         try:
             return self._answer(request)
         except Exception:  # noqa: BLE001 - it is logged
@@ -81,6 +98,23 @@ class MetricsPage:
         content = encode(_registry())
         fields = [("Content-Type", content_type), ("Content-Length", str(len(content))), ("Vary", "Accept")]
         return Answer(200, [*fields, *_FIELDS], content)
+
+
+def workers(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
+    """Return the number of workers in the command line of gunicorn, uvicorn or hypercorn, or in their variables.
+
+    >>> workers(["gunicorn", "-w", "4", "app"], {}), workers(["uvicorn", "--workers=2"], {}), workers([], {})
+    (4, 2, 1)
+    >>> workers(["gunicorn", "app"], {"WEB_CONCURRENCY": "3"})
+    3
+    """
+    words = [*environ.get("GUNICORN_CMD_ARGS", "").split(), *arguments, ""]
+    found = environ.get("WEB_CONCURRENCY", "")
+    for word, following in pairwise(words):
+        option, has_value, value = word.partition("=")
+        if option in ("-w", "--workers"):
+            found = value if has_value else following
+    return int(found) if found.isascii() and found.isdigit() and len(found) < 5 else 1
 
 
 def _registry() -> CollectorRegistry:

@@ -19,6 +19,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from ararat import __version__
+from ararat.bindings.storage.versions import VERSION
 from ararat.cli import main
 from ararat.webapp.report import inspection
 from tests.wrapping import unwrapped
@@ -91,13 +92,16 @@ def process(*arguments: str | bytes, given: bytes = b"", **options: Any) -> subp
     return subprocess.run([ARARAT, *arguments], input=given, capture_output=True, timeout=30, check=False, **options)
 
 
+VERSIONS = f"ararat {__version__} (schema {VERSION})\n"
+
+
 # The whole ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("program", [[ARARAT], [sys.executable, "-m", "ararat"]], ids=["script", "module"])
 def test_the_script_and_the_module_run_the_same_command(program: list[str | Path], tmp_path: Path) -> None:
     ran = subprocess.run([*program, "--version"], cwd=tmp_path, capture_output=True, text=True, timeout=30, check=False)
-    assert (ran.returncode, ran.stdout, ran.stderr) == (0, f"ararat {__version__}\n", "")
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, VERSIONS, "")
 
 
 @pytest.mark.parametrize(
@@ -119,7 +123,7 @@ def test_version_loads_no_large_packages(tmp_path):
 
 
 def test_version_prints_the_version(ararat: Callable[..., Result]) -> None:
-    assert ararat("--version").stdout == f"ararat {__version__}\n"
+    assert ararat("--version").stdout == VERSIONS
 
 
 def test_help_lists_every_command_in_sections(ararat: Callable[..., Result]) -> None:

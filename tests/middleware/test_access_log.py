@@ -13,6 +13,12 @@ from ararat.middleware import BindingSource, BindingsUnavailable, ResolverMiddle
 SECRET = "s3cret@example.org"
 
 
+def refused(code, received, identifier=None):
+    status = {"not-bound": 404, "withdrawn": 410}.get(code, 400)
+    named = {} if identifier is None else {"identifier": identifier}
+    return {**named, "received": received, "status": status, "outcome": "refused", "code": code}
+
+
 def site(environ, start_response):
     start_response("404 Not Found", [])
     return [b"the site"]
@@ -54,9 +60,11 @@ def client(held, binding):
         ("/ARK:/12345/d-o-c", {"identifier": "ark:12345/doc", "status": 302, "outcome": "located"}),
         ("/ark:12345/doc?info", {"identifier": "ark:12345/doc", "status": 200, "outcome": "metadata"}),
         ("/ark:12345/page", {"identifier": "ark:12345/page", "status": 200, "outcome": "served"}),
-        ("/ark:1/%D0%B1", {"identifier": "ark:1/%D0%B1", "status": 404, "outcome": "refused", "code": "not-bound"}),
-        ("/ark:12345/gone", {"identifier": "ark:12345/gone", "status": 410, "outcome": "refused", "code": "withdrawn"}),
-        (f"/ark:{SECRET}", {"status": 400, "outcome": "refused", "code": "naan-char"}),
+        ("/ark:1/%D0%B1", refused("not-bound", "ark:1/%D0%B1", "ark:1/%D0%B1")),
+        ("/ark:12345/gone", refused("withdrawn", "ark:12345/gone", "ark:12345/gone")),
+        ("/ARK:/12345/N-o?lang=en", refused("not-bound", "ARK:/12345/N-o", "ark:12345/No")),
+        ("/ark:B2345/x", refused("naan-uppercase", "ark:B2345/x")),
+        (f"/ark:12345/{'x' * 1500}!", refused("bad-char", f"ark:12345/{'x' * 990}")),
     ],
 )  # fmt: skip
 def test_a_line_contains_identifier_and_status(client, lines, path, said):
@@ -70,7 +78,8 @@ def test_a_line_contains_identifier_and_status(client, lines, path, said):
 
 
 def test_a_line_contains_no_data_of_the_client(client, lines):
-    logged = lines(client, f"/ark:12345/doc?user={SECRET}", f"/ark:{SECRET}", f"/urn:{SECRET}", "/ark:12345/doc")
+    paths = (f"/ark:12345/doc?user={SECRET}", f"/ark:B2345/x?user={SECRET}", f"/urn:x?{SECRET}", "/ark:12345/doc")
+    logged = lines(client, *paths)
     assert len(logged) == 4
     assert not [line for line in logged if SECRET in line or "192.0.2" in line or "s3cret" in line]
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
+from typing import Any
 
 from flask import Blueprint, Response, current_app, redirect, render_template, request
 from htmx_flask import make_response
@@ -26,6 +27,7 @@ from ..report import card, inspection, qr, summary
 from ..report import table as listing
 from ..report.inspection import Inspection
 from ..responses import as_json, as_json_pieces, wants_json
+from ..security import is_foreign_host
 from ..trusted_proxy import forwarded
 from . import trace
 
@@ -134,9 +136,12 @@ def healthz() -> Response:
     """Return the state of the inspector as JSON: 503 if its bindings cannot be read, else 200.
 
     For the token of an administrator, the member ``facts`` has what a person must act on (:mod:`~.bindings.digest`).
-    With the query ``?forwarded``, the member ``forwarded`` shows how the address of the client was found.
+    With the query ``?forwarded``, the member ``forwarded`` shows how the address of the client was found. For a host
+    that is not trusted, only ``status`` is shown.
     """
     health = health_document(site().bindings)
+    if is_foreign_host():
+        return _health({"status": health["status"]})
     asks = request.headers.get("Authorization", "").lower().startswith("bearer ")
     if asks and health["status"] == "ok" and site().accounts is not None:
         try:
@@ -146,6 +151,10 @@ def healthz() -> Response:
         health["facts"] = [fact._asdict() for fact in current_app.extensions[FACTS].facts()]
     if "forwarded" in request.args:
         health["forwarded"] = forwarded(request.environ)
+    return _health(health)
+
+
+def _health(health: dict[str, Any]) -> Response:
     response = as_json(health, 200 if health["status"] == "ok" else 503)
     response.headers["Cache-Control"] = "no-store"
     return response

@@ -149,6 +149,30 @@ def test_a_folder_that_cannot_be_shared_is_refused(site, held, metrics, tmp_path
         ResolverMiddleware(site, held(), **metrics)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "environ", "multiprocess", "warnings"),
+    [
+        pytest.param(["gunicorn", "--workers", "2"], {}, False, 1, id="command line"),
+        pytest.param(["gunicorn"], {"WEB_CONCURRENCY": "3"}, False, 1, id="variable"),
+        pytest.param(["gunicorn", "-c", "gunicorn.conf.py"], {}, True, 1, id="seen in requests"),
+        pytest.param(["gunicorn", "-w", "2"], {"PROMETHEUS_MULTIPROC_DIR": "."}, True, 0, id="shared folder"),
+        pytest.param(["gunicorn", "--workers", "1"], {}, False, 0, id="one worker"),
+    ],
+)
+def test_several_workers_without_a_shared_folder_are_logged_once(
+    site, held, metrics, authorized, monkeypatch, caplog, tmp_path, arguments, environ, multiprocess, warnings
+):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.argv", arguments)
+    for name, value in environ.items():
+        monkeypatch.setenv(name, value)
+    client = Client(ResolverMiddleware(site, held(), **metrics))
+    for _ in range(2):
+        client.get("/metrics", headers=authorized, multiprocess=multiprocess)
+    found = [record for record in caplog.records if "PROMETHEUS_MULTIPROC_DIR" in record.getMessage()]
+    assert len(found) == warnings
+
+
 def test_the_extra_is_named_if_it_is_missing(site, held, metrics, monkeypatch):
     for name in [name for name in sys.modules if name.startswith("ararat.middleware.metrics.")]:
         monkeypatch.delitem(sys.modules, name)
