@@ -52,6 +52,7 @@ CHECKS = {
     "target-local": "The host of the target is local or private, so that others cannot reach it.",
     "target-session": "The target has the parameter of a session, which ends.",
     "target-expires": "The target is a signed address, which expires.",
+    "target-several": "The target has two addresses, as in a cell with two values.",
     "reserved-target": "The target is a path of the resolver itself: a second redirect, or an endless loop.",
 }
 """The checks, by code."""

@@ -18,11 +18,13 @@ from urllib.parse import parse_qsl, urlsplit
 
 from ..names.naming import NameWarning
 
-CODES = ("target-entity", "target-local", "target-session", "target-expires")
+CODES = ("target-entity", "target-local", "target-session", "target-expires", "target-several")
 """The codes of the warnings."""
 
 # Without its semicolon, "&copy=2" is a parameter.
 _ENTITY = re.compile("&(?:[A-Za-z][A-Za-z0-9]{1,31}|#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6});")
+# A list of a spreadsheet. Behind a slash or an equals sign, a second URL is a part of the first.
+_SEVERAL = re.compile(r"(?:[;,|]|%7C|%20)(?:%20)*(https?://[^/?#;,]+)", re.IGNORECASE)
 _LOCAL_HOST = re.compile(r"(?:.*\.)?(?:localhost|local|internal|intranet|lan|home\.arpa)\.?|[^.:]+")
 _SESSION_PATH = re.compile(r";(?:jsessionid|sid|phpsessid)=[^/?#;]+|/\(S\([A-Za-z0-9]{8,}\)\)", re.IGNORECASE)
 _SESSION = re.compile(
@@ -51,7 +53,7 @@ def target_warnings(target: str | None) -> list[NameWarning]:
 
 # A quick check, because an import calls the function for each row: most targets have none of these.
 _SUSPECT = re.compile(
-    r"&[#A-Za-z][0-9A-Za-z]*;|sess|sid=|;sid|\(S\(|cfid|zenid|[?&]s=|signature|sig=|hdnea|token="
+    r"&[#A-Za-z][0-9A-Za-z]*;|.https?:|sess|sid=|;sid|\(S\(|cfid|zenid|[?&]s=|signature|sig=|hdnea|token="
     r"|^https?://(?:\[|[0-9.xa-f]+(?:[:/?#]|$)|[^/?#:.]+(?:[:/?#]|$)|[^/?#:]*(?:local|internal|intranet|lan|arpa))",
     re.IGNORECASE,
 )
@@ -61,6 +63,8 @@ def _found(target: str) -> Iterator[NameWarning]:
     entities = (each for each in _ENTITY.finditer(target) if each[0][1] == "#" or each[0][1:] in html5)
     if entity := next(entities, None):
         yield NameWarning("target-entity", f"the target has {entity[0]}, a character reference of HTML or XML")
+    if other := _SEVERAL.search(target):
+        yield NameWarning("target-several", f"the target has a second address, {other[1]}: a name has one target")
     try:
         parts = urlsplit(target)
     except ValueError:

@@ -296,7 +296,7 @@ class _Run:
                     if time is not None and time > self.now:
                         raise BindingError("time-future", f"{rfc3339(time)} is in the future")
         except BindingError as error:
-            return error
+            return wrong_text.explained(error, row.cells)
         return stated
 
     def _decide(

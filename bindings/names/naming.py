@@ -12,6 +12,7 @@ from ...identifiers.ark import parser as ark
 from ...identifiers.ark.grammar import BASE29_ONLY, RESERVED_NAAN
 from ...identifiers.text import characters, display, iri
 from ...identifiers.text.characters import BIDI_FORMATTING
+from . import validation
 from .errors import BindingError
 
 Name: TypeAlias = Ark | EmbeddedArk | Urn | str
@@ -21,6 +22,8 @@ _KINDS = {"unassigned": ("unassigned", "which is not assigned in Unicode")}
 
 # An encoded character that is not ASCII, or a control.
 _ENCODED_NON_ASCII = re.compile("%(?:[0189A-Fa-f][0-9A-Fa-f]|7[Ff])")
+# A list of URNs is one URN, because all of these characters can be in one.
+_SECOND_NAME = re.compile(r"[;,&](?:%20)*((?:urn|ark):[^;,&]+)", re.IGNORECASE)
 # The characters that word processors and spreadsheets write for a hyphen, and characters that look like one.
 _DASHES = frozenset("\u2010\u2011\u2012\u2013\u2014\u2015\u2043\u2212\ufe58\ufe63\uff0d")
 
@@ -160,8 +163,11 @@ def warnings_about(identifier: Name) -> list[NameWarning]:
     ['dot-in-name']
     """
     plain = isinstance(identifier, str) and identifier.isascii() and identifier[-1:] not in ".-"
-    if plain and not _ENCODED_NON_ASCII.search(str(identifier)):
+    second = _SECOND_NAME.search(identifier if isinstance(identifier, str) else identifier.text)
+    if plain and second is None and not _ENCODED_NON_ASCII.search(str(identifier)):
         return []
+    if second is not None:
+        return [NameWarning("name-several", f"the name has a second one in it: {validation.shown(second[1], 100)}")]
     name = read(identifier)
     if isinstance(name, Ark) and name.basic.endswith("."):
         message = "the name ends in a dot: other resolvers ignore it, and readers take it for a full stop"

@@ -16,6 +16,7 @@ from typing import BinaryIO
 
 from ..names import validation
 from ..names.errors import BindingError, TableError
+from . import wrong_files
 
 MAX_OCTETS = 1_000_000
 """The maximum length of a record in bytes, including all of its lines."""
@@ -23,8 +24,6 @@ MAX_OCTETS = 1_000_000
 _MARK = codecs.BOM_UTF8
 _UTF_16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _GUESS = "windows-1252"
-# The first bytes of a ZIP archive (xlsx, ods) and of an OLE file (xls).
-_SPREADSHEETS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")
 
 
 @dataclass(slots=True)
@@ -143,6 +142,8 @@ class Lines:
 
     def _read(self) -> str:
         """Return the next line of the file; "" at the end."""
+        if self._last_read == 0:
+            wrong_files.refuse(self._stream, self.file, readable=("empty",))
         text = self._read_octets() if self._decoded is None else self._read_decoded(self._decoded)
         if "\0" in text:
             message = "the line has a NUL character: the file is not text, or is UTF-16 without a byte order mark"
@@ -153,11 +154,6 @@ class Lines:
 
     def _read_octets(self) -> str:
         octets = self._stream.readline(MAX_OCTETS + 1)
-        if self._last_read == 0 and octets.startswith(_SPREADSHEETS):
-            message = (
-                "the file is a spreadsheet or an archive, not text; save the sheet as CSV in the spreadsheet program"
-            )
-            raise TableError("table-spreadsheet", message, self.file, 1)
         if self._last_read == 0 and self._detecting and octets.startswith(_UTF_16_MARKS):
             self.read_as.encoding = "UTF-16"
             self._decoded = _decode(octets, self._stream, "utf-16")

@@ -1,6 +1,7 @@
-"""Find damage in the cells of a table: line breaks in one-line values, and UTF-8 that was read in another encoding.
+"""Find damage in the cells of a table: line breaks, several values, and UTF-8 that was read in another encoding.
 
-Spreadsheet programs make both: a person types a line break in a cell, or opens a file in UTF-8 as Windows-1252.
+Spreadsheet programs make them: a person types two values or a line break in a cell, or opens a file in UTF-8 as
+Windows-1252.
 """
 
 from __future__ import annotations
@@ -8,9 +9,15 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from ..names import naming, validation
+from ..names.error_codes import error_code
+from ..names.errors import BindingError
 from ..names.metadata import metadata
 
 _LINE_BREAK = re.compile(r" *\r?\n *|\r")
+_SEPARATOR = re.compile(r"\s*[|;]\s*|\s*,\s+|\s+(?=ark:|urn:|https?://)|,(?=ark:|urn:|https?://)", re.IGNORECASE)
+_NAME = re.compile(r"(?:https?://[^/\s]+/)?(?:ark:|urn:)", re.IGNORECASE)
+_ADDRESS = re.compile(r"https?://[^/]", re.IGNORECASE)
 _ONE_LINE = ("resource", "reason")
 
 # The characters of the bytes 80 to BF, which continue a character of UTF-8, in Windows-1252 and in ISO 8859-1.
@@ -37,6 +44,39 @@ def on_one_line(text: str) -> str:
 def broken(cells: Mapping[str, str]) -> list[str]:
     """Return the columns of one-line values whose cells have a line break."""
     return [column for column, text in cells.items() if is_one_line(column) and _LINE_BREAK.search(text)]
+
+
+def several(column: str, text: str) -> tuple[str, str] | None:
+    """Return the first value and the rest of a cell with several values, if its column is that of names or targets.
+
+    Return None for any other cell. The caller asks only about a text that is not valid as a whole.
+
+    >>> several("identifier", "ark:/12345/x5 | INV-2"), several("target", "https://a.example/1; https://b.example/2")
+    (('ark:/12345/x5', 'INV-2'), ('https://a.example/1', 'https://b.example/2'))
+    >>> print(several("identifier", "ark:/12345/my map"), several("target", "https://a.example/my map"))
+    None None
+    """
+    found = _SEPARATOR.search(text)
+    if found is None or not (rest := text[found.end() :].strip()):
+        return None
+    first = text[: found.start()].strip()
+    if column == "identifier" and _NAME.match(first):
+        try:
+            naming.read(first)
+        except BindingError:
+            return None
+        return first, rest
+    return (first, rest) if column == "target" and _ADDRESS.match(first) and _ADDRESS.match(rest) else None
+
+
+def explained(error: BindingError, cells: Mapping[str, str]) -> BindingError:
+    """Return the error in a row, or one that says that the wrong cell has several values, if it has."""
+    about = error_code(error.code).about
+    if about in ("identifier", "target") and (values := several(about, cells.get(about, ""))):
+        first, rest = (validation.shown(value, 100) for value in values)
+        message = f"the cell {about} has several values: {first}, and {rest}"
+        return BindingError("cell-several", message, identifier=error.identifier)
+    return error
 
 
 def misread(text: str) -> tuple[str, str] | None:

@@ -13,7 +13,7 @@ from contextlib import closing
 from itertools import islice
 
 from ...bindings.names.errors import TableError
-from ...bindings.tables import delimited, text_tables
+from ...bindings.tables import delimited, text_tables, wrong_files
 from ...bindings.tables.columns import Columns, Row
 from ...bindings.tables.delimited import Line
 from ...bindings.tables.text_stream import Lines, ReadAs
@@ -40,8 +40,6 @@ SEPARATORS = {",": "Comma ,", ";": "Semicolon ;", "\t": "Tab", "|": "Vertical li
 """The separators that a user can select, with their labels."""
 
 _ZIP = b"PK\x03\x04"
-_OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-_OPEN_DOCUMENT = b"mimetypeapplication/vnd.oasis.opendocument"
 _JSON_LINES = (".jsonl", ".ndjson")
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _SAMPLE = 65536
@@ -53,11 +51,8 @@ def stored(content: bytes, file: str) -> tuple[bytes, Reading, int]:
     A workbook is converted: each line of the result is JSON, the number of a row and its cells. ``file`` is the name of
     the file for messages; its ending selects JSON Lines. Raises :class:`TableError`.
     """
-    if not content.strip():
-        raise TableError("table-empty", "the file is empty", file, 1)
-    if content.startswith(_OLE) or _OPEN_DOCUMENT in content[:100]:
-        message = "the file is an older workbook (.xls) or an OpenDocument sheet; save it as .xlsx or CSV UTF-8"
-        raise TableError("table-spreadsheet", message, file, 1)
+    # A damaged workbook can look like another archive.
+    wrong_files.refuse(content, file, readable=("xlsx", "archive") if file.lower().endswith(".xlsx") else ("xlsx",))
     if content.startswith(_ZIP):
         rows = workbook_process.read(content, file)
         converted = "".join(f"{json.dumps([row.number, row.fields])}\n" for row in rows)

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import BinaryIO, NoReturn
 
 from ...names.errors import TableError
+from ...tables import wrong_files
 from ...tables.text_stream import name_of
 
 MAX_TIMES = 200
@@ -32,21 +33,28 @@ def opened(file: str | Path | BinaryIO) -> Iterator[io.BufferedReader]:
     """Open a dump, and unpack it if its first bytes are those of gzip or ZIP. A binary ``file`` stays open.
 
     Raises :class:`TableError` with the code ``archive-content`` for a damaged or encrypted archive, or one with several
-    files, and for too large a content; and OSError if the file cannot be opened or read.
+    files, and for too large a content. Raises the errors of :func:`~.wrong_files.refuse` for a file that is no dump,
+    and OSError if the file cannot be opened or read.
     """
     name = name_of(file)
     with ExitStack() as stack:
         raw = stack.enter_context(Path(file).open("rb")) if isinstance(file, (str, Path)) else file
         stream: io.BufferedReader = io.BufferedReader(_Peeked(raw))
+        wrong_files.refuse(raw if raw.seekable() else stream, name, readable=("archive", "gzip"))
         begin = stream.peek(4)[:4]
         if begin.startswith(_GZIP):
             limit = _limit(_size(raw))
             unpacked = stack.enter_context(gzip.GzipFile(fileobj=stream))
-            yield _buffered(unpacked, name, limit)
+            yield _table(_buffered(unpacked, name, limit), name)
         elif begin in (_ZIP, _EMPTY_ZIP):
-            yield _buffered(stack.enter_context(_member(raw, name)), name, _limit(_size(raw)))
+            yield _table(_buffered(stack.enter_context(_member(raw, name)), name, _limit(_size(raw))), name)
         else:
             yield stream
+
+
+def _table(content: io.BufferedReader, name: str) -> io.BufferedReader:
+    wrong_files.refuse(content, name)
+    return content
 
 
 class _Peeked(io.RawIOBase):

@@ -45,3 +45,42 @@ def test_damaged_cells_have_a_warning(bindings: Bindings, before: str | None, af
     found = bindings.lookup(NAME)
     assert found is not None
     assert "\n" not in found.metadata["erc.what"]
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        pytest.param("ark:/12345/x5m1 | INV-2,/1", "ark:/12345/x5m1, and INV-2", id="an ARK and an inventory number"),
+        pytest.param("ark:12345/x5m1 ark:12345/x5m2,/1", "ark:12345/x5m1, and ark:12345/x5m2", id="two ARKs"),
+        pytest.param("ark:12345/x5m1;ark:12345/x5m2,/1", "ark:12345/x5m1, and ark:12345/x5m2", id="a semicolon"),
+        pytest.param('"ark:12345/x5m1, ark:12345/x5m2",/1', "ark:12345/x5m1, and ark:12345/x5m2", id="a comma"),
+        pytest.param(
+            f'{NAME},"https://a.example/1\nhttps://b.example/2"',
+            "https://a.example/1, and https://b.example/2",
+            id="targets on two lines",
+        ),
+        pytest.param(f"{NAME},https://a.example/1 | https://b.example/2", "https://b.example/2", id="a vertical line"),
+        pytest.param("ark:12345/my map,/1", None, id="a space in a name"),
+        pytest.param(f"{NAME},https://a.example/my map", None, id="a space in a target"),
+        pytest.param("INV-2 | INV-3,/1", None, id="no name"),
+    ],
+)
+def test_a_cell_with_two_values_is_refused_with_both(bindings: Bindings, row: str, message: str | None) -> None:
+    summary = import_table(bindings, BytesIO(f"identifier,target\n{row}\n".encode()))
+    [refused] = summary.refused
+    assert (refused.code == "cell-several") is (message is not None)
+    assert message is None or message in refused.message
+
+
+@pytest.mark.parametrize(
+    ("row", "codes"),
+    [
+        pytest.param("urn:nbn:de:101:1-2;urn:nbn:de:101:1-3,/1", ["name-several"], id="two URNs"),
+        pytest.param(f"{NAME},https://a.example/1;https://b.example/2", ["target-several"], id="two targets"),
+        pytest.param(f"{NAME},https://a.example/?u=https://b.example/2", [], id="a target in a query"),
+        pytest.param(f"{NAME},https://web.archive.example/2020/https://b.example/2", [], id="a target in a path"),
+    ],
+)
+def test_two_values_that_are_valid_as_one_have_a_warning(bindings: Bindings, row: str, codes: list[str]) -> None:
+    summary = import_table(bindings, BytesIO(f"identifier,target\n{row}\n".encode()), dry_run=True)
+    assert [noted.code for noted in summary.warned] == codes
