@@ -16,6 +16,8 @@ from jinja2 import StrictUndefined
 
 from .. import __version__
 from ..bindings.names import origins
+from ..bindings.names.branding.model import Branding
+from ..bindings.names.branding.model import check as check_branding
 from ..bindings.names.errors import BindingError
 from ..bindings.system.concurrency import ConcurrencyLimit
 from ..bindings.system.thread_slots import slots
@@ -38,7 +40,7 @@ from .config import (
     Site,
     url,
 )
-from .navigation import navigation
+from .navigation import header, navigation
 from .report import excerpt
 from .trace_results import Results
 from .tracing import uri as web_reference
@@ -95,6 +97,8 @@ def create_app(
     ezid_passthrough: str = "given",
     on_trace: Callable[[End], object] | None = None,
     statistics: str | None = None,
+    institution: str | None = None,
+    logo: str | None = None,
 ) -> Flask:
     """Create an inspector, a WSGI application that can be mounted under any path.
 
@@ -135,6 +139,8 @@ def create_app(
     - ``on_trace``: a function that is called with the :class:`~.tracing.events.End` of each trace, for a counter.
     - ``statistics``: the place of the counts of requests, as for :class:`~ararat.middleware.ResolverMiddleware`, which
       the desk shows. None: the desk shows none.
+    - ``institution``, ``logo``: the institution in the header, as for :class:`~ararat.middleware.ResolverMiddleware`.
+      The branding in the store comes first.
 
     Accounts are those in the database of ``bindings``. Their pages answer 404 until an account exists.
 
@@ -191,6 +197,7 @@ def create_app(
         session_idle=timedelta(minutes=session_idle),
         on_trace=on_trace,
         statistics=None if statistics is None else _counts(statistics),
+        branding=_branding(institution, logo),
     )
     # Without these settings the router answers double or missing slashes with a permanent redirect (308).
     app.url_map.strict_slashes = False
@@ -204,6 +211,7 @@ def create_app(
         duration=trace.duration,
         figure="{:,}".format,
         has_policy=bool(policies),
+        header=header,
         navigation=navigation,
         official=OFFICIAL_PREFIX,
         origin=app.extensions[KEY].origin,
@@ -243,6 +251,14 @@ def _accounts(bindings: Bindings | None) -> Accounts | None:
     from .accounts.store import Accounts
 
     return Accounts(bindings)
+
+
+def _branding(institution: str | None, logo: str | None) -> Branding:
+    """Return the checked settings of the header. Raises ValueError."""
+    try:
+        return check_branding({"institution": institution, "logo": logo})
+    except BindingError as error:
+        raise ValueError(f"institution or logo: {error}") from None
 
 
 def _counts(place: str) -> CountStore:

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from flask import current_app, url_for
 from werkzeug.urls import iri_to_uri
 
+from ..bindings.names.branding.model import NO_BRANDING, Branding
 from .report import inspection
 from .report.inspection import Inspection
 from .tracing.events import End, Event
@@ -124,6 +125,7 @@ class Site:
     - ``session_idle``: the time after which a session that is not used ends.
     - ``on_trace``: called with the end of each trace, or None.
     - ``statistics``: the counts of requests, or None.
+    - ``branding``: the institution of the settings.
     """
 
     bindings: Bindings | None
@@ -146,6 +148,7 @@ class Site:
     session_idle: timedelta = timedelta(minutes=SESSION_IDLE)
     on_trace: Callable[[End], object] | None = None
     statistics: CountStore | None = None
+    branding: Branding = NO_BRANDING
 
     @property
     def trace_elsewhere(self) -> bool:

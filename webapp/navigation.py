@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from base64 import b64decode
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 from flask import request
 
-from .config import url
+from ..bindings.names.branding.model import Branding
+from ..bindings.names.errors import BindingsUnavailable
+from .config import origin, site, url
 
 _PAGES = (
     ("Inspect", "inspect.page", "/", ()),
@@ -37,3 +41,53 @@ def navigation() -> list[NavigationLink]:
         current = "page" if request.path == path else "true" if request.path.startswith(section) else ""
         links.append(NavigationLink(label, url(endpoint), current))
     return links
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """The institution in the header of a page.
+
+    - ``institution``: its name, or "". ``logo``: the address of its logo on this origin, or "".
+    - ``desk``: the address of the desk, or "" if the site has no accounts.
+    """
+
+    institution: str
+    logo: str
+    desk: str
+
+
+def header() -> Header:
+    """Return the institution of the current branding and the link to the desk.
+
+    All clients get the same header, so that a cache can keep the pages of the inspector.
+    """
+    shown = branding()
+    accounts = site().accounts
+    try:
+        desk = url("desk.overview") if accounts is not None and accounts.exist() else ""
+    except BindingsUnavailable:
+        desk = ""
+    return Header(shown.institution or "", _logo(shown), desk)
+
+
+def branding() -> Branding:
+    """Return the branding in the store over that of the settings."""
+    bindings = site().bindings
+    recorded = getattr(bindings, "branding", None)
+    return site().branding if recorded is None else recorded.current().over(site().branding)
+
+
+def logo_file() -> tuple[str, bytes] | None:
+    """Return the media type and the content of a logo in a data URL; None for another logo, or without one."""
+    media_type, found, content = (branding().logo or "").removeprefix("data:").partition(";base64,")
+    return (media_type, b64decode(content)) if found else None
+
+
+def _logo(shown: Branding) -> str:
+    if shown.logo is None:
+        return ""
+    if shown.logo.startswith("data:"):
+        return url("inspect.logo", v=shown.digest)
+    # The Content-Security-Policy permits images of this origin only.
+    prefix = site().prefix or ""
+    return f"{urlsplit(prefix).path.rstrip('/')}{shown.logo}" if not prefix or origin(prefix) == site().origin else ""

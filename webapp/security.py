@@ -44,7 +44,7 @@ MANAGED = "/api/v1"
 """The path of the API for accounts (:mod:`.api`)."""
 
 _HEALTH = "inspect.healthz"
-_ONE_FORM = ("static", "inspect.picture", "inspect.robots", "inspect.favicon", _HEALTH)
+_ONE_FORM = ("static", "inspect.picture", "inspect.logo", "inspect.robots", "inspect.favicon", _HEALTH)
 """Endpoints with the same response for every client. Their error responses differ."""
 
 _FOR_PROGRAMS = ("application/json", "application/problem+json")

@@ -182,6 +182,8 @@ def compose(
         ezid=ezid,
         ezid_passthrough=ezid_passthrough,
         statistics=settings.get("statistics"),
+        institution=settings.get("institution"),
+        logo=settings.get("logo"),
         on_trace=lambda end: whole.metrics and whole.metrics.trace_ended(end.outcome),
     )
     pages = {rule.rule.split("/")[1] for rule in app.url_map.iter_rules()} - {""}

@@ -1,11 +1,12 @@
 """Render the public pages from the templates in ``templates/resolver``.
 
-The site serves no files of Ararat, so each page contains its style. The Content-Security-Policy allows only that style
-element, by its hash, and the logo of the institution.
+The site serves no files of Ararat, so each page contains its style: the first part of ``static/ararat.css``. The
+Content-Security-Policy allows only that style element, by its hash, and the logo of the institution.
 """
 
 from __future__ import annotations
 
+import re
 from base64 import b64encode
 from functools import cache
 from hashlib import sha256
@@ -20,6 +21,11 @@ from .presentation import PLAIN, Presentation
 
 # The folder of the templates, in the package ararat.
 _TEMPLATES = __name__.partition(".")[0], "templates/resolver"
+_STYLES = __name__.partition(".")[0], "static"
+_END = "/* End of the part that public pages contain"
+
+_COMMENTS = re.compile(r"/\*.*?\*/", re.DOTALL)
+_SPACES = re.compile(r"\s+")
 
 UNSTYLED = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 """The Content-Security-Policy of a page that loads and runs nothing."""
@@ -60,6 +66,6 @@ def _hash(added: str) -> str:
 
 @cache
 def _style() -> str:
-    source, _, _ = PackageLoader(*_TEMPLATES).get_source(Environment(autoescape=True), "style.css")
+    source, _, _ = PackageLoader(*_STYLES).get_source(Environment(autoescape=True), "ararat.css")
     # The hash covers the bytes between the tags. An HTML parser turns every line end into a line feed.
-    return source.replace("\r\n", "\n")
+    return _SPACES.sub(" ", _COMMENTS.sub("", source.partition(_END)[0])).strip() + "\n"

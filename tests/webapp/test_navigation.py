@@ -27,3 +27,26 @@ def test_header_marks_the_current_page(path, current, read_page):
     assert [link.text for link in links] == ["Inspect", "Trace", "Compare", "Registries", "Docs"]
     marked = {link.text: link.attributes["aria-current"] for link in links if "aria-current" in link.attributes}
     assert marked == current
+
+
+def test_the_header_shows_the_institution_and_its_logo():
+    client = create_app(institution="Museum <b>", logo="/static/logo.svg").test_client()
+    page = client.get("/").text
+    assert "Inspector" in page
+    assert "Museum &lt;b&gt;" in page
+    assert '<img src="/static/logo.svg" alt="">' in page
+    assert client.get("/logo").status_code == 404
+
+
+def test_a_logo_in_the_settings_is_served_as_a_file():
+    image = "data:image/gif;base64,R0lGODlh"
+    client = create_app(institution="A museum", logo=image).test_client()
+    answer = client.get("/logo")
+    assert (answer.data, answer.content_type) == (b"GIF89a", "image/gif")
+    assert 'src="/logo?v=' in client.get("/").text
+    assert create_app().test_client().get("/logo").status_code == 404
+
+
+def test_a_wrong_logo_is_an_error_at_the_start():
+    with pytest.raises(ValueError, match="institution or logo: "):
+        create_app(logo="https://elsewhere.example/logo.svg")

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
 
-from flask import Blueprint, Response, current_app, redirect, render_template, request
+from flask import Blueprint, Response, abort, current_app, redirect, render_template, request
 from htmx_flask import make_response
 from htmx_flask import request as htmx_request
 from werkzeug.wrappers import Response as AnyResponse
@@ -23,6 +23,7 @@ from ..accounts import identify
 from ..config import FACTS, FORM_OVERHEAD, MAX_BYTES, MAX_URL_LENGTH, site, url
 from ..errors import HTTPRefusal
 from ..management.permissions import Forbidden, require_administrator
+from ..navigation import logo_file
 from ..report import card, inspection, qr, summary
 from ..report import table as listing
 from ..report.inspection import Inspection
@@ -114,6 +115,16 @@ def favicon() -> Response:
     # This URL does not change with the content.
     icon.headers["Cache-Control"] = "public, max-age=86400"
     return icon
+
+
+@blueprint.get("/logo")
+def logo() -> Response:
+    """Return the logo of the institution, if the branding contains the image itself. Its URL changes with it."""
+    found = logo_file()
+    if found is None:
+        abort(404)
+    media_type, content = found
+    return Response(content, content_type=media_type, headers={"Cache-Control": "public, max-age=86400"})
 
 
 @blueprint.get("/robots.txt")

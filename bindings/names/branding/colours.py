@@ -17,7 +17,7 @@ LEAST_CONTRAST = 4.5
 """The least contrast of text and its background (WCAG 2.2, success criterion 1.4.3)."""
 
 LIGHT, DARK = "#f3f0e8", "#22272c"
-"""The backgrounds with the least contrast on light and on dark pages: ``--inset`` of style.css."""
+"""The backgrounds with the least contrast on light and on dark pages: ``--inset`` of static/ararat.css."""
 
 _COLOUR = re.compile("#(?:[0-9a-f]{3}|[0-9a-f]{6})", re.ASCII)
 _STEPS = 64

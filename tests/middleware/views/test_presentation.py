@@ -42,7 +42,7 @@ def client(held, binding):
 def test_each_public_page_has_the_branding(client, path):
     site = client(institution="The Library", contact="a@example.org", statement="We keep names.", logo="/logo.svg")
     page = site.get(path).text
-    header, footer = page[page.index("<header>") : page.index("<main>")], page[page.index("<footer>") :]
+    header, footer = page[page.index("<header") : page.index("<main>")], page[page.index("<footer>") :]
     assert '<img src="/logo.svg" alt="">' in header
     assert "The Library" in header
     assert 'href="mailto:a@example.org"' in footer
