@@ -136,8 +136,11 @@ def import_rows(
     report: Report | None = None,
     effect: Effect | None = None,
     expect: Expect | None = None,
+    leave_out: bool = False,
 ) -> Summary:
     """Bind the names of rows that are already parsed, or bind no name if a row has an error.
+
+    With ``leave_out``, a row with an error is left out instead, and the others are written.
 
     The arguments and errors are those of :func:`import_table`. ``file`` is the name of the file for the history and for
     messages. ``effect`` is called with the effect of each line, before it is written. ``expect`` is called before that;
@@ -149,7 +152,7 @@ def import_rows(
     summary = Summary(read_as=read_as)
     with closing(SeenNames()) as seen:
         run = _Run(file, bindings.now(), who, seen, report, effect, summary, relocate, only_names)
-        run.expect = expect
+        run.expect, run.leave_out = expect, leave_out
         # Read the first row before the transaction, so that an unreadable file does not lock the database.
         read = chain(list(islice(rows_read, 1)), rows_read)
         try:
@@ -164,7 +167,7 @@ def import_rows(
         except TableError as error:
             error.kept = summary.kept
             raise
-    summary.written = not (dry_run or summary.refusals)
+    summary.written = not dry_run and summary.refusals <= (summary.lines - 1 if leave_out else 0)
     run.finish()
     return summary
 
@@ -186,11 +189,12 @@ class _Run:
     records: PrefixRecords = NO_RECORDS
     changed: int = 0
     expect: Expect | None = None
+    leave_out: bool = False
 
     def import_all(
         self, bindings: Bindings, read: Iterator[Row], progress: Callable[[int], object] | None, *, keep: bool
     ) -> None:
-        """Import all lines in one transaction. Roll back if a line has an error, or without ``keep``."""
+        """Import all lines in one transaction. Roll back if an error ends the import, or without ``keep``."""
         before = self.summary.operation, self.changed
         with bindings.transaction(exclusive=True, actor=self.who) as transaction:
             # A record in the table applies after the transaction: an export has names that are older than a record.
@@ -204,7 +208,7 @@ class _Run:
                 self.last = some[-1]
                 if progress:
                     progress(self.summary.lines)
-            if self.summary.refusals or not keep:
+            if self._is_stopped() or not keep:
                 transaction.rollback()
                 self.summary.operation, self.changed = before
             else:
@@ -214,17 +218,20 @@ class _Run:
                     transaction.operations.finish(self.summary.operation, self.changed, bindings.now())
 
     def import_batch(self, bindings: Bindings, read: Iterator[Row], progress: Callable[[int], object] | None) -> bool:
-        """Import one batch. Return whether it has lines, and none has an error."""
+        """Import one batch. Return whether it has lines, and none has an error that ends the import."""
         summary = self.summary
         before, counts = summary.lines, {name: getattr(summary, name) for name in _COUNTS}
         listed, warned = len(summary.listed), len(summary.warned)
         self.import_all(bindings, read, progress, keep=True)
-        if summary.refusals:
+        if self._is_stopped():
             for name, count in counts.items():
                 setattr(summary, name, count)
             del summary.listed[listed:], summary.warned[warned:]
             return False
         return summary.lines > before
+
+    def _is_stopped(self) -> bool:
+        return bool(self.summary.refusals) and not self.leave_out
 
     def finish(self) -> None:
         """Warn if the end of the table is missing."""

@@ -68,7 +68,8 @@ class Summary:
       (:mod:`~ararat.bindings.checks.new_names`). Those about new values: a line break that became a space, or UTF-8
       that was read in another encoding. ``warned``: the first of them.
     - ``listed``: the effects of lines, except "unchanged". Lines of a batch that was rolled back are not included.
-    - ``written``: False after a dry run, and if a line was refused.
+    - ``written``: False after a dry run, and if a line was refused. A refused name of a dump is left out, so that it is
+      False only if all are refused.
     - ``kept``: the number of lines, from the first, that are committed. Without batches it is all lines or 0.
     - ``read_as``: the detected encoding, delimiter and columns of the file.
     - ``operation``: the number of the import among the operations; None if no binding was changed.

@@ -129,7 +129,7 @@ def import_command(
     source: str | None,
     **options: Any,
 ) -> int:
-    """Bind all identifiers of a table. If one line is refused, nothing is written.
+    """Bind all identifiers of a table. If one line of a table is refused, nothing is written.
 
     The table is CSV or TSV with column names in the first line, or JSON Lines with these as keys. The column identifier
     is required. The other columns are target, kind, resource, status, passthrough, scope, who, what, when, where, how,
@@ -139,15 +139,16 @@ def import_command(
     The whole import is one transaction. With --batch N, every N lines are one transaction. The import then ends at the
     first batch with a refused line and keeps the batches before it. A second run skips the written lines.
 
-    With --from, FILE is a dump of another system. Each value that cannot be imported is reported. The checksums of
-    names and targets compare the dump with the database.
+    With --from, FILE is a dump of another system. A name that cannot be bound is left out, and the others are written.
+    Each name and each value that cannot be imported is reported. The checksums of names and targets compare the dump
+    with the database.
 
     With --dry-run the database can be missing or empty.
 
     A FILE of `ararat export --history` restores an empty database exactly. It is written in one transaction.
 
-    Exit code: 0 all lines are accepted, 1 lines are refused, 2 the table is not valid, 66 a file cannot be read or
-    written, 69 no database.
+    Exit code: 0 all lines are accepted, 1 lines are refused, or names of a dump are left out, 2 the file is not valid,
+    66 a file cannot be read or written, 69 no database.
     """
     of_tables = ("format", "columns", "ignore_unknown", "relocate")
     if source and (delimiter or any(options[name] for name in of_tables)):
@@ -185,7 +186,8 @@ def import_command(
     write(imports.warned_lines(summary, err, report_file), to=sys.stderr)
     if dry_run:
         write(imports.change_lines(summary, out))
-    write(imports.refused_lines(summary, err, report_file), to=sys.stderr)
+    word = "left out" if migration else "refused"
+    write(imports.refused_lines(summary, err, report_file, word), to=sys.stderr)
     if migration:
         write(imports.omitted_lines(migration, err), to=sys.stderr)
         write(imports.dump_lines(migration, out, report_file))
@@ -193,7 +195,7 @@ def import_command(
         place = database_at(database)
         found = f"{place} has no tables" if place.exists() else f"There is no database at {place}"
         write(out.prose(f"{found}. The lines were checked against an empty database."))
-    write(imports.result_lines(summary, out))
+    write(imports.result_lines(summary, out, word))
     return NO if summary.refusals else DONE
 
 

@@ -25,6 +25,7 @@ _STYLES: dict[str, Style] = {
     "reserved": "good",
     "set": "good",
     "refused": "error",
+    "left out": "error",
     "warning": "warning",
 }
 _CHANGES = {
@@ -45,13 +46,17 @@ _INDENT = 20
 _MAX_OMITTED = 10
 
 
-def refused_lines(summary: Summary, sheet: Sheet, report_file: str | None = None) -> Iterator[str]:
+def refused_lines(
+    summary: Summary, sheet: Sheet, report_file: str | None = None, word: str = "refused"
+) -> Iterator[str]:
     """Yield the lines about the refused rows of a table, each with its line number and reason.
+
+    ``word`` begins each line: "left out" for the names of a dump.
 
     The first row with an error code states also what is expected. If not all rows are listed, ``report_file`` is named
     as the place of the others.
     """
-    yield from _noted("refused", summary.refused, summary.refusals, sheet, report_file, advise=True)
+    yield from _noted(word, summary.refused, summary.refusals, sheet, report_file, advise=True)
 
 
 def warned_lines(summary: Summary, sheet: Sheet, report_file: str | None = None) -> Iterator[str]:
@@ -83,10 +88,13 @@ def _imported(imported: Imported, sheet: Sheet) -> Iterator[str]:
             yield from sheet.prose(f"{name}: {words(new, most=200)} (was {words(old, most=200)})", indent=_INDENT)
 
 
-def result_lines(summary: Summary, sheet: Sheet) -> Iterator[str]:
-    """Yield the lines of the result of an import: how the file was read, the counts, and how to undo it."""
+def result_lines(summary: Summary, sheet: Sheet, word: str = "refused") -> Iterator[str]:
+    """Yield the lines of the result of an import: how the file was read, the counts, and how to undo it.
+
+    ``word`` is that of refused lines, as in :func:`refused_lines`.
+    """
     yield from _reading(summary, sheet)
-    yield from sheet.prose(_counts(summary))
+    yield from sheet.prose(_counts(summary, word))
     yield from undo_line(summary.operation, sheet)
 
 
@@ -113,12 +121,16 @@ def dump_lines(migration: Migration, sheet: Sheet, report: str | None) -> Iterat
     if migration.omissions:
         where = f"see {report}" if report else "use --report FILE to list all"
         yield from sheet.prose(f"Values not imported, or changed: {migration.omissions:,}; {where}.")
+    if left := migration.summary.refusals:
+        yield from sheet.prose(f"Names that cannot be bound, so left out: {left:,}.", style="error")
     yield from _checksum("Dump", migration.given, sheet)
     yield from _checksum("Database", migration.result, sheet)
     if migration.result is not None:
         same = migration.result == migration.given
         message = "The database has all names of the dump with their targets."
-        if not same:
+        if not same and migration.summary.refusals:
+            message = "The database lacks the names that were left out, or has other targets than the dump."
+        elif not same:
             message = "The database has other names or targets than the dump; a target may be written in another way."
         yield from sheet.prose(message, style="good" if same else "warning")
 
@@ -199,14 +211,14 @@ def _reading(summary: Summary, sheet: Sheet) -> Iterator[str]:
         yield from sheet.prose(f"Ignored columns: {', '.join(map(words, read_as.ignored))}.")
 
 
-def _counts(summary: Summary) -> str:
+def _counts(summary: Summary, word: str) -> str:
     changes = [
         f"{number:,} {_numbered(_DONE.get(name, name) if summary.kept or summary.written else dry, number)}"
         for name, dry in (*_CHANGES.items(), ("unchanged", "unchanged"))
         if (number := getattr(summary, name))
     ]
     if summary.refusals:
-        changes.append(f"{summary.refusals:,} refused")
+        changes.append(f"{summary.refusals:,} {word}")
     if summary.warnings:
         changes.append(counted(summary.warnings, "warning"))
     opening = "Written." if summary.written else "Nothing was written."

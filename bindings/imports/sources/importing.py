@@ -81,7 +81,10 @@ def import_dump(
     report: Report | None = None,
     report_omission: OmissionReport | None = None,
 ) -> Migration:
-    """Bind all names in a dump of EZID, arklet, noid or N2T, or bind no name if one is refused.
+    """Bind all names in a dump of EZID, arklet, noid or N2T.
+
+    A name that cannot be bound is left out, and counts as a refusal in the summary. The others are written, because a
+    user cannot always correct the dump of another system.
 
     ``passthrough`` is "no", "normal" or "given". The default is "given" for names of EZID, arklet and N2T, because
     these systems append the rest of a request to the target of each name, and "no" for those of noid.
@@ -114,6 +117,7 @@ def import_dump(
             actor=actor,
             progress=progress,
             report=report,
+            leave_out=True,
         )
         migration.given = index.checksum()
         if migration.summary.written:

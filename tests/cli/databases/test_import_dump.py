@@ -63,17 +63,23 @@ def test_values_that_are_not_imported_are_listed_with_reason_and_remedy(
     assert all(row["file"].endswith("names.txt") and row["reason"] and row["remedy"] for row in found)
 
 
-def test_a_refused_name_stops_the_import_and_is_in_the_report(ararat: Callable[..., Result], tmp_path: Path) -> None:
-    assert ararat("init").exit_code == 0
-    (tmp_path / "names.txt").write_text(GOOD + BAD)
+def test_a_name_that_cannot_be_bound_is_left_out_and_is_in_the_report(
+    ararat: Callable[..., Result], tmp_path: Path
+) -> None:
+    (tmp_path / "names.txt").write_text(BAD + GOOD)
     report = tmp_path / "report.csv"
+    dry = ararat("import", "--from", "ezid", "--dry-run", tmp_path / "names.txt")
+    assert dry.exit_code == 1
+    assert unwrapped(dry.stdout).endswith("Nothing was written. 2 lines: 1 to add, 1 left out.")
     result = ararat("import", "--from", "ezid", "--report", report, tmp_path / "names.txt")
     assert result.exit_code == 1
-    assert "Nothing was written. 2 lines: 1 to add, 1 refused." in unwrapped(result.stdout)
+    assert "Written. 2 lines: 1 added, 1 left out." in unwrapped(result.stdout)
+    assert "Names that cannot be bound, so left out: 1." in unwrapped(result.stdout)
+    assert result.stderr.startswith("left out  line 1")
     assert "target-scheme" in result.stderr
     [row] = rows(report)
-    assert (row["line"], row["result"], row["remedy"]) == ("6", "refused", "http or https")
-    assert ararat("show", "ark:12345/x51").exit_code == 1
+    assert (row["line"], row["result"], row["remedy"]) == ("1", "refused", "http or https")
+    assert ararat("show", "ark:12345/x51").exit_code == 0
 
 
 def test_a_dry_run_needs_no_database(ararat: Callable[..., Result], tmp_path: Path) -> None:

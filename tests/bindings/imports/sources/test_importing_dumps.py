@@ -19,6 +19,7 @@ from ararat.bindings.names.metadata.datacite_identifier import with_identifier
 
 XML = '<resource xmlns="http://datacite.org/schema/kernel-4">{}</resource>'
 ALL = ["ezid.txt", "ezid.csv", "ezid.xml", "ezid.txt.gz", "ezid.csv.zip", "arklet.csv", "arklet.sql", "arklet.json"]
+OTHER = "ark:/12345/x9"
 ALL += ["noid.dump", "noid.txt", "noid.anvl", "n2t.json", "n2t.jsonl"]
 
 
@@ -105,22 +106,56 @@ def test_a_target_without_a_path_has_no_passthrough(bindings: Bindings) -> None:
     assert [each.passthrough for each in found.values()] == [False, False]
 
 
-def test_a_dry_run_and_a_refused_line_write_nothing(bindings: Bindings) -> None:
-    good = ezid("_target: https://example.org/")
-    dry = imported(bindings, good, dry_run=True)
+def test_a_dry_run_writes_nothing(bindings: Bindings) -> None:
+    dry = imported(bindings, ezid("_target: https://example.org/"), dry_run=True)
     assert (dry.summary.added, dry.summary.written, dry.result) == (1, False, None)
-    refused = imported(bindings, good + ezid("_target: ftp://example.org/", name="ark:/12345/x6"))
-    assert (refused.summary.refusals, refused.summary.written, refused.result) == (1, False, None)
     assert bindings.lookup("ark:12345/x5") is None
 
 
-def test_batches_before_a_refused_line_stay(bindings: Bindings) -> None:
-    text = "".join(ezid(f"_target: /{number}", name=f"ark:/12345/x{number}") for number in range(10))
-    bad = text + ezid("_target: ftp://example.org/", name="ark:/12345/x99")
-    assert imported(bindings, bad, batch=5).summary.kept == 10
-    assert bindings.lookup("ark:12345/x9") is not None
-    again = imported(bindings, text, batch=5)
-    assert (again.summary.unchanged, again.given == again.result) == (10, True)
+@pytest.mark.parametrize(
+    ("source", "text", "code"),
+    [
+        pytest.param(
+            "ezid", ezid("_target: /1") + ezid(name="ark:/12345/1:1:a") + ezid(name=OTHER), "bad-char", id="EZID"
+        ),
+        pytest.param(
+            "ezid", f"_id,_target\nark:/12345/x5,/1\nark:/12345/x y,/2\n{OTHER},/3\n", "bad-char", id="EZID CSV"
+        ),
+        pytest.param("n2t", f'{{"ark:/12345/x5": {{}}, "ark:/1l345/a": {{}}, "{OTHER}": {{}}}}', "naan-char", id="N2T"),
+        pytest.param(
+            "arklet", f"ark,url\nark:/12345/x5,/1\nark:/12345/x7,ftp://a/\n{OTHER},/3\n", "target-scheme", id="arklet"
+        ),
+        pytest.param("noid", f"12345/x5|_t|/1\n12345/a:b|_t|/2\n{OTHER}|_t|/3\n", "bad-char", id="noid"),
+    ],
+)
+def test_a_name_that_cannot_be_bound_is_left_out(bindings: Bindings, source: str, text: str, code: str) -> None:
+    dry = imported(bindings, text, source, dry_run=True)
+    migration = imported(bindings, text, source)
+    for each in (dry, migration):
+        assert [refused.code for refused in each.summary.refused] == [code]
+        assert (each.summary.lines, each.summary.refusals, each.summary.added) == (3, 1, 2)
+    assert (dry.summary.written, migration.summary.written) == (False, True)
+    assert migration.given is not None
+    assert migration.result is not None
+    assert (migration.given.names, migration.result.names) == (3, 2)
+    assert len(bindings.fetch(["ark:12345/x5", "ark:12345/x9"])) == 2
+    assert (dry.summary.operation, migration.summary.operation) == (None, 1)
+
+
+def test_a_dump_of_which_no_name_can_be_bound_writes_nothing(bindings: Bindings) -> None:
+    migration = imported(bindings, ezid(name="ark:/12345/x y"))
+    assert (migration.summary.refusals, migration.summary.written, migration.result) == (1, False, None)
+    assert migration.summary.operation is None
+
+
+def test_a_bad_name_stops_no_batch(bindings: Bindings) -> None:
+    names = [f"ark:/12345/x{number}" for number in range(10)]
+    bad = "".join(ezid("_target: /1", name="ark:/12345/x y" if name.endswith("3") else name) for name in names)
+    migration = imported(bindings, bad, batch=2)
+    assert (migration.summary.kept, migration.summary.added, migration.summary.refusals) == (10, 9, 1)
+    good = "".join(ezid("_target: /1", name=name) for name in names)
+    again = imported(bindings, good, batch=2)
+    assert (again.summary.unchanged, again.summary.added, again.given == again.result) == (9, 1, True)
 
 
 @pytest.mark.parametrize(
