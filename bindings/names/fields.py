@@ -34,6 +34,7 @@ from .binding import (
 from .errors import BindingError
 from .metadata import metadata as elements
 from .metadata.datacite_identifier import with_identifier
+from .metadata.datacite_schema import check_record
 from .naming import Name, assignable, spelling_of
 from .passthrough import can_append
 
@@ -271,6 +272,8 @@ def _check_alternates(alternates: Any, given: Fields, key: str) -> Mapping[str, 
 def _check_metadata(metadata: Any, given: Fields, key: str) -> Mapping[str, str]:
     checked = elements.check(metadata, deletions=True)
     if document := checked.get("datacite"):
+        # Only a new value: a record that an older version accepted stays readable.
+        check_record(document)
         return elements.ordered({**checked, "datacite": with_identifier(document, key)})
     return checked
 

@@ -4,7 +4,7 @@ A public name becomes live, or described if it has no target. A name that is rec
 the dump states that it is public. An unavailable name becomes withdrawn. The spelling in the
 dump becomes the published spelling, and the owner becomes the actor of the first event. A value that the import would
 refuse is omitted and reported. So one wrong value does not stop the import of a name. A wrong name, and a wrong target
-of a public name, stay in the row: the import leaves such a name out.
+of a public name, stay in the row: the import leaves such a name out (X-11).
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from ...names.errors import BindingError
 from ...names.fields import MAX_ACTOR, MAX_REASON
 from ...names.metadata import metadata
 from ...names.metadata.datacite_identifier import with_identifier
+from ...names.metadata.datacite_schema import check_record
 from ...names.passthrough import can_append
 from ...tables.columns import Row
 from .record import DumpRecord, Omission
@@ -110,15 +111,26 @@ def _add_element(cells: dict[str, str], element: str, text: str, omitted: list[O
         return
     try:
         metadata.check({element: clean})
-        if element == "datacite":
-            with_identifier(clean, naming.key(naming.read(cells["identifier"])))
     except BindingError as error:
         omitted.append(Omission(element, error.message, error.expected))
         return
+    if element == "datacite" and (why := _misfit(clean, cells["identifier"])):
+        omitted.append(Omission(element, f"{why}, so it is in dump.datacite", "correct the record after the import"))
+        element = "dump.datacite"
     if clean != text.strip():
         reason = "control characters were replaced by spaces"
         omitted.append(Omission(element, reason, "correct the value after the import"))
     cells[element] = clean
+
+
+def _misfit(document: str, identifier: str) -> str | None:
+    """Return why a DataCite record cannot be that of a name, or None. A wrong name is refused later."""
+    try:
+        check_record(document)
+        with_identifier(document, naming.key(naming.read(identifier)))
+    except BindingError as error:
+        return error.message if error.code == "metadata-document" else None
+    return None
 
 
 def _parts(text: str) -> list[str]:

@@ -2,7 +2,7 @@
 
 A program that mints a name cannot know it, so it sends a placeholder. EZID sets the element in the same way.
 
-Source: EZID API, version 2, "Metadata profiles"; DataCite Metadata Schema 4.5, property 1.
+Source: EZID API, version 2, "Metadata profiles"; DataCite Metadata Schema 4.5, property 1; decision X-10.
 """
 
 from __future__ import annotations

@@ -16,10 +16,11 @@ import pytest
 from ararat.bindings.imports.importing import import_table
 from ararat.bindings.imports.sources.importing import import_dump
 from ararat.middleware import open_bindings
+from tests.datacite_records import record
 from tests.webapp.ezid.client import EzidClient, Reply
 from tests.webapp.ezid.conftest import Person, Service
 
-DATACITE = '<?xml version="1.0"?>\n<resource xmlns="http://datacite.org/schema/kernel-4"><x>1 &lt; 2</x></resource>'
+DATACITE = f'<?xml version="1.0"?>\n{record("1 &lt; 2")}'
 
 
 def url_of(reply: Reply) -> str:
@@ -82,7 +83,7 @@ def test_csv_has_the_requested_columns(fetched: Callable[..., bytes], names: dic
     assert sorted(rows) == sorted(
         [
             [names["public"], "public", "a b", "", "Ark: 100%", ""],
-            [names["reserved"], "reserved", "", "", "", ""],
+            [names["reserved"], "reserved", "", "C", "1 < 2", ""],
             [names["unavailable"], "unavailable | lost", "", "Noah", "", ""],
         ]
     )

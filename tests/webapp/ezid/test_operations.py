@@ -10,14 +10,12 @@ import pytest
 
 from ararat.bindings.names import naming as names
 from ararat.bindings.names.metadata.datacite_identifier import with_identifier
+from tests.datacite_records import record
 from tests.webapp.ezid.client import EzidClient
 from tests.webapp.ezid.conftest import Person, Service
 
 UNKNOWN = (400, "error: bad request - no such identifier")
-DATACITE = """<?xml version="1.0"?>
-<resource xmlns="http://datacite.org/schema/kernel-4">
-  <creators><creator><creatorName>Noah: 100% &amp; more</creatorName></creator></creators>
-</resource>"""
+DATACITE = f'<?xml version="1.0"?>\n{record("The Ark", creator="Noah: 100% &amp; more", first=chr(10))}'
 
 
 def test_an_identifier_is_created_viewed_and_updated(curator: Person, anonymous: EzidClient) -> None:
@@ -262,11 +260,7 @@ def test_line_breaks_and_long_values_of_the_kernel_are_kept(curator: Person) -> 
     )
 
 
-RECORD = (
-    '<resource xmlns="http://datacite.org/schema/kernel-4">{}<creators><creator><creatorName>C</creatorName></creator>'
-    "</creators><titles><title>T</title></titles><publisher>P</publisher><publicationYear>2020</publicationYear>"
-    '<resourceType resourceTypeGeneral="Dataset"/></resource>'
-)
+RECORD = record(first="{}")
 
 
 @pytest.mark.parametrize(
@@ -293,6 +287,13 @@ def test_a_datacite_record_of_another_identifier_is_refused(curator: Person) -> 
     reply = curator.client.mint(curator.shoulder, {"datacite": document})
     assert reply.status == 400
     assert "has the identifier DOI 10.1234/OTHER in line 2, but the name is an ARK" in reply.line
+
+
+def test_a_datacite_record_that_does_not_fit_the_schema_is_refused(curator: Person) -> None:
+    document = RECORD.format("\n<tiltes/>")
+    reply = curator.client.mint(curator.shoulder, {"datacite": document})
+    assert reply.status == 400
+    assert "has the element tiltes in line 2, which cannot be in resource" in reply.line
 
 
 @pytest.mark.parametrize("element", ["_created", "_updated", "_ownergroup", "_Status", "_taget", "_datacenter", "_"])

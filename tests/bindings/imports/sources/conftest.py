@@ -19,6 +19,7 @@ import pytest
 from ararat.identifiers.ark.check_character import check_character
 from ararat.identifiers.ark.grammar import BETANUMERIC
 from ararat.identifiers.text import anvl
+from tests.datacite_records import record
 
 TITLES = (
     "Maps of Mount Ararat",
@@ -29,7 +30,6 @@ TITLES = (
     "亚拉腊山地图",
     'A "quoted" title; 100% of it, =1+1',
 )
-XML = '<resource xmlns="http://datacite.org/schema/kernel-4"><titles><title>{}</title></titles></resource>'
 STATES = {5: "reserved", 11: "unavailable | withdrawn by the author", 12: "unavailable"}
 FIRST_SECOND = 1_400_000_000
 
@@ -60,7 +60,7 @@ def names(count: int) -> Iterator[Name]:
         if number % 3 == 1:
             elements = {"dc.creator": f"Author {number % 97}", "dc.title": title}
         if number % 50 == 7:
-            elements = {"datacite": XML.format(escape(title))}
+            elements = {"datacite": record(escape(title))}
         yield Name(
             f"ark:/12345/{spelling}",
             f"https://example.org/items/{number}?view=full&n={number}",

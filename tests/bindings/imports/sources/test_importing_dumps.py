@@ -16,8 +16,8 @@ from ararat.bindings.imports.sources.importing import Migration, OmittedValue, i
 from ararat.bindings.minting import mint
 from ararat.bindings.names.errors import BindingError, TableError
 from ararat.bindings.names.metadata.datacite_identifier import with_identifier
+from tests.datacite_records import record
 
-XML = '<resource xmlns="http://datacite.org/schema/kernel-4">{}</resource>'
 ALL = ["ezid.txt", "ezid.csv", "ezid.xml", "ezid.txt.gz", "ezid.csv.zip", "arklet.csv", "arklet.sql", "arklet.json"]
 OTHER = "ark:/12345/x9"
 ALL += ["noid.dump", "noid.txt", "noid.anvl", "n2t.json", "n2t.jsonl"]
@@ -195,7 +195,7 @@ def test_a_name_that_cannot_be_bound_is_refused_with_its_line(
         pytest.param(["dc.title: a%00b".replace("%00", "\x01")], "dc.title", {}, id="a control character"),
         pytest.param(["datacite: <resource>"], "datacite", {}, id="half a document"),
         pytest.param(
-            ['datacite: <!DOCTYPE r [<!ENTITY a "b">]>' + XML.format("&a;")], "datacite", {}, id="a document type"
+            ['datacite: <!DOCTYPE r [<!ENTITY a "b">]>' + record("&a;")], "datacite", {}, id="a document type"
         ),
         pytest.param(["_updated: 1000000000", "_created: 1100000000"], "updated", {}, id="times in the wrong order"),
         pytest.param(["_created: 4000000000"], "created", {}, id="a time in the future"),
@@ -225,12 +225,30 @@ def identified(elements: Mapping[str, str], key: str) -> dict[str, str]:
     return {name: with_identifier(text, key) if name == "datacite" else text for name, text in elements.items()}
 
 
+@pytest.mark.parametrize(
+    ("document", "why"),
+    [
+        pytest.param(record(first="<x/>"), "has the element x in line 1", id="another element"),
+        pytest.param(
+            record(first='<identifier identifierType="DOI">10.1/a</identifier>'), "the identifier DOI", id="a DOI"
+        ),
+    ],
+)
+def test_a_record_that_does_not_fit_is_kept_as_another_element(bindings: Bindings, document: str, why: str) -> None:
+    migration = imported(bindings, f":: ark:/12345/x5\ndatacite: {document}\n")
+    [omitted] = migration.omitted
+    assert why in omitted.omitted.reason
+    found = bindings.lookup("ark:12345/x5")
+    assert found is not None
+    assert dict(found.metadata) == {"dump.datacite": document}
+
+
 def test_hostile_values_are_kept_as_they_are(bindings: Bindings) -> None:
     values = {
         "dc.title": "a \"quoted\" 'title', 100% =cmd()",
         "dc.creator": "\u0627\u0644\u062c\u0628\u0644 \u202eabc",
         "dc.description": "two\nlines",
-        "datacite": XML.format("x" * 60_000),
+        "datacite": record("x" * 60_000),
     }
     text = "".join(f"{name}: {value.replace('%', '%25').replace(chr(10), '%0A')}\n" for name, value in values.items())
     migration = imported(bindings, f":: ark:/12345/x5\n{text}_target: https://example.org/%2541?q=%2525\n")
