@@ -17,18 +17,19 @@ from __future__ import annotations
 import logging
 import re
 import secrets
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from ..identifiers.ark import length as lengths
 from ..identifiers.ark.check_character import Coverage
-from ..identifiers.ark.grammar import BASE29, BETANUMERIC, LABEL_PATTERN, RESERVED_NAAN
+from ..identifiers.ark.grammar import BASE29, BETANUMERIC, LABEL_PATTERN
 from .collection import Bindings
 from .names import assignment, validation
 from .names.actor import Actor
 from .names.errors import BindingError, BindingsUnavailable, Collision
 from .names.fields import Fields
+from .names.naming import is_test
 from .names.policy import is_registered
 from .names.prefixes import character_sets
 from .names.prefixes.patterns import DEFAULT_LENGTH, Form, Pattern, read_form
@@ -86,7 +87,7 @@ def mint(
     Source: ARK-010, ARK-015, ARK-019, ARK-057, ARK-065, ARK-069, POL-023, POL-028 to POL-031, POL-051.
     """
     who = Actor.of(actor)
-    read = read_pattern(namespace, profile=bindings.policy)
+    read = read_pattern(namespace, profile=bindings.policy, test_naans=bindings.test_naans)
     if not 1 <= count <= MAX_COUNT:
         message = f"{count:,} names were requested; one call makes 1 to {MAX_COUNT:,}"
         raise BindingError("mint-count", message, identifier=read.beginning)
@@ -97,10 +98,16 @@ def mint(
             # Another writer can change a record until this transaction has the lock.
             records = PrefixRecords(transaction.prefixes())
             pattern = pattern_below(
-                namespace, records, length=length, check=check, digits=digits, profile=bindings.policy
+                namespace,
+                records,
+                length=length,
+                check=check,
+                digits=digits,
+                profile=bindings.policy,
+                test_naans=bindings.test_naans,
             )
             names = Drawing(transaction, records, under_rule=under_rule).draw(pattern, count, sequential=sequential)
-            stated = [Fields(kind="described", status="reserved").for_name(name) for name in names]
+            stated = [Fields(kind="described", status="reserved").for_name(name, bindings.test_naans) for name in names]
             now = bindings.now()
             changes = [assignment.bind(None, each, now) for each in stated]
             transaction.put(changes, who.name, [None] * len(changes))
@@ -118,13 +125,14 @@ def pattern_below(
     check: Coverage | bool | None = None,
     digits: bool | None = None,
     profile: Profile | None = None,
+    test_naans: Collection[str] = (),
 ) -> Pattern:
     """Return the pattern of the names to mint below a NAAN or shoulder.
 
     The pattern of the prefix record replaces each of ``length``, ``check`` and ``digits`` that is None. Raises
     :class:`BindingError` as :func:`mint`.
     """
-    beginning = read_pattern(namespace, profile=profile).beginning
+    beginning = read_pattern(namespace, profile=profile, test_naans=test_naans).beginning
     stated = records.inherited(beginning, "pattern")
     form = (read_form(stated.text) if stated else None) or Form()
     pattern = read_pattern(
@@ -133,6 +141,7 @@ def pattern_below(
         check=form.check if check is None else check,
         digits=form.digits if digits is None else digits,
         profile=profile,
+        test_naans=test_naans,
     )
     _require_permitted(pattern, records)
     return pattern
@@ -145,6 +154,7 @@ def read_pattern(
     check: Coverage | bool | None = None,
     digits: bool = False,
     profile: Profile | None = None,
+    test_naans: Collection[str] = (),
 ) -> Pattern:
     """Return the pattern of the names to mint below a NAAN or shoulder.
 
@@ -161,7 +171,7 @@ def read_pattern(
         raise BindingError("shoulder-characters", message)
     coverage: Coverage | None = "noid" if check is True else check or None
     pattern = Pattern(match[1], match[2] or "", length, coverage, digits)
-    if pattern.beginning.startswith(RESERVED_NAAN):
+    if is_test(pattern.beginning) and pattern.naan not in test_naans:
         raise BindingError("naan-reserved-invalid", identifier=pattern.beginning)
     from ..identifiers import iri_policy
 

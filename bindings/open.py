@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from .collection import Bindings, utc_now
 from .names import validation
 from .names.errors import BindingError
+from .names.naming import naans_for_tests
 from .names.policy import PolicyCheck, no_policy
 from .storage.reopening import Opening
 
@@ -36,6 +37,7 @@ def open_bindings(
     clock: Callable[[], datetime] = utc_now,
     policy: Profile | None = None,
     state: str | Path | None = None,
+    test_naans: Iterable[str] = (),
 ) -> Bindings:
     """Open the bindings in a database, or in a file of text or a snapshot, which are read-only.
 
@@ -51,17 +53,20 @@ def open_bindings(
     - ``clock``: a function that returns the time in UTC.
     - ``policy``: an IRI policy that every change must follow (:mod:`policy`).
     - ``state``: the folder for the copy of a served file of text; the default is the folder of the file.
+    - ``test_naans``: the NAANs below which names can be bound for tests: none, or 99999 (decision X-06). A resolver of
+      these bindings answers for them.
 
-    Raises :class:`BindingError` with the code ``database-url``, ``database-in-memory`` or ``driver-missing``. A store
-    that cannot be opened raises nothing here, so that a site starts without it. The reason is logged, every method
-    raises :class:`BindingsUnavailable`, and opening is tried again. :meth:`Bindings.open` raises the reason.
+    Raises ValueError for another NAAN in ``test_naans``. Raises :class:`BindingError` with the code ``database-url``,
+    ``database-in-memory`` or ``driver-missing``. A store that cannot be opened raises nothing here, so that a site
+    starts without it. The reason is logged, every method raises :class:`BindingsUnavailable`, and opening is tried
+    again. :meth:`Bindings.open` raises the reason.
 
     >>> open_bindings("bindings")
     Traceback (most recent call last):
     ararat.bindings.names.errors.BindingError: bindings is not the name of a database (database-url)
     expected sqlite:///FILE, postgresql://HOST/NAME, or a FILE.sqlite, .db, .csv, .tsv, .jsonl or .snapshot (Ararat)
     """
-    bindings = bindings_at(url_or_path, create=create, clock=clock, policy=policy, state=state)
+    bindings = bindings_at(url_or_path, create=create, clock=clock, policy=policy, state=state, test_naans=test_naans)
     bindings._opening.try_to_open()
     return bindings
 
@@ -72,6 +77,7 @@ def open_file(
     policy: Profile | None = None,
     state: str | Path | None = None,
     served: bool = True,
+    test_naans: Iterable[str] = (),
 ) -> Bindings:
     """Open the bindings in a table file, which is read-only. A file with an unknown extension is read as CSV.
 
@@ -79,7 +85,7 @@ def open_file(
     kept. Then this function raises :class:`TableError` for a file that is not a table of bindings, and
     :class:`BindingsUnavailable` for a file that cannot be read.
     """
-    bindings = _file_at(path, utc_now, policy, state, served=served)
+    bindings = _file_at(path, utc_now, policy, state, test_naans, served=served)
     if not served:
         return bindings.open()
     bindings._opening.try_to_open()
@@ -93,6 +99,7 @@ def bindings_at(
     clock: Callable[[], datetime] = utc_now,
     policy: Profile | None = None,
     state: str | Path | None = None,
+    test_naans: Iterable[str] = (),
 ) -> Bindings:
     """Return the bindings at a URL or path without opening the store. The parameters are those of
     :func:`open_bindings`.
@@ -100,7 +107,7 @@ def bindings_at(
     The store is opened when it is first used.
     """
     if (table := table_file(url_or_path)) is not None:
-        return _file_at(table, clock, policy, state)
+        return _file_at(table, clock, policy, state, test_naans)
     # SQLAlchemy takes longer to load than all of Ararat, so it is loaded only for a database.
     from .storage.databases.snapshot_file import SnapshotFile
     from .storage.databases.sqlite import SQLite
@@ -114,6 +121,7 @@ def bindings_at(
         policy,
         kind="snapshot" if isinstance(database, SnapshotFile) else "database",
         is_local=isinstance(database, SQLite),
+        test_naans=naans_for_tests(test_naans),
     )
 
 
@@ -122,6 +130,7 @@ def _file_at(
     clock: Callable[[], datetime],
     policy: Profile | None,
     state: str | Path | None,
+    test_naans: Iterable[str],
     *,
     served: bool = True,
 ) -> Bindings:
@@ -129,9 +138,11 @@ def _file_at(
 
     _refuse_password(path)
     check_change = PolicyCheck(policy) if policy else no_policy
-    store = lambda: FileStore(path, check_change, served=served, state=None if state is None else Path(state))  # noqa: E731
+    tests = naans_for_tests(test_naans)
+    folder = None if state is None else Path(state)
+    store = lambda: FileStore(path, check_change, served=served, state=folder, test_naans=tests)  # noqa: E731
     where = validation.shown(str(path.absolute()), 200)
-    return Bindings(Opening(where, store), clock, policy, kind="file", is_local=True)
+    return Bindings(Opening(where, store), clock, policy, kind="file", is_local=True, test_naans=tests)
 
 
 def table_file(url_or_path: str | Path) -> Path | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
@@ -37,6 +37,11 @@ class Writable(Protocol):
     @property
     def store(self) -> Store:
         """The open store."""
+        ...
+
+    @property
+    def test_naans(self) -> Collection[str]:
+        """The NAANs below which names can be bound for tests."""
         ...
 
     def now(self) -> datetime:

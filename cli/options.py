@@ -6,7 +6,7 @@ import functools
 import getpass
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -116,6 +116,37 @@ naans_option: Callable[..., Any] = click.option(
     callback=_read_naans,
     help="Accept this NAAN without a warning, registered or not. Can be repeated.",
 )
+
+
+def _keep_test_naans(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> None:
+    """Keep the NAANs for tests in the context, where :func:`test_naans` reads them."""
+    from ..bindings.names.naming import naans_for_tests
+
+    try:
+        ctx.meta[_TEST_NAANS] = naans_for_tests(values) if values else frozenset()
+    except ValueError as error:
+        raise click.BadParameter(str(error).removeprefix("test_naans: "), ctx, param) from None
+
+
+_TEST_NAANS = f"{__name__}.test_naans"
+
+test_naans_option: Callable[..., Any] = click.option(
+    "--test-naans",
+    multiple=True,
+    metavar="NAAN",
+    envvar="ARARAT_TEST_NAANS",
+    show_envvar=True,
+    expose_value=False,
+    callback=_keep_test_naans,
+    help="Allow names for tests below this NAAN: 99999. They are never in feeds or the log. Can be repeated.",
+)
+
+
+def test_naans() -> Collection[str]:
+    """Return the NAANs of the option ``--test-naans`` of the running command. It is empty without the option."""
+    context = click.get_current_context(silent=True)
+    return () if context is None else context.meta.get(_TEST_NAANS, ())
+
 
 json_option: Callable[..., Any] = click.option("--json", "as_json", is_flag=True, help="Print JSON Lines.")
 

@@ -12,7 +12,16 @@ from ..identifiers import IdentifierError
 from ..webapp.tracing.events import End, Event
 from . import streams
 from .errors import DONE, FAILURE, UNREADABLE, UNSPECIFIED, read_name, write
-from .options import ALLOW_NETWORK, DEFAULT_RESOLVER, NETWORK_CODES, WholeNumber, network_options, resolver_option
+from .options import (
+    ALLOW_NETWORK,
+    DEFAULT_RESOLVER,
+    NETWORK_CODES,
+    WholeNumber,
+    network_options,
+    resolver_option,
+    test_naans,
+    test_naans_option,
+)
 from .output import Sheet
 
 if TYPE_CHECKING:
@@ -48,6 +57,7 @@ _DIFFERENT = 1
 )
 @click.option("--json", "as_json", is_flag=True, help="Print each event as a line of JSON, as in the web API.")
 @network_options()
+@test_naans_option
 def trace_command(
     identifier: str,
     resolver: str | None,
@@ -83,7 +93,14 @@ def trace_command(
     try:
         # Check both resolvers before the first request.
         runs = [
-            trace(identifier, fetch=fetch, resolver=each, method=method.upper(), max_redirects=max_redirects)
+            trace(
+                identifier,
+                fetch=fetch,
+                resolver=each,
+                method=method.upper(),
+                max_redirects=max_redirects,
+                test_naans=test_naans(),
+            )
             for each in resolvers
         ]
     except TraceError as error:
@@ -108,7 +125,7 @@ def _require_identifier(text: str) -> None:
     from ..webapp.tracing.target import prepare
 
     try:
-        prepare(text, normalize=False)
+        prepare(text, normalize=False, test_naans=test_naans())
     except IdentifierError:
         read_name(text)
 

@@ -51,8 +51,8 @@ from .http.request import Request
 from .http.well_known import ask_asgi_site, is_announcement
 from .request_handler import RequestHandler, Respond
 from .resolution.result import Resolution
-from .resolution.settings import Settings, SettingsArguments
-from .resolution.source import BindingSource, source_of
+from .resolution.settings import SettingsArguments
+from .resolution.source import BindingSource, settings_of, source_of
 
 THREADS = KEPT
 """The number of threads for lookups: as many as the connections that a process keeps open for reading."""
@@ -94,7 +94,7 @@ class ResolverASGIMiddleware:
         self.app = app
         self.bindings = bindings
         self._source = source_of(bindings)
-        self.settings = Settings(**settings)
+        self.settings = settings_of(bindings, settings)
         self._handler = RequestHandler(self.settings, bindings, on_resolve)
         self._colons = self._handler.colons
         self._has_resources = self._handler.has_resources

@@ -32,8 +32,8 @@ from .http.well_known import ask_site
 from .http.wsgi import pass_on, plain_path, request_for_name, request_for_resource, send
 from .request_handler import RequestHandler
 from .resolution.result import Resolution
-from .resolution.settings import Settings, SettingsArguments, parameters
-from .resolution.source import BindingSource
+from .resolution.settings import SettingsArguments, parameters
+from .resolution.source import BindingSource, settings_of
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
@@ -74,7 +74,7 @@ class ResolverMiddleware:
             )
         self.app = app
         self.bindings = bindings
-        self.settings = Settings(**settings)
+        self.settings = settings_of(bindings, settings)
         self._handler = RequestHandler(self.settings, bindings, on_resolve)
         self.metrics = self._handler.metrics
         self._colons = self._handler.colons

@@ -21,7 +21,7 @@ from click.testing import CliRunner
 from werkzeug.test import Client
 
 from ararat.bindings.names.error_codes import ERROR_CODES, REFUSALS
-from ararat.bindings.tables.columns import COLUMNS, fields
+from ararat.bindings.tables.columns import COLUMNS, TEST, fields
 from ararat.bindings.tables.text_tables import read_rows
 from ararat.cli.doctor.applications import examine
 from ararat.cli.main import main
@@ -346,4 +346,4 @@ def test_examples_of_all_formats_have_the_same_rows(tmp_path):
 def test_files_page_lists_every_column():
     table = PAGES["files.md"].split("## The columns")[1].split("\n## ")[0]
     rows = [row.split(" | ")[0] for row in table.splitlines() if row.startswith("| `")]
-    assert {name for row in rows for name in re.findall("`([a-z_]+)`", row)} == set(COLUMNS)
+    assert {name for row in rows for name in re.findall("`([a-z_]+)`", row)} == {*COLUMNS, TEST}

@@ -6,7 +6,7 @@ variables.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
@@ -154,6 +154,11 @@ class Site:
     def trace_elsewhere(self) -> bool:
         """Whether a trace sends requests to other hosts."""
         return self.destinations.elsewhere
+
+    @property
+    def test_naans(self) -> Collection[str]:
+        """The NAANs below which this site has names for tests (decision X-06)."""
+        return () if self.bindings is None else self.bindings.test_naans
 
     @property
     def origin(self) -> str:

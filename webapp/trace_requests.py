@@ -149,6 +149,7 @@ def start_trace(wanted: TraceRequest) -> RunningTrace[Event]:
             resolver=choice.resolver,
             method=wanted.method,
             max_redirects=wanted.max_redirects,
+            test_naans=known.test_naans,
         )
     except TraceError as error:
         raise HTTPRefusal(400, error.code, f"{error}.") from None

@@ -28,6 +28,7 @@ from ..names.assignment import Change, next_revision, reserve
 from ..names.binding import Binding
 from ..names.errors import BindingError
 from ..names.fields import Fields
+from ..names.naming import TEST_NAANS
 from ..names.prefixes.patterns import Pattern
 from ..tables.other_rows import Setting
 
@@ -173,7 +174,7 @@ def _fields(lost: LostName) -> Fields:
     bare = Fields(status="reserved", once_public=once_public)
     binding = lost.binding
     if binding is None:
-        return bare.for_name(lost.identifier)
+        return bare.for_name(lost.identifier, TEST_NAANS)
     known = bare._replace(resource=binding.resource, spelling=binding.spelling, created=binding.created)
     full = known._replace(
         kind=binding.kind,
@@ -185,9 +186,9 @@ def _fields(lost: LostName) -> Fields:
         metadata=binding.metadata,
     )
     try:
-        return full.for_name(lost.identifier)
+        return full.for_name(lost.identifier, TEST_NAANS)
     except BindingError:
-        return known.for_name(lost.identifier)
+        return known.for_name(lost.identifier, TEST_NAANS)
 
 
 def _behind_names(bindings: Bindings) -> list[Setting]:

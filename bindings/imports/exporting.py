@@ -10,13 +10,15 @@ from __future__ import annotations
 import csv
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from datetime import datetime
 from io import StringIO
 from itertools import chain
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
+from ...identifiers.ark.grammar import RESERVED_NAAN
 from ..names.binding import Binding
+from ..names.selection import Selection
 from ..tables import columns
 from ..tables.columns import COLUMNS
 from ..tables.other_rows import OtherRow, PrefixRow, RuleRow, Setting
@@ -24,6 +26,7 @@ from ..tables.text_tables import Format
 
 if TYPE_CHECKING:
     from ..collection import Bindings
+    from ..stores import Snapshot
 
 _EVERY = 1000
 
@@ -93,12 +96,21 @@ def table_lines(
             written = _json_lines()
         else:
             used = {column for record in records for column in record.cells() if column not in COLUMNS}
-            elements = sorted(used.union(snapshot.elements()))
-            written = Delimited(delimiter or _DELIMITERS[format], snapshot.selectors(), elements)
+            written = delimited(bindings, snapshot, delimiter or _DELIMITERS[format], used)
             yield None, written.header()
         names = (name for name in snapshot.bindings() if since is None or name.recorded_at >= since)
         for row in chain(snapshot.settings(), names, records):
             yield row, written(row)
+
+
+def delimited(bindings: Bindings, snapshot: Snapshot, delimiter: str, others: Collection[str] = ()) -> Delimited:
+    """Return the converter of rows to lines of CSV or TSV, with a column for each value in use.
+
+    ``others`` has the names of further metadata elements. Names for tests have a mark in a column of its own.
+    """
+    elements = sorted({*others, *snapshot.elements()})
+    has_tests = bindings.list_names(Selection(prefix=RESERVED_NAAN), limit=1).names
+    return Delimited(delimiter, snapshot.selectors(), [*elements, columns.TEST] if has_tests else elements)
 
 
 _DELIMITERS: dict[Format, str] = {"csv": ",", "tsv": "\t"}
@@ -140,6 +152,7 @@ def _json_lines() -> Callable[[Binding | OtherRow], str]:
         if isinstance(row, Binding):
             cells["passthrough"] = row.passthrough
             cells["listed"] = row.listed
+            cells |= {columns.TEST: True} if row.is_test else {}
         if isinstance(row, (Binding, RuleRow)):
             cells["redirect"] = row.redirect
         return f"{encode(cells)}\n"

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import gc
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -152,7 +152,7 @@ def import_rows(
     summary = Summary(read_as=read_as)
     with closing(SeenNames()) as seen:
         run = _Run(file, bindings.now(), who, seen, report, effect, summary, relocate, only_names)
-        run.expect, run.leave_out = expect, leave_out
+        run.expect, run.leave_out, run.test_naans = expect, leave_out, bindings.test_naans
         # Read the first row before the transaction, so that an unreadable file does not lock the database.
         read = chain(list(islice(rows_read, 1)), rows_read)
         try:
@@ -190,6 +190,7 @@ class _Run:
     changed: int = 0
     expect: Expect | None = None
     leave_out: bool = False
+    test_naans: Collection[str] = ()
 
     def import_all(
         self, bindings: Bindings, read: Iterator[Row], progress: Callable[[int], object] | None, *, keep: bool
@@ -297,7 +298,7 @@ class _Run:
 
     def _read(self, row: Row) -> Fields | OtherRow | BindingError:
         try:
-            stated = other_rows.read(row.cells) or rows.fields(row.cells)
+            stated = other_rows.read(row.cells, self.test_naans) or rows.fields(row.cells, self.test_naans)
             if isinstance(stated, Fields):
                 for time in (stated.created, stated.changed):
                     if time is not None and time > self.now:

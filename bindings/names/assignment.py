@@ -41,7 +41,7 @@ from .fields import (
     require_scope,
 )
 from .metadata import metadata as elements
-from .naming import Name
+from .naming import TEST_NAANS, Name
 
 Outcome = Literal[
     "bound",
@@ -374,17 +374,17 @@ def set_fields(identifier: Name, existing: Binding, fields: Fields, now: datetim
     """
     status = existing.status if fields.status is None else check_status(fields.status)
     if status == "reserved" and not existing.is_reserved:
-        return [reserve(existing, Fields(status="reserved").for_name(identifier), now)]  # a conflict
+        return [reserve(existing, Fields(status="reserved").for_name(identifier, TEST_NAANS), now)]  # a conflict
     stated = with_recorded_place(fields, existing)
     if existing.is_reserved or status == existing.status == "withdrawn":
-        return _in_status(existing, stated._replace(status=status).for_name(identifier), now)
+        return _in_status(existing, stated._replace(status=status).for_name(identifier, TEST_NAANS), now)
     made: list[Change] = []
     if existing.is_withdrawn:
         made.append(restore(existing, fields.resource or existing.resource, now))
         existing = made[0].after
     if status == "withdrawn":
         stated = stated._replace(reason=None, successor=None)
-    made.append(bind(existing, stated._replace(status=None).for_name(identifier), now, decided=relocate))
+    made.append(bind(existing, stated._replace(status=None).for_name(identifier, TEST_NAANS), now, decided=relocate))
     if status == "withdrawn":
         made.append(withdraw(made[-1].after, fields.reason, now, fields.successor))
     return made

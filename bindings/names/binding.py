@@ -9,6 +9,8 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
+from ...identifiers.ark.grammar import RESERVED_NAAN
+
 Kind = Literal["located", "related", "described", "served"]
 """The kind of answer: a redirect to the thing (302 or 307), a redirect to a related document (303), the description of
 the name, or a page of the site itself.
@@ -111,6 +113,11 @@ class Binding:
         return self.status == "reserved" and self.once_public is not None
 
     @property
+    def is_test(self) -> bool:
+        """True if the name is only for tests: its NAAN is 99999 (decision X-06)."""
+        return self.identifier.startswith(RESERVED_NAAN)
+
+    @property
     def recorded_at(self) -> datetime:
         """The time in UTC when this store recorded the last change. Feeds and lists of changes are in this order."""
         return self.recorded or self.changed
@@ -121,14 +128,17 @@ class Binding:
         return self.status == "withdrawn"
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the binding as a JSON object with the fields of this class. Times are RFC 3339 in UTC."""
+        """Return the binding as a JSON object with the fields of this class. Times are RFC 3339 in UTC.
+
+        A name for tests also has the member ``test``, which is true.
+        """
         values: dict[str, Any] = {field.name: getattr(self, field.name) for field in fields(self) if field.compare}
         for name, value in values.items():
             if isinstance(value, Mapping):
                 values[name] = dict(value)
             elif isinstance(value, datetime):
                 values[name] = rfc3339(value)
-        return values
+        return values | {"test": True} if self.is_test else values
 
 
 class StoredRedirect(NamedTuple):

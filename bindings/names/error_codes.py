@@ -92,6 +92,7 @@ ERROR_CODES: dict[str, ErrorCode] = _catalogue(
     ErrorCode("passthrough-unknown", "the value of passthrough does not exist", "no, normal or given; true and false mean normal and no", about="passthrough"),
     ErrorCode("redirect-status", "this status cannot be used for a redirect", "302 or 307", f"{_ARK}, section 7.1.2", about="redirect"),
     ErrorCode("permanent-redirect-forbidden", "301 and 308 are permanent redirects; clients would stop using the identifier", "302 or 307", f"{_ARK}, section 7.1.2", about="redirect"),
+    ErrorCode("test-unknown", "the column test does not fit the name", "yes for a name below NAAN 99999, and an empty cell for another name", about="name"),
     ErrorCode("listed-unknown", "the value of listed does not exist", "yes or no; true and false mean the same", about="listed"),
     ErrorCode("resource-text", "the resource is empty, too long or contains a control character", "1 to 2,000 characters without control characters", about="resource"),
     ErrorCode("actor-text", "the actor is empty, too long or contains a control character", "1 to 200 characters without control characters", about="actor"),

@@ -9,7 +9,7 @@ the declarations. ``tests/bindings/names/test_fields.py`` says which place handl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
@@ -35,7 +35,7 @@ from .errors import BindingError
 from .metadata import metadata as elements
 from .metadata.datacite_identifier import with_identifier
 from .metadata.datacite_schema import check_record
-from .naming import Name, assignable, spelling_of
+from .naming import TEST_NAANS, Name, assignable, is_test, spelling_of
 from .passthrough import can_append
 
 MAX_RESOURCE = MAX_REASON = 2000
@@ -87,15 +87,15 @@ class Fields(NamedTuple):
     once_public: str | None = None
     key: str = ""
 
-    def for_name(self, identifier: Name) -> Fields:
+    def for_name(self, identifier: Name, test_naans: Collection[str] = ()) -> Fields:
         """Check the fields for a name, and return them in their stored form with the key of the name.
 
         The kind is "located" or, without a target, "described" if it is not stated. The spelling is that of
-        ``identifier``.
+        ``identifier``. ``test_naans`` is as for :func:`.naming.assignable`.
 
         Raises :class:`BindingError` with the identifier if the name cannot be bound or a field is not valid.
         """
-        return self._checked(assignable(identifier), identifier)
+        return self._checked(assignable(identifier, test_naans), identifier)
 
     def for_key(self, key: str) -> Fields:
         """Check the fields for a recorded name with this key, as :meth:`for_name`. Its spelling is not stated."""
@@ -128,6 +128,8 @@ class Fields(NamedTuple):
         values: dict[str, Any] = _UNSTATED | stated
         values["alternates"] = _without_deleted(values["alternates"])
         values["metadata"] = _without_deleted(values["metadata"])
+        if is_test(self.key):
+            values["listed"] = False
         changed = values["changed"] = self.changed or now
         values["created"] = self.created or changed
         if changed != now:
@@ -253,7 +255,7 @@ def redirect_status(status: int) -> int:
 
 def _check_listed(listed: Any, given: Fields, key: str) -> bool:
     try:
-        return _LISTED[listed]
+        return _LISTED[listed] and not is_test(key)
     except (KeyError, TypeError):
         raise BindingError("listed-unknown", f"listed has the value {validation.shown(listed)}") from None
 
@@ -309,7 +311,8 @@ def check_successor(key: str, successor: str) -> str:
 
 def _successor(key: str, successor: str) -> str:
     if successor[:4].lower() in ("ark:", "urn:"):
-        stored = assignable(successor)
+        # Only a test can be replaced by a test.
+        stored = assignable(successor, TEST_NAANS if is_test(key) else ())
         if stored == key:
             raise BindingError("successor-itself")
         return stored
@@ -321,7 +324,7 @@ def _successor(key: str, successor: str) -> str:
 
 
 def _check_spelling(spelling: str, given: Fields, key: str) -> str:
-    if assignable(spelling) != key:
+    if assignable(spelling, TEST_NAANS) != key:
         raise BindingError("spelling-other-name", f"the spelling {validation.shown(spelling)} is of another name")
     return spelling_of(spelling)
 

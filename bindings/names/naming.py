@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple, TypeAlias
+from collections.abc import Collection, Iterable
+from typing import Final, NamedTuple, TypeAlias
 from urllib.parse import unquote
 
 from ...identifiers import Ark, EmbeddedArk, IdentifierError, Urn, parse
@@ -26,6 +27,41 @@ _ENCODED_NON_ASCII = re.compile("%(?:[0189A-Fa-f][0-9A-Fa-f]|7[Ff])")
 _SECOND_NAME = re.compile(r"[;,&](?:%20)*((?:urn|ark):[^;,&]+)", re.IGNORECASE)
 # The characters that word processors and spreadsheets write for a hyphen, and characters that look like one.
 _DASHES = frozenset("\u2010\u2011\u2012\u2013\u2014\u2015\u2043\u2212\ufe58\ufe63\uff0d")
+
+
+TEST_NAANS: Final = frozenset({RESERVED_NAAN[4:-1]})
+"""The NAANs below which a site can bind names for tests: 99999, which no organization holds (decision X-06)."""
+
+
+def is_test(key: str) -> bool:
+    """Return whether a name in normal form is a test: its NAAN is in :data:`TEST_NAANS`.
+
+    Such a name is marked as a test wherever it is shown. It is never in a feed, a sitemap or the log.
+
+    >>> is_test("ark:99999/fk4x"), is_test("ark:12345/x")
+    (True, False)
+    """
+    return key.startswith(RESERVED_NAAN)
+
+
+def naans_for_tests(naans: Iterable[str]) -> frozenset[str]:
+    """Return the NAANs of the setting ``test_naans`` in normal form. Hyphens are ignored.
+
+    Raises ValueError for another NAAN than those in :data:`TEST_NAANS`.
+
+    >>> sorted(naans_for_tests(["99-999"]))
+    ['99999']
+    >>> naans_for_tests(["12345"])
+    Traceback (most recent call last):
+    ValueError: test_naans: '12345' is not a NAAN for tests; expected 99999
+    """
+    if isinstance(naans, str):
+        raise ValueError(f"test_naans: {naans!r} is a text, but a list is expected; write [{naans!r}]")
+    given = {naan: naan.replace("-", "") for naan in naans}
+    for naan, normal in given.items():
+        if normal not in TEST_NAANS:
+            raise ValueError(f"test_naans: {naan!r} is not a NAAN for tests; expected {', '.join(sorted(TEST_NAANS))}")
+    return frozenset(given.values())
 
 
 def read(identifier: Name) -> Ark | Urn:
@@ -59,8 +95,10 @@ def key(name: Ark | Urn) -> str:
     return name.basic if isinstance(name, Ark) else name.canonical_name
 
 
-def assignable(identifier: Name) -> str:
+def assignable(identifier: Name, test_naans: Collection[str] = ()) -> str:
     """Check that a name can be bound, and return its key.
+
+    ``test_naans`` has the NAANs below which names are bound for tests (:attr:`.Bindings.test_naans`).
 
     Raises :class:`BindingError` for a text that is not an identifier. It is also raised for names that are never bound,
     such as those of NAAN 99999.
@@ -74,6 +112,8 @@ def assignable(identifier: Name) -> str:
     ... except BindingError as error:
     ...     print(error.identifier, error.code)
     ark:99999/x naan-reserved-invalid
+    >>> assignable("ark:9-9999/x", ["99999"])
+    'ark:99999/x'
     """
     if isinstance(identifier, str) and len(identifier) <= length.ALWAYS_ACCEPTED:
         # The fast path for most names. The reserved NAAN is the only reason to refuse a name of this form.
@@ -82,7 +122,7 @@ def assignable(identifier: Name) -> str:
             return plain
     name = read(identifier)
     found = key(name)
-    if code := _never_bound(name, found):
+    if code := _never_bound(name, found, test_naans):
         raise BindingError(code, identifier=found)
     require_visible(name.text, "name", found)
     return found
@@ -125,7 +165,7 @@ def spelling_of(identifier: Name) -> str:
     return read(identifier).text
 
 
-def _never_bound(name: Ark | Urn, key: str) -> str | None:
+def _never_bound(name: Ark | Urn, key: str, test_naans: Collection[str]) -> str | None:
     # "The <query> part MUST NOT be present in any *assigned* URN." The name of an ARK has no fragment (A-12).
     if name.normal_form != (name.basic if isinstance(name, Ark) else name.assigned_name):
         return "inflected-ark" if isinstance(name, Ark) else "urn-not-assigned"
@@ -135,7 +175,7 @@ def _never_bound(name: Ark | Urn, key: str) -> str | None:
         return "dot-segment"
     if isinstance(name, Urn):
         return None
-    if name.reserved_naan:
+    if name.reserved_naan and name.normal_naan not in test_naans:
         return "naan-reserved-invalid"
     if not BASE29_ONLY.fullmatch(name.normal_naan):
         return "naan-not-base29"

@@ -22,7 +22,7 @@ import logging
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn
@@ -78,9 +78,16 @@ class FileStore:
     """
 
     def __init__(
-        self, path: Path, check_change: ChangeCheck = no_policy, *, served: bool = True, state: Path | None = None
+        self,
+        path: Path,
+        check_change: ChangeCheck = no_policy,
+        *,
+        served: bool = True,
+        state: Path | None = None,
+        test_naans: Collection[str] = (),
     ) -> None:
         self._check_change = check_change
+        self._test_naans = test_naans
         self.path = path.absolute()
         self.refusal: str | None = None
         """Why the current version of the file is not served, in printable ASCII; None if it is served."""
@@ -311,7 +318,7 @@ class FileStore:
 
     def _read_once(self) -> FileTable:
         try:
-            return read_table(read(self.path), self._check_change)
+            return read_table(read(self.path), self._check_change, self._test_naans)
         except OSError as error:
             raise BindingsUnavailable(f"{self}: {error.strerror or error}") from error
 
@@ -352,7 +359,7 @@ class FileStore:
         table = self._table
         if table is not None and table.digest == version.digest:
             return table
-        return read_table(version, self._check_change)
+        return read_table(version, self._check_change, self._test_naans)
 
     def _served_before(self, previous: FileVersion | None, copy: ServedCopy) -> Iterator[FileTable]:
         """Return the tables that a new version must follow."""

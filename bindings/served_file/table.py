@@ -13,7 +13,7 @@ The rules for a change of a name are those of :mod:`assignment` for imports.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
 from datetime import datetime
@@ -105,8 +105,12 @@ class FileTable(NamedTuple):
         return list(self.bindings).index(key)
 
 
-def read_table(version: FileVersion, check_change: ChangeCheck = no_policy) -> FileTable:
+def read_table(
+    version: FileVersion, check_change: ChangeCheck = no_policy, test_naans: Collection[str] = ()
+) -> FileTable:
     """Parse a version of a table file. ``check_change`` checks each binding.
+
+    ``test_naans`` is as for :func:`~ararat.bindings.names.naming.assignable`.
 
     Two equal lines for one name are allowed. Raises :class:`TableError` for a file that is not a table, and for a line
     that cannot be bound. It is also raised for two different lines of one name, and for a last line without a line end.
@@ -121,7 +125,7 @@ def read_table(version: FileVersion, check_change: ChangeCheck = no_policy) -> F
         for row in rows:
             last = row.line
             try:
-                if (other := other_rows.read(row.cells)) is not None:
+                if (other := other_rows.read(row.cells, test_naans)) is not None:
                     if isinstance(other, (RuleRow, PrefixRow)):
                         first = prefixes.setdefault((type(other), other.prefix), row.line)
                         if first < row.line:
@@ -130,7 +134,7 @@ def read_table(version: FileVersion, check_change: ChangeCheck = no_policy) -> F
                             raise BindingError("duplicate-line", message)
                     table.others.append(other)
                     continue
-                fields = columns.fields(row.cells)
+                fields = columns.fields(row.cells, test_naans)
                 if fields.key not in bindings:
                     if check_change is no_policy:
                         bindings.add(fields)

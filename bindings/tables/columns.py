@@ -8,12 +8,12 @@ text.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from difflib import get_close_matches
 from typing import Any, NamedTuple
 
-from ..names import validation
+from ..names import naming, validation
 from ..names.binding import NOTHING, STATUSES, Binding, Passthrough, Status, rfc3339
 from ..names.errors import BindingError
 from ..names.fields import FIELDS, Fields
@@ -27,7 +27,10 @@ _LAST = tuple(field.name for field in FIELDS if field.name not in _FIRST and fie
 COLUMNS = ("identifier", *_FIRST, *ELEMENTS, *_LAST)
 """The columns of a table. Only the first is required. Other columns are alternates, and elements such as dc.title."""
 
-_KNOWN = frozenset(COLUMNS)
+TEST = "test"
+"""The column that marks names for tests with "yes". An export has it only if there are such names."""
+
+_KNOWN = frozenset((*COLUMNS, TEST))
 _SIMPLE = _KNOWN - frozenset(ELEMENTS)
 _ALTERNATE = re.compile(r"target\[.*\]", re.DOTALL | re.IGNORECASE)
 _TRUTH: dict[str, Passthrough] = {"true": True, "yes": True, "1": True, "normal": True}
@@ -99,10 +102,11 @@ def _suggestion(name: str) -> str:
     return f" (did you mean {close[0]}?)" if close else ""
 
 
-def fields(cells: Mapping[str, str]) -> Fields:
+def fields(cells: Mapping[str, str], test_naans: Collection[str] = ()) -> Fields:
     """Convert the cells of a row to checked :class:`Fields`: the change of a binding that the row requests.
 
-    A line break in a one-line value, such as a title, becomes a space. Raises :class:`BindingError` if a value is not
+    A line break in a one-line value, such as a title, becomes a space. ``test_naans`` is as for
+    :func:`~ararat.bindings.names.naming.assignable`. Raises :class:`BindingError` if a value is not
     valid.
 
     >>> fields({"identifier": "ark:/12345/d-oc", "target": "/1", "redirect": "307"}).redirect
@@ -128,8 +132,20 @@ def fields(cells: Mapping[str, str]) -> Fields:
     if "kind" not in stated and ("target" in stated or stated.get("status") not in ("withdrawn", "reserved")):
         # Only a withdrawn or reserved name needs no target.
         stated["kind"] = "located"
-    identifier = stated.pop("identifier", "")
-    return Fields(**stated, alternates=alternates or None, metadata=elements or None).for_name(identifier)
+    identifier, test = stated.pop("identifier", ""), stated.pop(TEST, None)
+    if test is not None:
+        _check_test(test, identifier)
+    return Fields(**stated, alternates=alternates or None, metadata=elements or None).for_name(identifier, test_naans)
+
+
+def _check_test(text: str, identifier: str) -> None:
+    """Refuse a mark of a test that does not fit the name: it would be permanent."""
+    is_test = naming.is_test(naming.key(naming.read(identifier)))
+    if _TRUTH.get(text.lower()) is not is_test:
+        shown = "a test" if is_test else "no test: only names below NAAN 99999 are tests"
+        raise BindingError(
+            "test-unknown", f"the column test has the value {validation.shown(text)}, but this is {shown}"
+        )
 
 
 def cells(binding: Binding) -> dict[str, str]:
@@ -144,6 +160,8 @@ def cells(binding: Binding) -> dict[str, str]:
     if binding.spelling == binding.identifier:
         del stated["spelling"]
     stated |= {alternate_column(selector): target for selector, target in binding.alternates.items()}
+    if binding.is_test:
+        stated[TEST] = "yes"
     return {column: text for column, text in stated.items() if text}
 
 

@@ -16,7 +16,7 @@ rows before the bindings.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 from ...identifiers.urn.namespaces.technical import UUID_PATTERN
@@ -112,8 +112,10 @@ def setting(name: str, value: str) -> Setting | None:
     return Setting(name, value) if known else None
 
 
-def read(cells: Mapping[str, str]) -> OtherRow | None:
+def read(cells: Mapping[str, str], test_naans: Collection[str] = ()) -> OtherRow | None:
     """Parse a row of a table that is not a binding, by its column "kind". Return None for a row that is a binding.
+
+    ``test_naans`` is as for :func:`~ararat.bindings.names.naming.assignable`.
 
     Raises :class:`BindingError` if a value is not valid.
 
@@ -130,23 +132,23 @@ def read(cells: Mapping[str, str]) -> OtherRow | None:
         if column not in (*allowed, "identifier", "kind") and cell and not cell.isspace():
             message = f"a row for a {kind} cannot have a value in the column {validation.shown(column)}"
             raise BindingError("row-columns", message)
-    return parse(cells.get("identifier", ""), cells)
+    return parse(cells.get("identifier", ""), cells, test_naans)
 
 
-def _rule(prefix: str, cells: Mapping[str, str]) -> RuleRow:
+def _rule(prefix: str, cells: Mapping[str, str], test_naans: Collection[str]) -> RuleRow:
     redirect = redirect_status(columns.redirect(cells.get("redirect", "") or "302"))
-    return RuleRow(prefixes.check_prefix(prefix), check_template(cells.get("target", "")), redirect)
+    return RuleRow(prefixes.check_prefix(prefix, test_naans), check_template(cells.get("target", "")), redirect)
 
 
-def _prefix(prefix: str, cells: Mapping[str, str]) -> PrefixRow:
-    key = prefixes.check_prefix(prefix)
+def _prefix(prefix: str, cells: Mapping[str, str], test_naans: Collection[str]) -> PrefixRow:
+    key = prefixes.check_prefix(prefix, test_naans)
     texts = prefixes.check(key, {field: cells.get(column, "") for field, column in PREFIX_COLUMNS.items()})
     if not any(texts.values()):
         raise BindingError("prefix-empty", f"the record of {key} has no text")
     return PrefixRow(key, **texts)
 
 
-def _counter(beginning: str, cells: Mapping[str, str]) -> Setting:
+def _counter(beginning: str, cells: Mapping[str, str], test_naans: Collection[str]) -> Setting:
     counter = _NEXT.fullmatch(cells.get("target", ""))
     name = f"next {beginning} {counter[2]}" if counter else ""
     if counter is None or not COUNTER.fullmatch(name):
@@ -154,7 +156,7 @@ def _counter(beginning: str, cells: Mapping[str, str]) -> Setting:
     return Setting(name, str(int(counter[1])))
 
 
-def _uuid(urn: str, cells: Mapping[str, str]) -> Setting:
+def _uuid(urn: str, cells: Mapping[str, str], test_naans: Collection[str]) -> Setting:
     found = _UUID.fullmatch(urn)
     if found is None:
         raise BindingError("counter-text", f"{validation.shown(urn)} is not the URN of a UUID")

@@ -10,7 +10,7 @@ import click
 
 from .. import exposed_files, streams
 from ..errors import DONE, write
-from ..options import database_option, json_option
+from ..options import database_option, json_option, test_naans_option
 from ..output import Sheet, identifier, words
 from . import tokens
 from .arguments import force_option, open_accounts, prefix_option, read_password
@@ -36,6 +36,7 @@ def account_command() -> None:
 @click.option("--role", type=_ROLES, required=True, help="The role of the account.")
 @prefix_option
 @click.option("--password-stdin", is_flag=True, help="Read a password from standard input.  [default: no password]")
+@test_naans_option
 @database_option
 def add_command(name: str, role: str, prefixes: tuple[str, ...], password_stdin: bool, database: str) -> int:
     """Add the account NAME: letters a-z, digits and . _ - + @. A name is never used again.
@@ -79,6 +80,7 @@ def list_command(as_json: bool, database: str) -> int:
 @account_command.command("grant", short_help="Let an account change names below a prefix.")
 @_NAME
 @click.argument("prefix", metavar="PREFIX")
+@test_naans_option
 @database_option
 def grant_command(name: str, prefix: str, database: str) -> int:
     """Let the account NAME change the names that begin with PREFIX: a NAAN, a shoulder, or the beginning of URNs.
@@ -94,6 +96,7 @@ def grant_command(name: str, prefix: str, database: str) -> int:
 @account_command.command("revoke", short_help="Remove a grant.")
 @_NAME
 @click.argument("prefix", metavar="PREFIX")
+@test_naans_option
 @database_option
 def revoke_command(name: str, prefix: str, database: str) -> int:
     """Remove the grant of PREFIX from the account NAME. It takes effect immediately.

@@ -12,7 +12,7 @@ import click
 from ...bindings.system.file_access import open_to_others
 from .. import streams
 from ..errors import DONE, write
-from ..options import WholeNumber, database_option, json_option
+from ..options import WholeNumber, database_option, json_option, test_naans_option
 from ..output import Sheet, identifier, words
 from .arguments import open_accounts, prefix_option, read_expiry
 
@@ -30,6 +30,7 @@ from .arguments import open_accounts, prefix_option, read_expiry
 )
 @prefix_option
 @json_option
+@test_naans_option
 @database_option
 def token_command(
     name: str,

@@ -143,7 +143,8 @@ def _print_names(names: Iterator[Binding]) -> None:
     sheet = Sheet.of(sys.stdout)
     number = 0
     for number, name in enumerate(names, 1):  # noqa: B007  the number is used after the loop
-        state = "" if name.is_live else f" ({name.status})"
+        marks = [*(["test"] if name.is_test else []), *([] if name.is_live else [name.status])]
+        state = f" ({', '.join(marks)})" if marks else ""
         target = f" -> {identifier(name.target)}" if name.target else ""
         write([sheet.paint(f"{identifier(name.identifier)}{state}{target}", "" if name.is_live else "warning")])
         title = ". ".join(text for element in _FIRST_ELEMENTS if (text := name.metadata.get(element)))
@@ -154,10 +155,10 @@ def _print_names(names: Iterator[Binding]) -> None:
 
 
 def _print_csv(bindings: Bindings, names: Iterator[Binding]) -> None:
-    from ...bindings.imports.exporting import Delimited
+    from ...bindings.imports.exporting import delimited
 
     with bindings.store.snapshot() as snapshot:
-        table = Delimited(",", snapshot.selectors(), snapshot.elements())
+        table = delimited(bindings, snapshot, ",")
     is_terminal = sys.stdout.isatty()
     for line in (table.header(), *map(table, names)):
         if is_terminal:

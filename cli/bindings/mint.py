@@ -11,7 +11,16 @@ from ...identifiers.ark.check_character import COVERAGES, Coverage
 from ...identifiers.text import display
 from .. import streams
 from ..errors import DONE, CommandError, store_errors, write
-from ..options import WholeNumber, actor_option, database_option, json_option, policy_option, strict_option
+from ..options import (
+    WholeNumber,
+    actor_option,
+    database_option,
+    json_option,
+    policy_option,
+    strict_option,
+    test_naans,
+    test_naans_option,
+)
 from ..output import Sheet
 from .stores import open_store, warn_of_target
 
@@ -61,6 +70,7 @@ class _MintCommand(click.Command):
 @click.option("--under-rule", is_flag=True, help="Allow names that a redirect rule already resolves.")
 @click.option("--bind", "target", metavar="TARGET", help="Bind the new name to TARGET.")
 @strict_option
+@test_naans_option
 @policy_option("Refuse the reserved shoulders of this IRI policy.")
 @json_option
 @actor_option
@@ -96,7 +106,7 @@ def mint_command(
     if target is not None and count != 1:
         raise click.UsageError("--bind needs --count 1; to bind several names, use `ararat import`")
     with store_errors():
-        naan = read_pattern(namespace).naan
+        naan = read_pattern(namespace, test_naans=test_naans()).naan
         if target is not None:
             # A minted name is used up, so check the target first.
             warn_of_target(targets.check(target, "located"))

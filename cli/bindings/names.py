@@ -19,6 +19,7 @@ from ..options import (
     naans_option,
     policy_option,
     strict_option,
+    test_naans_option,
 )
 from ..output import Sheet
 from .bulk import dry_run_option, run_bulk
@@ -120,6 +121,7 @@ _scope_option: Callable[..., Any] = click.option(
 @strict_option
 @policy_option("Refuse a binding that breaks this IRI policy.")
 @actor_option
+@test_naans_option
 @database_option
 def bind_command(
     identifier: str,
@@ -404,6 +406,7 @@ def restore_command(
 )
 @policy_option("Refuse a name that breaks this IRI policy.")
 @actor_option
+@test_naans_option
 @database_option
 def reserve_command(
     identifier: str,

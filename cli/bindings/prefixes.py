@@ -9,7 +9,7 @@ import click
 
 from .. import streams
 from ..errors import DONE, NO, CommandError, write
-from ..options import actor_option, database_option, json_option
+from ..options import actor_option, database_option, json_option, test_naans_option
 from ..output import Sheet, identifier, words
 from .stores import open_store
 
@@ -45,6 +45,7 @@ def prefix_command() -> None:
     "0-9a-f. Slashes, dots and hyphens are always permitted.",
 )
 @actor_option
+@test_naans_option
 @database_option
 def set_command(prefix: str, actor: Actor, database: str, **texts: str | None) -> int:
     """Record texts about PREFIX, a NAAN or a shoulder, such as 12345 or ark:12345/x5.
@@ -65,6 +66,7 @@ def set_command(prefix: str, actor: Actor, database: str, **texts: str | None) -
 @prefix_command.command("show", short_help="Show a record.")
 @click.argument("prefix", metavar="PREFIX")
 @json_option
+@test_naans_option
 @database_option
 def show_command(prefix: str, as_json: bool, database: str) -> int:
     """Show the record of PREFIX, a NAAN or a shoulder, and the redirect rule of the same prefix.
@@ -104,6 +106,7 @@ def list_command(as_json: bool, database: str) -> int:
 @prefix_command.command("remove", short_help="Remove a record.")
 @click.argument("prefix", metavar="PREFIX")
 @actor_option
+@test_naans_option
 @database_option
 def remove_command(prefix: str, actor: Actor, database: str) -> int:
     """Remove the record of PREFIX, a NAAN or a shoulder. Its history and its redirect rule are kept.
@@ -119,6 +122,7 @@ def remove_command(prefix: str, actor: Actor, database: str) -> int:
 @prefix_command.command("history", short_help="Show all changes of a record.")
 @click.argument("prefix", metavar="PREFIX")
 @json_option
+@test_naans_option
 @database_option
 def history_command(prefix: str, as_json: bool, database: str) -> int:
     """Show all changes of the record of PREFIX, a NAAN or a shoulder, the oldest first.

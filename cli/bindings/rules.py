@@ -9,7 +9,7 @@ import click
 
 from .. import streams
 from ..errors import DONE, NO, CommandError, write
-from ..options import WholeNumber, actor_option, database_option, json_option
+from ..options import WholeNumber, actor_option, database_option, json_option, test_naans_option
 from ..output import Sheet, identifier, words
 from .stores import open_store
 
@@ -37,6 +37,7 @@ def rule_command() -> None:
     help="The status of the redirect, 302 or 307.",
 )
 @actor_option
+@test_naans_option
 @database_option
 def set_command(prefix: str, template: str, redirect: int, actor: Actor, database: str) -> int:
     """Redirect unbound names that begin with PREFIX to TEMPLATE.
@@ -61,6 +62,7 @@ def set_command(prefix: str, template: str, redirect: int, actor: Actor, databas
 @rule_command.command("remove", short_help="Remove a rule.")
 @click.argument("prefix", metavar="PREFIX")
 @actor_option
+@test_naans_option
 @database_option
 def remove_command(prefix: str, actor: Actor, database: str) -> int:
     """Remove the redirect rule for PREFIX, a NAAN or a shoulder. Its history is kept.
@@ -76,6 +78,7 @@ def remove_command(prefix: str, actor: Actor, database: str) -> int:
 @rule_command.command("history", short_help="Show all changes of a rule.")
 @click.argument("prefix", metavar="PREFIX")
 @json_option
+@test_naans_option
 @database_option
 def history_command(prefix: str, as_json: bool, database: str) -> int:
     """Show all changes of the redirect rule for PREFIX, a NAAN or a shoulder, the oldest first.

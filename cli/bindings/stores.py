@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import UNAVAILABLE, CommandError, store_errors, write
+from ..options import test_naans
 from ..output import Sheet
 from ..streams import does_not_exist
 
@@ -38,12 +39,12 @@ def open_store(url: str, *, create: bool = False, profile: Profile | None = None
     with store_errors(), ExitStack() as after:
         table = table_file(url)
         if table is None:
-            bindings = bindings_at(url, create=create, policy=profile)
+            bindings = bindings_at(url, create=create, policy=profile, test_naans=test_naans())
             if create and is_new(url):
                 after.push(lambda kind, *_: delete_if_empty(url) if kind else None)
             bindings.open()
         else:
-            bindings = open_file(table, policy=profile, served=False)
+            bindings = open_file(table, policy=profile, served=False, test_naans=test_naans())
         # Without this, the garbage collector searches all loaded objects again and again: 10 % of the time of an
         # import of millions of rows.
         gc.freeze()
@@ -85,7 +86,7 @@ def warn_of_new(bindings: Bindings, identifier: str, fields: Fields) -> None:
     from ...bindings.names.metadata import personal_data
 
     try:
-        checked = fields.for_name(identifier)
+        checked = fields.for_name(identifier, bindings.test_naans)
     except BindingError:
         return
     if bindings.lookup(checked.key) is not None:

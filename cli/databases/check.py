@@ -19,6 +19,7 @@ from ..options import (
     network_options,
     optional_database_option,
     policy_option,
+    test_naans_option,
 )
 from ..output import Sheet, identifier
 
@@ -60,6 +61,7 @@ _WIDTH = 18
     "[default: the database for its own identifiers, https://n2t.net for others]",
 )
 @network_options(tracing=True)
+@test_naans_option
 @policy_option("Also check names and targets against this IRI policy.")
 @optional_database_option
 def check_command(

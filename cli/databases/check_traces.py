@@ -20,7 +20,7 @@ from ...webapp.tracing.events import Event
 from .. import streams
 from ..bindings.stores import open_store
 from ..errors import DONE, NO, NO_INPUT, CommandError, write
-from ..options import ALLOW_NETWORK, NETWORK_CODES
+from ..options import ALLOW_NETWORK, NETWORK_CODES, test_naans
 from ..output import Sheet, Style, identifier
 from ..progress import Progress
 
@@ -87,7 +87,7 @@ def check_by_trace(
             chosen = prefix_for(text) or OFFICIAL_PREFIX
         if resolver in (None, REGISTRY_KEYWORD):
             resolvers[text] = chosen if ask is polite else "the database"
-        return trace(text, fetch=ask, resolver=chosen, clock=clock)
+        return trace(text, fetch=ask, resolver=chosen, clock=clock, test_naans=test_naans())
 
     try:
         if resolver not in (None, REGISTRY_KEYWORD):

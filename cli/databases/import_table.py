@@ -26,6 +26,7 @@ from ..options import (
     naans_option,
     policy_option,
     strict_option,
+    test_naans_option,
 )
 from ..output import Sheet
 from ..progress import Progress
@@ -116,6 +117,7 @@ def _columns(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]
 @strict_option
 @policy_option("Refuse lines that break this IRI policy.")
 @actor_option
+@test_naans_option
 @database_option
 def import_command(
     file: str,

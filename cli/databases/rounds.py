@@ -12,7 +12,16 @@ import click
 from .. import streams
 from ..bindings.stores import open_store
 from ..errors import DONE, NO, write
-from ..options import ALLOW_NETWORK, NETWORK_CODES, Number, WholeNumber, database_option, json_option, network_options
+from ..options import (
+    ALLOW_NETWORK,
+    NETWORK_CODES,
+    Number,
+    WholeNumber,
+    database_option,
+    json_option,
+    network_options,
+    test_naans_option,
+)
 from ..output import Sheet, Style, identifier
 from ..progress import Progress
 
@@ -46,6 +55,7 @@ _STYLES: dict[State, Style] = {"works": "good", "moved": "warning", "refused": "
 @click.option("--prefix", metavar="URL", help="The address of this site, for targets that are paths.")
 @click.option("--recorded", is_flag=True, help="Print the recorded results, and trace nothing.")
 @network_options(tracing=True)
+@test_naans_option
 @database_option
 def rounds_command(
     as_json: bool,

@@ -13,7 +13,7 @@ import click
 from .. import streams
 from ..bindings.stores import open_store, require_database
 from ..errors import DONE, NO, CommandError, store_errors, write
-from ..options import database_option, json_option, network_options
+from ..options import database_option, json_option, network_options, test_naans_option
 from ..output import Sheet, counted, words
 from .trust import policy_file_option, trusted
 
@@ -59,6 +59,7 @@ def log_command() -> None:
 )
 @_key_option
 @_folder_option
+@test_naans_option
 @database_option
 def init_command(origin: str, key: Path | None, folder: Path, database: str) -> int:
     """Create the log of a database: the secret key in FILE, and a first checkpoint in DIR. Print the public key.
@@ -98,6 +99,7 @@ def init_command(origin: str, key: Path | None, folder: Path, database: str) -> 
 )
 @network_options()
 @json_option
+@test_naans_option
 @database_option
 def publish_command(
     key: Path | None,
@@ -149,6 +151,7 @@ def publish_command(
 @log_command.command("status", short_help="Show the state of the log.")
 @_folder_option
 @json_option
+@test_naans_option
 @database_option
 def status_command(folder: Path, as_json: bool, database: str) -> int:
     """Show the public key, the published entries, and the changes that are not published yet. Change nothing.

@@ -29,6 +29,8 @@ def binding_lines(binding: Binding, sheet: Sheet, inherited: Inherited | None = 
     yield from sheet.prose(identifier(binding.identifier), style="strong")
     yield from sheet.prose(state(binding), style="good" if binding.is_live else "warning")
     yield ""
+    if binding.is_test:
+        yield from sheet.field("Test", "yes: the name is never in feeds or the log", style="warning")
     if binding.target is not None:
         yield from sheet.field("Target", identifier(binding.target), style="name")
     yield from sheet.table(
@@ -130,7 +132,14 @@ def _texts(record: PrefixRecord, sheet: Sheet) -> Iterator[str]:
 
 
 def state(binding: Binding) -> str:
-    """Return the state of a name in words: "reserved", "withdrawn, was located", "located, by 302" or another kind."""
+    """Return the state of a name in words: "reserved", "withdrawn, was located", "located, by 302" or another kind.
+
+    A name for tests has ", test" at the end.
+    """
+    return f"{_state(binding)}{', test' if binding.is_test else ''}"
+
+
+def _state(binding: Binding) -> str:
     if binding.is_hidden:
         return "reserved, was public"
     if binding.is_reserved:

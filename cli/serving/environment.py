@@ -110,7 +110,7 @@ def _opened(options: dict[str, Any]) -> tuple[Bindings, Callable[[Resolution], N
 
     store = StoreOption(options["database"] or options["table"], is_table=not options["database"])
     policy = next(iter(options["profiles"]), None)
-    bindings = opened(store, policy, create=options["create"], state=options["state"])
+    bindings = opened(store, policy, create=options["create"], state=options["state"], test_naans=options["test_naans"])
     for each in exposed(store, bindings, options):
         _log.warning("%s; run: %s", each.message, each.fix)
     return bindings, _open.enter_context(open_access_log(options["access_log"]))

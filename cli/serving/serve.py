@@ -13,7 +13,7 @@ import shutil
 import socket
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -227,7 +227,9 @@ def serve_command(
         _listener(host, port) as listener,
         _store(database, table) as store,
         store_errors(),
-        opened(store, next(iter(profiles), None), create=create, state=state) as bindings,
+        opened(
+            store, next(iter(profiles), None), create=create, state=state, test_naans=options["test_naans"]
+        ) as bindings,
         open_access_log(access_log) as on_resolve,
     ):
         address = server.address_of(listener)
@@ -350,15 +352,19 @@ def _store(database: str | None, table: str | None) -> Iterator[StoreOption]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def opened(store: StoreOption, profile: Profile | None, *, create: bool, state: str | None) -> Bindings:
+def opened(
+    store: StoreOption, profile: Profile | None, *, create: bool, state: str | None, test_naans: Sequence[str] = ()
+) -> Bindings:
     from ...bindings.open import open_file
     from ...middleware import open_bindings
     from .demo import load
 
     if store.is_table:
         # The default format is CSV.
-        return open_file(Path(store.place), policy=profile, state=state)
-    bindings = open_bindings(store.place, create=create or store.is_demo, policy=profile, state=state)
+        return open_file(Path(store.place), policy=profile, state=state, test_naans=test_naans)
+    bindings = open_bindings(
+        store.place, create=create or store.is_demo, policy=profile, state=state, test_naans=test_naans
+    )
     if store.is_demo:
         load(bindings)
     return bindings

@@ -12,9 +12,9 @@ from collections.abc import Callable
 from ...bindings.names import targets
 from ...bindings.names.binding import NOTHING, StoredRedirect
 from ...bindings.names.errors import BindingError
+from ...bindings.names.naming import is_test
 from ...identifiers.ark import length
 from ...identifiers.ark import parser as ark
-from ...identifiers.ark.grammar import RESERVED_NAAN
 from ..resolution.result import Resolution
 from ..resolution.settings import Settings
 from ..views.signposting import links_by_metadata
@@ -56,7 +56,7 @@ def direct_redirect(path: str, stored: Callable[[str], StoredRedirect | None], s
     if len(given) > length.ALWAYS_ACCEPTED:
         return None
     key = ark.plain(given)
-    if key is None or key.startswith(RESERVED_NAAN):
+    if key is None or (is_test(key) and not settings.test_naans):
         return None
     found = stored(key)
     if found is None:

@@ -59,7 +59,7 @@ def parse_request(given: str, settings: Settings, accepted: Accepted = ANYTHING)
         return error.problem
     if isinstance(identifier, Ark):
         # "Applications that handle ARKs ... SHOULD recognize NAAN 99999 as being invalid"
-        if identifier.reserved_naan:
+        if settings.refuses_naan(identifier):
             return problem("naan-reserved-invalid", given)
         if identifier.dot_segment:
             return problem("dot-segment", given)

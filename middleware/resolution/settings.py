@@ -20,6 +20,7 @@ from ...bindings.names import targets
 from ...bindings.names.branding import model as branding
 from ...bindings.names.branding.model import NO_BRANDING, Branding
 from ...bindings.names.errors import CatalogueError
+from ...bindings.names.naming import naans_for_tests
 from ...bindings.names.origins import check_prefix
 from ...identifiers import Ark, IdentifierError, Urn
 from ...identifiers.ark import length
@@ -101,6 +102,7 @@ class SettingsArguments(TypedDict, total=False):
     also: Iterable[str]
     naans: Collection[str] | None
     forward: bool
+    test_naans: Collection[str]
     schemes: Collection[str | OwnScheme]
     max_length: int
     ignore_trailing_slash: bool
@@ -180,6 +182,13 @@ class Settings:
         False,
         "Redirect ARKs of other NAANs to the resolver in the registry of NAANs; needs ``naans`` and ``prefix``.",
         metavar="",
+    )
+    test_naans: Collection[str] = setting(
+        (),
+        "The NAANs below which names can be bound for tests: 99999, which no organization holds.",
+        "Such names are marked as tests. They are never in a feed, a sitemap or the log (decision X-06).",
+        metavar="NAAN",
+        shown="none",
     )
     schemes: Collection[str | OwnScheme] = setting(
         SCHEMES,
@@ -337,6 +346,7 @@ class Settings:
             prefix=None if self.prefix is None else _prefix("prefix", self.prefix),
             also=tuple(_prefix("also", prefix) for prefix in _several("also", self.also)),
             naans=None if self.naans is None else frozenset(map(_naan, _several("naans", self.naans))),
+            test_naans=naans_for_tests(self.test_naans),
             schemes=_schemes(_several("schemes", self.schemes)),
             inspector=None if self.inspector is None else _inspector(self.inspector),
             services=None
@@ -429,7 +439,15 @@ class Settings:
         if self.naans is None or isinstance(identifier, Urn):
             return None
         naan = identifier.normal_naan
-        return None if naan in self.naans else f"this resolver answers for {_listed(self.naans)}, not for NAAN {naan}"
+        return (
+            None
+            if naan in self.naans or naan in self.test_naans
+            else f"this resolver answers for {_listed(self.naans)}, not for NAAN {naan}"
+        )
+
+    def refuses_naan(self, identifier: Ark) -> bool:
+        """Return whether the NAAN of an ARK is reserved, and this resolver has no names for tests below it (X-06)."""
+        return identifier.reserved_naan and identifier.normal_naan not in self.test_naans
 
     def own_identifier(self, target: str) -> str | None:
         """Return the identifier with its query and fragment if a target requests it from this resolver, else None.

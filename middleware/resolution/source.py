@@ -9,6 +9,7 @@ from ...bindings.collection import Bindings
 from ...bindings.names.branding.model import NO_BRANDING, Branding
 from ...bindings.names.prefixes.prefixes import NO_RECORDS
 from ...identifiers import Ark, Urn
+from .settings import Settings, SettingsArguments
 
 if TYPE_CHECKING:
     from ...bindings.names.binding import Binding, StoredRedirect
@@ -19,6 +20,20 @@ if TYPE_CHECKING:
 def source_of(bindings: Bindings | BindingSource) -> BindingSource:
     """Return what a resolver reads of bindings."""
     return bindings.source if isinstance(bindings, Bindings) else bindings
+
+
+def settings_of(bindings: Bindings | BindingSource, given: SettingsArguments) -> Settings:
+    """Return the settings of a resolver of these bindings. Raises ValueError for a wrong setting.
+
+    The bindings and the resolver get the NAANs for tests of each other, so that it is enough to set them once.
+    """
+    settings = Settings(**given)
+    if isinstance(bindings, Bindings):
+        if settings.test_naans:
+            bindings.test_naans = settings.test_naans
+        elif bindings.test_naans:
+            return Settings(**{**given, "test_naans": bindings.test_naans})
+    return settings
 
 
 class BindingSource(Protocol):

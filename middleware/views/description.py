@@ -79,12 +79,13 @@ class Description(Formatted):
 
     @property
     def citation_elements(self) -> list[tuple[str, str]]:
-        """The names and contents of the elements ``meta`` that reference managers read. A withdrawn name has none.
+        """The names and contents of the elements ``meta`` that reference managers read. A withdrawn name has none, and
+        neither has a name for tests.
 
         A content is one line, and hidden characters are escaped, as everywhere on the page.
         """
         known = self.reference
-        if not known.title or not self.binding.is_live:
+        if not known.title or not self.binding.is_live or self.binding.is_test:
             return []
         found = [("citation_title", known.title), *(("citation_author", name) for name in known.creators)]
         others = {
@@ -145,9 +146,9 @@ class Description(Formatted):
     def citation(self) -> str | None:
         """The sentence that asks to cite the identifier (ARK-007, ARK-009).
 
-        None for a withdrawn name, and for a name without a statement of persistence.
+        None for a withdrawn name, for a name without a statement of persistence, and for a name for tests.
         """
-        if not self.binding.is_live or not self.has_statement:
+        if not self.binding.is_live or not self.has_statement or self.binding.is_test:
             return None
         return f"Please use the persistent identifier {self.binding.identifier} to reference this page."
 
@@ -232,6 +233,7 @@ class Description(Formatted):
             "identifier": self.binding.identifier,
             "address": self.address,
             "status": self.binding.status,
+            "test": self.binding.is_test or None,
             "reason": self.binding.reason,
             "successor": self.successor,
             "spelling": self.spelling,
@@ -256,6 +258,7 @@ class Description(Formatted):
         """Return the description as an ERC record: the metadata, then the fields of the binding, one on each line."""
         objects = ("metadata", "log", "inflections")
         about = {name: value for name, value in self.as_dict().items() if name not in objects}
+        about |= {"test": messages.TEST} if self.binding.is_test else {}
         about |= {f"log_{name}": str(value) for name, value in (self.log or {}).items()}
         return erc.serialize(self._with_kernel, self.address, about | dict(self.inflections)).encode()
 

@@ -13,6 +13,10 @@ NO_STATEMENT = translatable("no statement known")
 """The value of the element persistence without a statement (ARK-007)."""
 
 
+TEST = translatable("This identifier is only for tests. It can stop working at any time. Do not cite it.")
+"""The note on a name for tests (decision X-06)."""
+
+
 class Sentence(NamedTuple):
     """The first sentence of an error page, and the advice after it; "" without advice."""
 

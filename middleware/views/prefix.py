@@ -17,7 +17,7 @@ from . import templates
 from .formats import erc
 from .formats.reference import Reference, reference
 from .formatted import Formatted
-from .messages import NO_STATEMENT
+from .messages import NO_STATEMENT, TEST
 from .presentation import PLAIN, Presentation
 from .signposting import Signposts
 
@@ -80,6 +80,7 @@ class PrefixDescription(Formatted):
         known = {
             "prefix": record.prefix,
             "address": self.address,
+            "test": self.reference.is_test or None,
             "who": record.who,
             "what": record.what,
             "contact": record.contact,
@@ -110,6 +111,8 @@ class PrefixDescription(Formatted):
     def as_text(self) -> bytes:
         """Return the description as an ERC record: the metadata, then the other members, one on each line."""
         members = self.as_dict()
+        if self.reference.is_test:
+            members["test"] = TEST
         return erc.serialize(members, self.address, members).encode()
 
 

@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...bindings.names.binding import NOTHING
+from ...identifiers.ark.grammar import RESERVED_NAAN
 from ..resolution.description_formats import BY_NAME, Format
 from .formats.reference import SOURCES, Reference, reference
 
@@ -39,11 +40,15 @@ _TO_LINKSET = f'{_LINKSET.inflection}>; rel="linkset"; type="{_LINKSET.media_typ
 
 
 class Link(NamedTuple):
-    """A link to ``href`` with the relation ``rel``; ``type`` is the media type of its target, or None."""
+    """A link to ``href`` with the relation ``rel``.
+
+    ``type`` is the media type of its target, or None. ``title`` is a note on the target in a link set, or None.
+    """
 
     rel: str
     href: str
     type: str | None = None
+    title: str | None = None
 
     def __str__(self) -> str:
         """Return the link as the value of a Link field.
@@ -71,7 +76,9 @@ def links_of_name(address: str, recorded: str, container: str | None = None) -> 
     description = f'<{address}?info>; rel="describedby"'
     if len(address) > _MAX_ADDRESS:
         return description, f"<{address}{_TO_LINKSET}"
-    others = f'<{address}>; rel="cite-as", <{address}{_TO_JSON_LD}, <{address}{_TO_LINKSET}{recorded}'
+    # A name for tests must not be cited (X-06).
+    cited = "" if f"/{RESERVED_NAAN}" in address else f'<{address}>; rel="cite-as", '
+    others = f"{cited}<{address}{_TO_JSON_LD}, <{address}{_TO_LINKSET}{recorded}"
     return description, others if container is None else f'{others}, <{container}>; rel="collection"'
 
 
@@ -130,7 +137,7 @@ class Signposts(NamedTuple):
         page = [] if current is None else [Link("type", "https://schema.org/AboutPage")]
         short_address = len(self.about.address) <= _MAX_ADDRESS
         # draft-kunze-ark-43, section 5.2; RFC 6892: the description describes the name.
-        relations = ["cite-as"] if current is None else ["cite-as", "describes"]
+        relations = [*self._citing, *([] if current is None else ["describes"])]
         optional = [*page, *_typed(self.about, _MAX_AUTHORS), *self._content()]
         short = [link for link in optional if len(link.href) <= _MAX_LINK]
         cited = [Link(each, self.about.address) for each in relations if short_address]
@@ -144,15 +151,21 @@ class Signposts(NamedTuple):
             for form in self.formats
             if form.media_type not in ("text/html", _LINKSET.media_type)
         ]
-        shared = [Link("cite-as", address), *metadata, *_typed(self.about), *self._content()]
+        cited = [Link(each, address) for each in self._citing]
+        shared = [*cited, *metadata, *_typed(self.about), *self._content()]
         contexts = [
-            (address, [*shared, Link("describedby", page, "text/html"), *self.further]),
+            (address, [*shared, Link("describedby", page, "text/html", self.about.note), *self.further]),
             (page, [*shared, Link("type", "https://schema.org/AboutPage")]),
             *((link.href, [Link("describes", address)]) for link in metadata),
         ]
         if self.item is not None:
-            contexts.append((self.item, [Link("cite-as", address), Link("collection", page, "text/html")]))
+            contexts.append((self.item, [*cited, Link("collection", page, "text/html")]))
         return json.dumps({"linkset": [_context(*each) for each in contexts]}, indent=1).encode() + b"\n"
+
+    @property
+    def _citing(self) -> list[str]:
+        """The relation of a link to the name to cite. A name for tests must not be cited."""
+        return [] if self.about.is_test else ["cite-as"]
 
     def _content(self) -> Iterator[Link]:
         if self.item is not None:
@@ -169,6 +182,7 @@ def _context(anchor: str, links: Iterable[Link]) -> dict[str, object]:
     relations: dict[str, object] = {"anchor": anchor}
     for link in dict.fromkeys(links):
         target = {"href": link.href} | ({"type": link.type} if link.type else {})
+        target |= {"title": link.title} if link.title else {}
         targets = relations.setdefault(link.rel, [])
         if isinstance(targets, list):
             targets.append(target)

@@ -7,7 +7,7 @@ two names look alike because of hidden or foreign letters. An account is disable
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -198,8 +198,10 @@ def read_role(text: str) -> Role:
     raise AccountError("account-role", f"there is no role {validation.shown(text)}")
 
 
-def read_prefix(text: str) -> str:
+def read_prefix(text: str, test_naans: Collection[str] = ()) -> str:
     """Return a prefix to grant in its stored form: a NAAN, a shoulder, or the beginning of URNs.
+
+    ``test_naans`` is as for :func:`~ararat.bindings.names.naming.assignable`.
 
     Raises BindingError with the code ``rule-prefix`` or ``list-prefix``.
 
@@ -210,4 +212,4 @@ def read_prefix(text: str) -> str:
         return listing.beginning(text)
     if len(text) > MAX_PREFIX:
         raise BindingError("rule-prefix", f"the prefix has {len(text):,} characters; at most {MAX_PREFIX} are allowed")
-    return prefixes.check_prefix(text)
+    return prefixes.check_prefix(text, test_naans)

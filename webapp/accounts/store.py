@@ -69,7 +69,7 @@ class Accounts(AccountDatabase):
     ) -> Account:
         """Add an account and return it. Without a password, it uses tokens or another way to sign in."""
         name, role = read_name(name), read_role(role)
-        granted = sorted({*map(read_prefix, prefixes)})
+        granted = sorted({read_prefix(prefix, self.bindings.test_naans) for prefix in prefixes})
         hashed = _hashed(password, name)
 
         def write(connection: Connection) -> Account:
@@ -103,7 +103,7 @@ class Accounts(AccountDatabase):
 
     def grant(self, name: str, prefix: str, *, by: Caller | None = None) -> Account:
         """Let an account change the names that begin with a NAAN, a shoulder or the beginning of URNs."""
-        granted = read_prefix(prefix)
+        granted = read_prefix(prefix, self.bindings.test_naans)
 
         def change(connection: Connection, account: Account) -> str:
             if granted not in account.prefixes:
@@ -114,7 +114,7 @@ class Accounts(AccountDatabase):
 
     def revoke(self, name: str, prefix: str, *, by: Caller | None = None) -> Account:
         """Remove a grant. Raises AccountError with the code ``grant-unknown``."""
-        granted = read_prefix(prefix)
+        granted = read_prefix(prefix, self.bindings.test_naans)
 
         def change(connection: Connection, account: Account) -> str:
             of_account = tables.grants.c.account == account.number, tables.grants.c.prefix == granted

@@ -11,7 +11,7 @@ with ``ark%3A``, so the two forms cannot be confused. In this form the name has 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
@@ -57,23 +57,23 @@ def read_name(environ: Mapping[str, Any], base: str) -> Addressed:
     return found
 
 
-def require_assignable(name: str) -> None:
+def require_assignable(name: str, test_naans: Collection[str] = ()) -> None:
     """Raise :class:`HTTPRefusal` with 400 for a text that is not a name, or that cannot be bound."""
     try:
-        names.assignable(name)
+        names.assignable(name, test_naans)
     except BindingError as error:
         raise HTTPRefusal(
             400, error.code, f"The name in the path is refused: {error.message}.{error.question}"
         ) from None
 
 
-def read_prefix(environ: Mapping[str, Any], base: str) -> str:
+def read_prefix(environ: Mapping[str, Any], base: str, test_naans: Collection[str] = ()) -> str:
     """Return the NAAN or shoulder in the path below ``base`` in its stored form. Raises like :func:`read_name`."""
     target = _target(environ, base)
     found = _decoded(target.path[len(base) :])
     _require_exact(target, found)
     try:
-        return prefixes.check_prefix(found)
+        return prefixes.check_prefix(found, test_naans)
     except BindingError as error:
         raise HTTPRefusal(400, error.code, f"The prefix in the path is refused: {error.message}.") from None
 

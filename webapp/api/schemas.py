@@ -228,6 +228,11 @@ RESPONSES: dict[str, Schema] = {
         "description": "a problem document (RFC 9457)",
     },
 }
+for _shown_name in ("Name", "SavedName"):
+    RESPONSES[_shown_name]["properties"]["test"] = {
+        "const": True,
+        "description": "only for a name below NAAN 99999, which is for tests",
+    }
 RESPONSES["SavedName"]["properties"]["warnings"] = {
     **_list(_shown(code=TEXT, message=TEXT)),
     "description": "probable mistakes in the name and its target, and values that look like data about a person; names "

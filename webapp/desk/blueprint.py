@@ -11,6 +11,7 @@ from werkzeug.exceptions import RequestEntityTooLarge
 from werkzeug.wrappers import Response as AnyResponse
 
 from ...bindings.names.binding import rfc3339
+from ...bindings.names.naming import is_test
 from ...bindings.storage.store import read_current
 from ...middleware.http import request_target
 from ..accounts import csrf, identify
@@ -86,6 +87,7 @@ def _context() -> dict[str, object]:
 
 # Macros do not see the context of a page, so these are global.
 blueprint.add_app_template_global(csrf.form_token, "csrf_token")
+blueprint.add_app_template_global(is_test)
 
 
 @blueprint.app_template_global()

@@ -107,7 +107,9 @@ class Round:
         def run(identifier: str) -> Sequence[Event]:
             clock = PausableClock()
             fetch = self._own.asking(self._throttle.wrap(self._fetch, clock))
-            events[identifier] = list(trace(identifier, fetch=fetch, resolver=self._own.prefix, clock=clock))
+            tests = self._bindings.test_naans
+            found = trace(identifier, fetch=fetch, resolver=self._own.prefix, clock=clock, test_naans=tests)
+            events[identifier] = list(found)
             return events[identifier]
 
         for result in trace_all(names(), run, at_once=AT_ONCE):

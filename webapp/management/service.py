@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
@@ -169,7 +169,7 @@ class Management:
 
         def decide(existing: Binding | None, now: datetime) -> Sequence[Change]:
             if existing is None:
-                return [assignment.bind(None, fields.for_name(name), now)]
+                return [assignment.bind(None, fields.for_name(name, self.bindings.test_naans), now)]
             whole = assignment.replacing(existing, fields)
             return assignment.set_fields(name, existing, whole, now, relocate=relocate)
 
@@ -194,7 +194,7 @@ class Management:
             if existing is not None:
                 return assignment.set_fields(name, existing, patch, now, relocate=relocate)
             if create:
-                return [assignment.bind(None, patch.for_name(name), now)]
+                return [assignment.bind(None, patch.for_name(name, self.bindings.test_naans), now)]
             raise _missing(name)
 
         return self._make(caller, "change", name, decide, revision)
@@ -210,7 +210,7 @@ class Management:
         """
         one = wanted[0].name or wanted[0].shoulder if len(wanted) == 1 else None
         with self.recorder.acting(caller, "create", one) as actor:
-            known = actor.caller
+            known, tests = actor.caller, self.bindings.test_naans
             shoulders: dict[str, str] = {}
             each_change: list[NameChange | MintedChange] = []
             for number, each in enumerate(wanted):
@@ -218,9 +218,9 @@ class Management:
                     if each.shoulder is not None:
                         if each.shoulder not in shoulders:
                             shoulders[each.shoulder] = self._shoulder(known, each.shoulder)
-                        each_change.append(_minted(shoulders[each.shoulder], each.fields))
+                        each_change.append(_minted(shoulders[each.shoulder], each.fields, tests))
                     else:
-                        new = _new(each.name or "", each.fields)
+                        new = _new(each.name or "", each.fields, tests)
                         require_granted(known, new.key)
                         each_change.append(new)
             try:
@@ -317,7 +317,7 @@ class Management:
 
     def _shoulder(self, caller: Caller, shoulder: str) -> str:
         """Return the key of a known shoulder that the caller can mint below."""
-        key = prefixes.check_prefix(shoulder)
+        key = prefixes.check_prefix(shoulder, self.bindings.test_naans)
         require_granted(caller, key)
         granted = caller.account.prefixes + (caller.token.prefixes or () if caller.token else ())
         if key in granted or any(record.prefix == key for record in self.bindings.store.prefixes()):
@@ -354,14 +354,14 @@ class Management:
         return list_audit(self.accounts, selection, below=below, limit=limit)
 
 
-def _new(name: Name, fields: Fields | Callable[[str], Fields]) -> NameChange:
+def _new(name: Name, fields: Fields | Callable[[str], Fields], test_naans: Collection[str]) -> NameChange:
     """Return the first change of a name. If it is recorded already with other values, the change is a conflict."""
     try:
-        key = names.assignable(name)
+        key = names.assignable(name, test_naans)
     except BindingError as error:
         error.field = "name"
         raise
-    stated = (fields if isinstance(fields, Fields) else fields(key)).for_name(name)
+    stated = (fields if isinstance(fields, Fields) else fields(key)).for_name(name, test_naans)
 
     def decide(existing: Binding | None, now: datetime) -> Sequence[Change]:
         first = assignment.bind(None, stated, now)
@@ -381,8 +381,8 @@ def _new(name: Name, fields: Fields | Callable[[str], Fields]) -> NameChange:
     return NameChange(key, decide)
 
 
-def _minted(shoulder: str, fields: Fields | Callable[[str], Fields]) -> MintedChange:
-    return MintedChange(shoulder, lambda name: _new(name, fields))
+def _minted(shoulder: str, fields: Fields | Callable[[str], Fields], test_naans: Collection[str]) -> MintedChange:
+    return MintedChange(shoulder, lambda name: _new(name, fields, test_naans))
 
 
 def _missing(name: Name) -> Missing:

@@ -7,7 +7,7 @@ same algorithm, because the URN documents define none.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 
 from ...bindings.names import origins
@@ -63,6 +63,7 @@ def trace(
     max_redirects: int = 10,
     normalize: bool = False,
     strict_location: bool = False,
+    test_naans: Collection[str] = (),
     clock: Callable[[], float] = time.monotonic,
     run_seconds: float = 30.0,
 ) -> Iterator[Event]:
@@ -70,6 +71,7 @@ def trace(
 
     - ``identifier``: an ARK, a URL that contains an ARK, or a URN. Of a URL only the ARK is used. Any other text, NAAN
       99999 and dot-segments end the trace with the outcome "refused" before the first request.
+    - ``test_naans``: the NAANs for tests whose names are requested, too: none, or 99999.
     - ``fetch``: sends one request. Its deadline is ``run_seconds`` after the start by ``clock``.
     - ``resolver``: a resolver prefix ("the client that resolves the ARK SHOULD default to https://n2t.net").
     - ``method``: GET or HEAD, for every request (R-08).
@@ -100,7 +102,7 @@ def trace(
     if not run_seconds > 0:
         raise TraceError(f"run_seconds is {run_seconds}; expected a number above 0")
     run = _Run(resolver, method, max_redirects, strict_location, fetch, clock, run_seconds)
-    return run.events(identifier, normalize=normalize)
+    return run.events(identifier, normalize=normalize, test_naans=test_naans)
 
 
 def refused_trace(identifier: str, why: str) -> list[Event]:
@@ -137,9 +139,9 @@ class _Run:
     circle: bool = field(init=False, default=False)
     has_cookie: bool = field(init=False, default=False)
 
-    def events(self, identifier: str, *, normalize: bool) -> Iterator[Event]:
+    def events(self, identifier: str, *, normalize: bool, test_naans: Collection[str]) -> Iterator[Event]:
         try:
-            self.target = prepare(identifier, normalize=normalize)
+            self.target = prepare(identifier, normalize=normalize, test_naans=test_naans)
         except IdentifierError as error:
             yield Start(identifier, self.resolver, self.method, self.max_redirects, None, self.state)
             yield End("refused", self.state, None, None, 0, 0.0, error.problem.code, messages.refused(error.problem))

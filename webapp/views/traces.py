@@ -254,7 +254,9 @@ def _runner(
         fetch = trace_requests.fetcher(known, client, stop, TraceProgress())
         # A resolver that must not be contacted needs no pause: the fetch fails at once.
         in_turn = turns.wrap(fetch, clock) if choice.possible else fetch
-        return known.watched(trace(text, fetch=in_turn, resolver=choice.resolver, clock=clock))
+        return known.watched(
+            trace(text, fetch=in_turn, resolver=choice.resolver, clock=clock, test_naans=known.test_naans)
+        )
 
     return run
 

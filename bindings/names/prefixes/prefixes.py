@@ -305,8 +305,10 @@ def changed(
     return record(prefix, after, changed=now, actor=actor, revision=existing.revision + 1 if existing else 1)
 
 
-def check_prefix(prefix: str) -> str:
+def check_prefix(prefix: str, test_naans: Collection[str] = ()) -> str:
     """Check a NAAN or shoulder that a user entered, and return its stored form. ``ark:`` can be missing.
+
+    ``test_naans`` is as for :func:`~ararat.bindings.names.naming.assignable`.
 
     Raises :class:`BindingError` with the code ``rule-prefix`` or ``naan-reserved-invalid``.
 
@@ -320,7 +322,7 @@ def check_prefix(prefix: str) -> str:
         found = ark.parse(prefix.removesuffix("/") + "/x" if naan_alone else prefix)
     except IdentifierError as error:
         raise BindingError("rule-prefix", f"{validation.shown(prefix)}: {error.problem.message}") from None
-    if found.reserved_naan:
+    if found.reserved_naan and found.normal_naan not in test_naans:
         raise BindingError("naan-reserved-invalid", identifier=found.basic)
     if found.variants or found.dot_segment or found.query is not None or found.fragment is not None:
         raise BindingError(

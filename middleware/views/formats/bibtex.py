@@ -46,7 +46,7 @@ def serialize(reference: Reference) -> str:
         "language": reference.language and escape(reference.language),
         "abstract": reference.description and escape(reference.description),
         "keywords": ", ".join(map(escape, reference.subjects)),
-        "note": reference.withdrawal and escape(reference.withdrawal),
+        "note": reference.note and escape(reference.note),
         "url": reference.address,
     }
     lines = [f"  {name} = {{{value}}}" for name, value in fields.items() if value]

@@ -29,8 +29,8 @@ def as_item(reference: Reference) -> dict[str, Any]:
         "abstract": reference.description,
         "keyword": ", ".join(reference.subjects) or None,
         "URL": reference.address,
-        "status": reference.withdrawal and "withdrawn",
-        "note": reference.withdrawal,
+        "status": reference.status,
+        "note": reference.note,
     }
     return {name: value for name, value in item.items() if value is not None}
 

@@ -14,6 +14,7 @@ from ....bindings.names.errors import BindingError
 from ....bindings.names.metadata.datacite_and_schema_checks import check_datacite
 from ....bindings.names.metadata.datacite_identifier import with_identifier
 from ....identifiers.text import xml_text
+from ..messages import TEST
 from .reference import UNKNOWN, Reference
 from .resource_types import OTHER
 
@@ -71,7 +72,9 @@ def serialize_xml(reference: Reference) -> str:
     Characters that XML cannot contain become U+FFFD.
     """
     if has_document(reference):
-        return with_identifier(reference.documents["datacite"], reference.identifier, refuses=False)
+        document = with_identifier(reference.documents["datacite"], reference.identifier, refuses=False)
+        # The recorded document stays as it is. A comment can follow its root element.
+        return f"{document.rstrip()}\n<!-- {TEST} -->\n" if reference.is_test else document
     kind = (reference.type or OTHER).datacite
     lines = [
         '<?xml version="1.0" encoding="UTF-8"?>',
@@ -97,10 +100,10 @@ def serialize_xml(reference: Reference) -> str:
 def _descriptions(reference: Reference) -> list[tuple[str, str]]:
     """Return the types and texts of the descriptions.
 
-    A withdrawal is one of them. DataCite's type of a date, "Withdrawn", needs a date. Only the time of the last change
-    is known here.
+    A withdrawal is one of them, and so is the note on a name for tests. DataCite's type of a date, "Withdrawn", needs a
+    date. Only the time of the last change is known here.
     """
-    texts = (("Abstract", reference.description), ("Other", reference.withdrawal))
+    texts = (("Abstract", reference.description), ("Other", reference.note))
     return [(kind, text) for kind, text in texts if text]
 
 

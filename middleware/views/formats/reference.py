@@ -16,7 +16,9 @@ from typing import Any
 
 from ....bindings.names.errors import BindingError
 from ....bindings.names.metadata import datacite_and_schema_checks
+from ....bindings.names.naming import is_test
 from ....bindings.names.targets import location
+from ..messages import TEST
 from . import datacite_document
 from .resource_types import ResourceType, resource_type
 
@@ -89,6 +91,21 @@ class Reference:
     subjects: tuple[str, ...]
     authors: tuple[str, ...]
     documents: Mapping[str, str]
+
+    @property
+    def is_test(self) -> bool:
+        """Whether the name is only for tests."""
+        return is_test(self.identifier)
+
+    @property
+    def note(self) -> str | None:
+        """The sentences that the name is only for tests, and that it is withdrawn; None for another name."""
+        return " ".join(filter(None, (TEST if self.is_test else None, self.withdrawal))) or None
+
+    @property
+    def status(self) -> str | None:
+        """ "withdrawn" or "test"; None for another name."""
+        return "withdrawn" if self.withdrawal else "test" if self.is_test else None
 
     @property
     def year(self) -> str | None:

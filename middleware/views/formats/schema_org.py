@@ -14,7 +14,8 @@ CONTEXT = "https://schema.org"
 def as_object(reference: Reference) -> dict[str, Any]:
     """Return the JSON-LD object. A recorded schema.org object (the element ``schema``) replaces the derived members.
 
-    ``@context``, ``@id``, ``identifier`` and ``url`` always describe the name.
+    ``@context``, ``@id``, ``identifier`` and ``url`` always describe the name; ``creativeWorkStatus`` marks a name
+    for tests.
     """
     derived: dict[str, Any] = {
         "@type": (reference.type or OTHER).schema,
@@ -26,7 +27,7 @@ def as_object(reference: Reference) -> dict[str, Any]:
         "inLanguage": reference.language,
         "description": reference.description,
         "keywords": list(reference.subjects) or None,
-        "creativeWorkStatus": reference.withdrawal and "withdrawn",
+        "creativeWorkStatus": reference.status,
     }
     recorded = schema_object(reference.documents.get("schema"))
     known = {name: value for name, value in derived.items() if value is not None}
@@ -39,7 +40,7 @@ def as_object(reference: Reference) -> dict[str, Any]:
             "url": reference.address,
         },
         "url": reference.target or reference.address,
-    }
+    } | ({"creativeWorkStatus": reference.status} if reference.is_test else {})
     context = recorded.get("@context", CONTEXT)
     return {"@context": context, **known, **{k: v for k, v in recorded.items() if k != "@context"}, **about}
 

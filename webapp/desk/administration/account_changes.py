@@ -10,6 +10,7 @@ from flask import request
 
 from ...accounts.model import Account, AccountError, Caller
 from ...accounts.store import Accounts
+from ..blueprint import management
 from ..forms import FieldProblem
 from .forms import account_problem, read_prefixes
 from .tokens import revoke_of
@@ -33,7 +34,7 @@ def _role(accounts: Accounts, account: Account, by: Caller) -> str:
 
 
 def _grant(accounts: Accounts, account: Account, by: Caller) -> str:
-    prefixes, problem = read_prefixes(request.form.get("prefix", ""))
+    prefixes, problem = read_prefixes(request.form.get("prefix", ""), management().bindings.test_naans)
     if problem or not prefixes:
         raise WrongField(
             "prefix", problem or FieldProblem("The prefix is missing.", "a NAAN, a shoulder or the beginning of URNs")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from types import MappingProxyType
 from typing import Final
 
@@ -35,8 +35,10 @@ def account_problem(error: AccountError) -> FieldProblem:
     return FieldProblem(f"{sentence(error.message)} {fix}.")
 
 
-def read_prefixes(text: str) -> tuple[list[str], FieldProblem | None]:
+def read_prefixes(text: str, test_naans: Collection[str] = ()) -> tuple[list[str], FieldProblem | None]:
     """Return the prefixes in the lines of a text as stored, and the problem of the first wrong line.
+
+    ``test_naans`` is as for :func:`~ararat.bindings.names.naming.assignable`.
 
     >>> read_prefixes("12345/x5\\n\\nark:/12345/x-5")
     (['ark:12345/x5'], None)
@@ -47,7 +49,7 @@ def read_prefixes(text: str) -> tuple[list[str], FieldProblem | None]:
     found: list[str] = []
     for line in lines:
         try:
-            found.append(read_prefix(line))
+            found.append(read_prefix(line, test_naans))
         except BindingError as error:
             problem = FieldProblem.of(error)
             shown = validation.shown(line, 100)

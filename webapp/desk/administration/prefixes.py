@@ -44,7 +44,8 @@ def export_prefixes(form: str) -> Response:
 @blueprint.get("/prefixes/record", endpoint="prefix")
 def record() -> str:
     """Show the record in the parameter ``prefix`` with inherited texts and its history; also a removed record."""
-    operations, key = management(), prefixes.check_prefix(request.args.get("prefix", "").strip())
+    operations = management()
+    key = prefixes.check_prefix(request.args.get("prefix", "").strip(), operations.bindings.test_naans)
     events, rule_events = operations.bindings.prefixes.history(key), operations.bindings.rules.history(key)
     if not events and not rule_events:
         raise Missing("prefix-unknown", f"{key} has no record", identifier=key)

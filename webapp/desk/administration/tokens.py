@@ -13,7 +13,7 @@ from ...accounts.model import AccountError, Caller, Token
 from ...accounts.records.tokens import MAX_LABEL
 from ...errors import HTTPRefusal
 from .. import messages
-from ..blueprint import blueprint, caller, see_other
+from ..blueprint import blueprint, caller, management, see_other
 from ..forms import FieldProblem
 from .forms import account_problem, read_prefixes
 
@@ -31,7 +31,7 @@ def page() -> str:
 def create() -> AnyResponse:
     """Create the token of the form, and redirect to the list, which shows its secret once. A reload creates no more."""
     asking, form = require_person(), request.form
-    prefixes, wrong_prefix = read_prefixes(form.get("prefixes", ""))
+    prefixes, wrong_prefix = read_prefixes(form.get("prefixes", ""), management().bindings.test_naans)
     expires, wrong_day = _read_day(form.get("expires", ""))
     if wrong_prefix is None and (foreign := [each for each in prefixes if not asking.may_change(each)]):
         wrong_prefix = FieldProblem(f"Your account has no grant for {foreign[0]}.", "a prefix below one of your own")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from flask import Response, render_template, request
 from htmx_flask import request as htmx_request
 
-from ....bindings.imports.exporting import Delimited
+from ....bindings.imports.exporting import Delimited, delimited
 from ....bindings.names import selection as listing
 from ....bindings.names.binding import STATUSES
 from ....bindings.names.errors import BindingError
@@ -88,7 +88,7 @@ def export_names(form: str) -> Response:
     every = _all(read, chain)
     if form == "csv":
         with management().bindings.store.snapshot() as snapshot:
-            table = Delimited(exports.separator(), snapshot.selectors(), snapshot.elements())
+            table = delimited(management().bindings, snapshot, exports.separator())
         return exports.csv_lines("names", _lines(table, every))
     return exports.json_lines_file("names", map(listing.as_dict, every))
 
