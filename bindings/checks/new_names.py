@@ -20,10 +20,10 @@ the target is already that of ark:12345/x5gt3f
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+import re
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ...identifiers.ark.grammar import BETANUMERIC
 from ..collection import Bindings
@@ -44,6 +44,8 @@ _MOST_CORRECTED = 50
 _SHORTEST = 4
 """The least number of characters of a name that is compared with similar ones: short ones are numbered by hand."""
 _MOST_SUCCESSORS = 20
+_ENOUGH = 4
+"""The number of names with one text of which one is another than the compared name."""
 
 
 class ComparedName(NamedTuple):
@@ -100,19 +102,22 @@ def warnings_about(
     named = [each.key for each in new if each.key.startswith("ark:")]
     right, similar = _candidates(named, patterns)
     candidates = {other for others in (*right.values(), *similar.values()) for other in others}
-    found = recorded.of(candidates) | candidates.intersection(each.key for each in new)
+    found = recorded.of(candidates) | candidates.intersection(named)
     resources = _sharing(recorded, "resource", [(each.key, each.resource) for each in new])
     targets = _sharing(recorded, "target", [(each.key, each.target) for each in new])
     result: list[list[NameWarning]] = []
     for each in wanted:
         warnings: list[NameWarning] = []
         if each.is_new:
-            warnings += _of_name(each.key, records, right, similar, found)
-            warnings += _shared("resource", resources, each.key, each.resource)
-            warnings += _shared("target", targets, each.key, each.target)
-        for target in dict.fromkeys((each.target, *each.alternates.values())):
+            if found or records.prefixes:
+                warnings += _of_name(each.key, records, right, similar, found)
+            if each.resource in resources:
+                warnings += _shared("resource", resources[each.resource], each.key)
+            if each.target in targets:
+                warnings += _shared("target", targets[each.target], each.key)
+        for target in (each.target, *each.alternates.values()) if each.alternates else (each.target,):
             warnings += target_warnings(target)
-        result.append(warnings)
+        result.append(list(dict.fromkeys(warnings)) if warnings else warnings)
     return result
 
 
@@ -151,10 +156,10 @@ def _candidates(
     right: dict[str, list[str]] = {}
     similar: dict[str, list[str]] = {}
     for key in keys:
-        if corrections.is_mistyped(key, patterns):
+        if patterns and corrections.is_mistyped(key, patterns):
             if len(right) < _MOST_CORRECTED:
                 right[key] = corrections.corrections(key, patterns)
-        elif not corrections.has_check_character(key, patterns):
+        elif not (patterns and corrections.has_check_character(key, patterns)):
             similar[key] = list(_similar(key, is_thorough=len(keys) <= _FEW))
     return right, similar
 
@@ -165,12 +170,13 @@ def _similar(key: str, *, is_thorough: bool) -> Iterator[str]:
     Names with other digits are left out: numbered names differ in nothing else.
     """
     naan, _, rest = key.partition("/")
-    name = rest[: min((rest.find(mark) for mark in "/." if mark in rest), default=len(rest))]
+    name = rest.partition("/")[0].partition(".")[0]
     if not (_SHORTEST <= len(name) <= corrections.MAX_LENGTH and name.isascii() and name.isalnum()):
         return
     end = rest[len(name) :]
-    for place, (one, other) in enumerate(pairwise(name)):
-        if one != other and not (one.isdigit() and other.isdigit()):
+    for found in _EXCHANGEABLE.finditer(name):
+        (one, other), place = found[1], found.start()
+        if one != other:
             yield f"{naan}/{name[:place]}{other}{one}{name[place + 2 :]}{end}"
     if not is_thorough:
         return
@@ -183,6 +189,7 @@ def _similar(key: str, *, is_thorough: bool) -> Iterator[str]:
                 yield f"{naan}/{name[:place]}{other}{name[place:]}{end}"
 
 
+_EXCHANGEABLE = re.compile("(?=([A-Za-z].|.[A-Za-z]))")
 _LETTERS_AND_DIGITS = "".join(dict.fromkeys(f"{BETANUMERIC}abcdefghijklmnopqrstuvwxyz"))
 
 
@@ -206,18 +213,22 @@ def _of_name(
         yield NameWarning(code, f"there is no record of the {what}{shown}: it is probably mistyped")
 
 
-def _sharing(recorded: RecordedNames, field: str, stated: Iterable[tuple[str, str | None]]) -> Mapping[str, set[str]]:
-    """Return the names with each of these resources or targets, recorded ones and those in the list."""
-    texts: defaultdict[str, set[str]] = defaultdict(set)
+def _sharing(
+    recorded: RecordedNames, field: Literal["target", "resource"], stated: Sequence[tuple[str, str | None]]
+) -> Mapping[str | None, set[str]]:
+    """Return the names with each of these resources or targets, recorded ones and those in the list.
+
+    A text that only one name in the list has is left out.
+    """
+    texts = [text for _, text in stated if text]
+    shared: defaultdict[str | None, set[str]] = defaultdict(set, recorded.sharing(field, texts))
+    twice = {text for text, count in Counter(texts).items() if count > 1}
     for key, text in stated:
-        if text and len(texts[text]) < 2:
-            texts[text].add(key)
-    for text, names in (recorded.sharing("target" if field == "target" else "resource", texts)).items():
-        texts[text] |= names
-    return texts
+        if (text in shared or text in twice) and len(shared[text]) < _ENOUGH:
+            shared[text].add(key)
+    return shared
 
 
-def _shared(field: str, texts: Mapping[str, set[str]], key: str, text: str | None) -> Iterator[NameWarning]:
-    others = sorted(texts.get(text or "", set()) - {key, ""})
-    if text and others:
+def _shared(field: str, names: set[str], key: str) -> Iterator[NameWarning]:
+    if others := sorted(names - {key, ""}):
         yield NameWarning(f"{field}-shared", f"the {field} is already that of {validation.shown(others[0], 100)}")

@@ -13,6 +13,7 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from html.entities import html5
 from urllib.parse import parse_qsl, urlsplit
 
@@ -48,13 +49,21 @@ _SIGNED = (
 
 def target_warnings(target: str | None) -> list[NameWarning]:
     """Return the warnings about a target in its stored form. None, and a path of this site, can have few of them."""
-    return list(_found(target)) if target and _SUSPECT.search(target) else []
+    if not target:
+        return []
+    # A quick check, because an import calls the function for each row: most targets have none of these.
+    has_mark = "?" in target or ";" in target or "(" in target or target.find("://", len("https:")) > 0
+    return list(_found(target)) if has_mark or _is_suspect(target[: target.find("/", 9) + 1 or None]) else []
 
 
-# A quick check, because an import calls the function for each row: most targets have none of these.
-_SUSPECT = re.compile(
-    r"&[#A-Za-z][0-9A-Za-z]*;|.https?:|sess|sid=|;sid|\(S\(|cfid|zenid|[?&]s=|signature|sig=|hdnea|token="
-    r"|^https?://(?:\[|[0-9.xa-f]+(?:[:/?#]|$)|[^/?#:.]+(?:[:/?#]|$)|[^/?#:]*(?:local|internal|intranet|lan|arpa))",
+# The targets of a table have few hosts.
+@lru_cache(maxsize=64)
+def _is_suspect(origin: str) -> bool:
+    return _SUSPECT_ORIGIN.match(origin) is not None
+
+
+_SUSPECT_ORIGIN = re.compile(
+    r"https?://(?:\[|[0-9.xa-f]+(?:[:/?#]|$)|[^/?#:.]+(?:[:/?#]|$)|[^/?#:]*(?:local|internal|intranet|lan|arpa))",
     re.IGNORECASE,
 )
 

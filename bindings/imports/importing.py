@@ -281,6 +281,8 @@ class _Run:
                     # Several records of a dump can be on one line.
                     changes[row.actor or self.who.name].append((change, self._source(row)))
                     self._warn_of_values(row, before, change.after)
+        # Before they are written: most have nothing in common with recorded names, which is found quickly.
+        self._warn(transaction, new)
         if changes and keep and self.summary.operation is None:
             parameters = {"file": self.file, **({"relocate": True} if self.relocate else {})}
             self.summary.operation = transaction.operations.begin("import", self.who.name, self.now, parameters)
@@ -289,7 +291,7 @@ class _Run:
             transaction.put([change for change, _ in written], actor, sources, self.summary.operation)
             self.changed += len(written)
         self.seen.add(new_lines)
-        self._warn(transaction, new)
+        self._warn_of_encoded_dots(transaction, new)
 
     def _source(self, row: Row) -> str:
         """Return the origin of a change for the history: file and line, and who imported it for another actor."""
@@ -300,9 +302,9 @@ class _Run:
         try:
             stated = other_rows.read(row.cells, self.test_naans) or rows.fields(row.cells, self.test_naans)
             if isinstance(stated, Fields):
-                for time in (stated.created, stated.changed):
-                    if time is not None and time > self.now:
-                        raise BindingError("time-future", f"{rfc3339(time)} is in the future")
+                latest = stated.changed or stated.created
+                if latest is not None and latest > self.now:
+                    raise BindingError("time-future", f"{rfc3339(latest)} is in the future")
         except BindingError as error:
             return wrong_text.explained(error, row.cells)
         return stated
@@ -354,9 +356,7 @@ class _Run:
     def _warn(self, transaction: Transaction, bound: Sequence[tuple[Row, Binding]]) -> None:
         if not bound:
             return
-        probable = (
-            new_names.warnings_inside(transaction, [ComparedName.of(binding) for _, binding in bound]) if bound else []
-        )
+        probable = new_names.warnings_inside(transaction, [ComparedName.of(binding) for _, binding in bound])
         for (row, binding), mistakes in zip(bound, probable, strict=True):
             for warning in (
                 *names.warnings_about(row.cells["identifier"]),
@@ -364,6 +364,8 @@ class _Run:
                 *mistakes,
             ):
                 self._note_warning(row, warning.code, warning.message)
+
+    def _warn_of_encoded_dots(self, transaction: Transaction, bound: Sequence[tuple[Row, Binding]]) -> None:
         others = {other: row for row, binding in bound for other in names.confusable(binding.identifier)}
         for other in transaction.bound(list(others)):
             message = f"{validation.shown(other, 100)} is bound too; some software treats the two as equal"
@@ -374,8 +376,10 @@ class _Run:
         for column in wrong_text.broken(row.cells):
             message = f"the line break in the column {validation.shown(column)} became a space"
             self._note_warning(row, "cell-line-break", message)
-        old, new = {} if before is None else rows.cells(before), rows.cells(after)
-        for column, text in new.items():
+        # Most rows are in ASCII, and then have no such text.
+        is_ascii = "".join(row.cells.values()).isascii()
+        old = {} if is_ascii or before is None else rows.cells(before)
+        for column, text in () if is_ascii else rows.cells(after).items():
             if text.isascii() or text == old.get(column) or (found := wrong_text.misread(text)) is None:
                 continue
             if wrong_text.misread(old.get(column, "")) is None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
 from types import MappingProxyType
-from typing import Any, Final, Literal, NamedTuple, TypedDict
+from typing import Any, Final, Literal, NamedTuple, TypedDict, cast
 
 from ...identifiers import Ark, EmbeddedArk, IdentifierError, parse
 from . import targets, validation
@@ -124,8 +124,10 @@ class Fields(NamedTuple):
 
         Fields that are None get their defaults. ``now`` is the current time in UTC.
         """
-        stated = {name: value for name, value in zip(_NAMES, self, strict=False) if value is not None}
-        values: dict[str, Any] = _UNSTATED | stated
+        values = _UNSTATED.copy()
+        for name, value in zip(_NAMES, self, strict=False):
+            if value is not None:
+                values[name] = value
         values["alternates"] = _without_deleted(values["alternates"])
         values["metadata"] = _without_deleted(values["metadata"])
         if is_test(self.key):
@@ -134,7 +136,8 @@ class Fields(NamedTuple):
         values["created"] = self.created or changed
         if changed != now:
             values["recorded"] = now
-        return Binding(identifier=self.key, revision=1, **values)
+        values["identifier"], values["revision"] = self.key, 1
+        return Binding(**values)
 
 
 def _check_kind(kind: Any, given: Fields, key: str) -> Kind:
@@ -174,7 +177,8 @@ def require_scope(key: str, scope: Scope, kind: str | None) -> None:
 
 
 def _check_target(target: str | None, given: Fields, key: str) -> str | None:
-    return check_target(key, target, _check_kind(given.kind, given, key), given.passthrough not in _NO)
+    # The kind is checked first.
+    return check_target(key, target, cast("Kind", given.kind), given.passthrough not in _NO)
 
 
 # Values of a request without passthrough.
@@ -268,7 +272,7 @@ def _check_resource(resource: Any, given: Fields, key: str) -> str:
 
 
 def _check_alternates(alternates: Any, given: Fields, key: str) -> Mapping[str, str]:
-    return targets.check_alternates(alternates, _check_kind(given.kind, given, key), deletions=True)
+    return targets.check_alternates(alternates, cast("Kind", given.kind), deletions=True)
 
 
 def _check_metadata(metadata: Any, given: Fields, key: str) -> Mapping[str, str]:

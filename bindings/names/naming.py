@@ -204,7 +204,7 @@ def warnings_about(identifier: Name) -> list[NameWarning]:
     """
     plain = isinstance(identifier, str) and identifier.isascii() and identifier[-1:] not in ".-"
     second = _SECOND_NAME.search(identifier if isinstance(identifier, str) else identifier.text)
-    if plain and second is None and not _ENCODED_NON_ASCII.search(str(identifier)):
+    if plain and second is None and ("%" not in str(identifier) or not _ENCODED_NON_ASCII.search(str(identifier))):
         return []
     if second is not None:
         return [NameWarning("name-several", f"the name has a second one in it: {validation.shown(second[1], 100)}")]

@@ -37,16 +37,16 @@ class RecordedNames(NamedTuple):
             return {}
         is_sqlite = self.database.dialect_name == "sqlite"
         text = f"substr({field}, 1, {TARGET_CHARACTERS})" + ("" if is_sqlite else ' COLLATE "C"')
+        same = f"FROM bindings WHERE {field} IS NOT NULL AND {text} = wanted.value"
         # The first and the last: one of them is another name than the one that is compared.
         found = " , ".join(
-            f"(SELECT coalesce(long_identifier, key) FROM bindings WHERE {field} IS NOT NULL AND {text} = wanted.value "
-            f"ORDER BY {text} {order}, key {order} LIMIT 1)"
+            f"(SELECT coalesce(long_identifier, key) {same} ORDER BY {text} {order}, key {order} LIMIT 1)"
             for order in ("ASC", "DESC")
         )
         one = mark(self.database.dialect_name)
         each = f"json_each({one}) AS wanted" if is_sqlite else f"unnest({one}::text[]) AS wanted(value)"
-        rows = self.rows(f"SELECT wanted.value, {found} FROM {each}", [self._array(wanted)])
-        return {value: {first, last} for value, first, last in rows if first is not None}
+        query = f"SELECT wanted.value, {found} FROM {each} WHERE EXISTS (SELECT 1 {same})"
+        return {value: {first, last} for value, first, last in self.rows(query, [self._array(wanted)])}
 
     def _is_wanted(self) -> str:
         one = mark(self.database.dialect_name)

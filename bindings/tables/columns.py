@@ -115,9 +115,10 @@ def fields(cells: Mapping[str, str], test_naans: Collection[str] = ()) -> Fields
     stated: dict[str, Any] = {}
     elements: dict[str, str] = {}
     alternates: dict[str, str] = {}
+    broken = wrong_text.broken(cells)
     for column, cell in cells.items():
         if cell and not cell.isspace():
-            if wrong_text.is_one_line(column):
+            if column in broken:
                 cell = wrong_text.on_one_line(cell)
             if column in _SIMPLE:
                 stated[column] = cell

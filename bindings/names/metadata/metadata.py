@@ -126,7 +126,7 @@ def check(metadata: Mapping[str, str], *, deletions: bool = False) -> Mapping[st
         return NOTHING
     checked: dict[str, str] = {}
     for given, text in metadata.items():
-        element = _FULL.get(given) or full_name(given)
+        element = given if given in _SHORT else full_name(given)
         if element in checked:
             raise BindingError("metadata-twice", f"the metadata element {element} is given twice")
         checked[element] = "" if deletions and text == "" else _check_text(element, text)
@@ -136,7 +136,7 @@ def check(metadata: Mapping[str, str], *, deletions: bool = False) -> Mapping[st
 def _check_text(element: str, text: object) -> str:
     what = _TITLES.get(element) or f"metadata element {element}"
     checked = validation.check(text, "metadata-text", what, MAX_BYTES, lines=True)
-    if (size := len(checked.encode())) > MAX_BYTES:
+    if len(checked) * 4 > MAX_BYTES and (size := len(checked.encode())) > MAX_BYTES:
         raise BindingError("metadata-text", f"the {what} has {size:,} bytes; at most {MAX_BYTES:,} are allowed")
     if element in datacite_and_schema_checks.CHECKS:
         datacite_and_schema_checks.CHECKS[element](checked)

@@ -119,10 +119,11 @@ _NUMBER = re.compile(r"[0-9](?:[0-9 ().-]{7}|[0-9][a-z][0-9]{2}[a-z][0-9]{3}[a-z
 
 
 def _can_match(text: str) -> bool:
-    """Return whether a text in lower case has a part that all matches of a rule have. Most texts have none.
+    """Return whether a text has a part that all matches of a rule have. Most texts have none.
 
     This is a quick check, because an import calls it for each row.
     """
+    text = text.lower()
     return (
         "@" in text
         or "%" in text
@@ -153,7 +154,7 @@ def warnings_about(
     """
     values = metadata or {}
     whole = "\n".join([name, target or "", resource or "", *filter(None, values.values())])
-    return list(_warnings(name, target, resource, values)) if _can_match(whole.lower()) else []
+    return list(_warnings(name, target, resource, values)) if _can_match(whole) else []
 
 
 def of_binding(binding: Binding) -> list[NameWarning]:
@@ -164,13 +165,14 @@ def of_binding(binding: Binding) -> list[NameWarning]:
 def _warnings(
     name: str, target: str | None, resource: str | None, metadata: Mapping[str, str]
 ) -> Iterator[NameWarning]:
-    yield from _found("name", name.partition(":")[2], _OF_NAME, _WHY_NAME)
-    if target:
+    if _can_match(name):
+        yield from _found("name", name.partition(":")[2], _OF_NAME, _WHY_NAME)
+    if target and _can_match(target):
         yield from _found("target", target, _OF_TARGET, _WHY_HISTORY)
-    if resource:
+    if resource and _can_match(resource):
         yield from _found("resource", resource, _OF_NAME, _WHY_RESOURCE)
     for element, value in metadata.items():
-        if value:
+        if _can_match(value):
             yield from _found(f"element {display.escape(element[:60])}", value, _OF_METADATA, _WHY_METADATA)
 
 
