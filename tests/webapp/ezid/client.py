@@ -6,6 +6,7 @@ It sends credentials only after an answer 401 whose realm is EZID, as urllib doe
 from __future__ import annotations
 
 import re
+import ssl
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -32,15 +33,19 @@ class Reply(NamedTuple):
 
 
 class EzidClient:
-    """A client for the API below a base URL. Without a name it sends no credentials."""
+    """A client for the API below a base URL. Without a name it sends no credentials. ``context`` is for TLS."""
 
-    def __init__(self, base: str, name: str | None = None, password: str = "") -> None:
+    def __init__(
+        self, base: str, name: str | None = None, password: str = "", context: ssl.SSLContext | None = None
+    ) -> None:
         self.base = base
         self.cookies = CookieJar()
         basic = urllib.request.HTTPBasicAuthHandler()
         if name is not None:
             basic.add_password("EZID", base, name, password)
         handlers = [urllib.request.ProxyHandler({}), basic, urllib.request.HTTPCookieProcessor(self.cookies)]
+        if context is not None:
+            handlers.append(urllib.request.HTTPSHandler(context=context))
         self._opener = urllib.request.build_opener(*handlers)
 
     def status(self) -> Reply:
