@@ -2,7 +2,7 @@
 
 A server answers each request in one of its threads. A trace, an upload or a download can wait long for another machine.
 If such work held all threads, the server could not answer requests for names. So each kind of work has a limit
-(:meth:`ThreadSlots.limit`), and all kinds together never hold the last two threads.
+(:meth:`ThreadSlots.limit`), and all kinds but changes together never hold the last two threads.
 
 :data:`slots` is the only object of a process. The number of threads is, in this order:
 
@@ -18,19 +18,23 @@ from __future__ import annotations
 import gc
 import os
 import sys
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Literal, NamedTuple, get_args
 
 from .concurrency import Busy, Slot, client_key
 from .fork_safety import AtFork, ForkSafeLock
 
-Work = Literal["traces", "lists of traces", "sign-ins", "uploads", "previews", "downloads", "feeds"]
+Work = Literal["traces", "lists of traces", "sign-ins", "uploads", "previews", "changes", "downloads", "feeds"]
 """The kinds of work that wait:
 
 - "traces", "lists of traces": for other hosts.
 - "sign-ins": for a check of a password.
 - "uploads": for the body of a request.
 - "previews": for requests to the new targets of a move.
+- "changes": for the database, which another change can lock, or whose connection can be silent.
 - "downloads", "feeds": for a client that reads a large answer.
 """
 
@@ -45,11 +49,14 @@ _SHARES: dict[Work, int] = {
     "sign-ins": 4,
     "uploads": 2,
     "previews": 8,
+    "changes": 2,
     "downloads": 4,
     "feeds": 4,
 }
 # Further limits: a check of a password needs memory, and a feed processor time.
 _MOST: dict[Work, int] = {"sign-ins": 8, "feeds": 4}
+# Changes are usually brief and many. They must not refuse the bodies of the next ones, so only their own limit counts.
+_APART: tuple[Work, ...] = ("changes",)
 _KEPT_FREE = 2
 _PAUSE_SECONDS = 0.01
 
@@ -77,7 +84,17 @@ class ThreadSlots:
         self._found: int | None = None
         self._held: dict[object, _Held] = {}
         self._lock = ForkSafeLock()
+        self._own = threading.local()
         _at_fork.add(self)
+
+    @contextmanager
+    def apart(self) -> Iterator[None]:
+        """Run the block in a thread that answers no requests, so that its work needs no slots."""
+        self._own.is_apart = True
+        try:
+            yield
+        finally:
+            self._own.is_apart = False
 
     def use(self, number: int | None) -> None:
         """Set the number of threads, at least 1. None: find it out."""
@@ -96,7 +113,7 @@ class ThreadSlots:
 
     @property
     def together(self) -> int:
-        """The maximum number of threads that all kinds of work hold together: all but two, at least 1."""
+        """The maximum number of threads that all kinds but changes hold together: all but two, at least 1."""
         return max(1, self.number - _KEPT_FREE)
 
     def limit(self, work: Work) -> int:
@@ -127,6 +144,8 @@ class ThreadSlots:
 
         Raises :class:`.Busy` if no slot is free: with the code "busy-client" if this client has its maximum.
         """
+        if getattr(self._own, "is_apart", False):
+            return Slot(lambda: None)
         until = time.monotonic() + brief
         held, name = _Held(work, client_key(client), time.monotonic()), object()
         while (refusal := self._take(name, held, each, most)) is not None:
@@ -147,9 +166,10 @@ class ThreadSlots:
         limit = limit if most is None else min(limit, most)
         with self._lock:
             same = self._of(work)
+            apart = [other for other in self._held.values() if other.work in _APART]
             if each is not None and sum(other.client == held.client for other in same) >= each:
                 return Busy("busy-client", f"you already have {each} running {work}, which is the limit")
-            if len(same) >= limit or len(self._held) >= together:
+            if len(same) >= limit or (work not in _APART and len(self._held) - len(apart) >= together):
                 return Busy("busy", f"all slots for {work} are in use ({limit} at most)")
             self._held[name] = held
         return None

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from ...bindings.log import kept_copies
 from ...bindings.names.errors import BindingsLocked, BindingsUnavailable, CatalogueError, ReadOnlyBindings
 from ...bindings.system.fork_safety import ForkSafeLock
+from ...bindings.system.thread_slots import slots
 from .queue import Claim, ClaimLost, Jobs
 
 if TYPE_CHECKING:
@@ -82,7 +83,8 @@ class Worker:
             self._woken.clear()
             try:
                 while (claim := self._jobs.claim()) is not None:
-                    self._carry_out(claim)
+                    with slots.apart():
+                        self._carry_out(claim)
                 with self._lock:
                     if not self._woken.is_set() and not self._jobs.unfinished():
                         self._thread = None

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 from ...bindings.names import validation
 from ...bindings.names.actor import Actor
 from ...bindings.names.errors import BindingError, BindingsUnavailable
+from ...bindings.system.concurrency import Busy, Slot
+from ...bindings.system.thread_slots import slots
 from ..accounts import audit
 from .permissions import require_curator, require_granted, require_same_owner, require_unrevoked
 
@@ -22,6 +24,9 @@ if TYPE_CHECKING:
     from ...middleware import Bindings
     from ..accounts.model import Caller
     from ..accounts.store import Accounts
+
+BRIEF_SECONDS = 2.0
+"""The time in which most changes end. A change waits for a slot only behind such a change."""
 
 _log = logging.getLogger(__name__)
 
@@ -68,11 +73,13 @@ class Recorder:
         - ``require``: returns the caller, or raises Forbidden.
         - ``max_names``: :attr:`.Actor.max_names`.
 
-        A :class:`BindingError` in the block is written to the audit.
+        A :class:`BindingError` in the block is written to the audit. Changes that wait for the database never hold all
+        threads of a server: without a free slot (:mod:`~ararat.bindings.system.thread_slots`) a change is
+        :class:`BindingsUnavailable`.
         """
         try:
             known = require(caller)
-            yield AccountActor(
+            actor = AccountActor(
                 name=known.actor,
                 address=known.address,
                 operation=operation,
@@ -83,11 +90,20 @@ class Recorder:
                 accounts=self.accounts,
                 caller=known,
             )
+            with self._slot():
+                yield actor
         except BindingsUnavailable:
             raise
         except BindingError as error:
             self.refused(caller, operation, error.identifier or name, error.code)
             raise
+
+    def _slot(self) -> Slot:
+        try:
+            return slots.acquire("changes", brief=BRIEF_SECONDS)
+        except Busy:
+            message = f"{slots.in_use('changes')} changes wait for the database; try again in some seconds"
+            raise BindingsUnavailable(message) from None
 
     def refused(self, caller: Caller | None, operation: str, name: Name | None, code: str) -> None:
         """Write a row for a change that was refused. Log it if the database cannot be written."""

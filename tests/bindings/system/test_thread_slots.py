@@ -25,6 +25,8 @@ def taken(threads: ThreadSlots) -> int:
     """Occupy all slots of all kinds, and return their number."""
     held = 0
     for work in WORK:
+        if work == "changes":
+            continue  # It has a limit of its own only.
         try:
             while True:
                 threads.acquire(work, f"192.0.2.{held}")
@@ -53,6 +55,22 @@ def test_each_kind_has_a_limit_of_its_own(number, work):
     with pytest.raises(Busy, match=work) as busy:
         threads.acquire(work)
     assert busy.value.code == "busy"
+
+
+def test_a_thread_that_answers_no_requests_needs_no_slot(threads):
+    taken(threads)
+    with threads.apart():
+        threads.acquire("feeds").release()
+    with pytest.raises(Busy):
+        threads.acquire("feeds")
+
+
+def test_changes_and_other_work_do_not_refuse_each_other(threads):
+    for _ in range(4):
+        threads.acquire("changes")
+    with pytest.raises(Busy):
+        threads.acquire("changes")
+    assert taken(threads) == 6
 
 
 @pytest.mark.parametrize(("number", "traces", "sign_ins"), [(1, 1, 1), (7, 1, 1), (8, 2, 2), (96, 24, 8)])
