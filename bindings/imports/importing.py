@@ -12,11 +12,11 @@ import gc
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from ..checks import new_names
 from ..checks.new_names import ComparedName
@@ -40,6 +40,7 @@ from ..tables.columns import Columns, Row
 from ..tables.other_rows import OtherRow, PrefixRow, RuleRow, Setting
 from ..tables.text_stream import ReadAs, name_of
 from ..tables.text_tables import Reader
+from .keyed_rows import KeyedRows, Mint
 from .summary import MAX_LISTED, Effect, Expect, Imported, NotedLine, Report, Summary
 
 if TYPE_CHECKING:
@@ -137,6 +138,8 @@ def import_rows(
     effect: Effect | None = None,
     expect: Expect | None = None,
     leave_out: bool = False,
+    mint: Mint | None = None,
+    repeated: Mapping[int, str] = NOTHING,
 ) -> Summary:
     """Bind the names of rows that are already parsed, or bind no name if a row has an error.
 
@@ -145,6 +148,10 @@ def import_rows(
     The arguments and errors are those of :func:`import_table`. ``file`` is the name of the file for the history and for
     messages. ``effect`` is called with the effect of each line, before it is written. ``expect`` is called before that;
     a line for which it returns a reason is refused with the code ``preview-changed``.
+
+    With ``mint``, rows without a name get the recorded name of their key, or a new one (:mod:`.keyed_rows`).
+    ``repeated`` is the result of :func:`~.keyed_rows.repeated_keys` for these rows. Further codes of
+    :class:`BindingError` are then those of :func:`~ararat.bindings.minting.mint`.
     """
     who = Actor.of(actor)
     if batch is not None and batch < 1:
@@ -153,6 +160,7 @@ def import_rows(
     with closing(SeenNames()) as seen:
         run = _Run(file, bindings.now(), who, seen, report, effect, summary, relocate, only_names)
         run.expect, run.leave_out, run.test_naans = expect, leave_out, bindings.test_naans
+        run.mint, run.repeated = mint, repeated
         # Read the first row before the transaction, so that an unreadable file does not lock the database.
         read = chain(list(islice(rows_read, 1)), rows_read)
         try:
@@ -191,6 +199,9 @@ class _Run:
     expect: Expect | None = None
     leave_out: bool = False
     test_naans: Collection[str] = ()
+    mint: Mint | None = None
+    repeated: Mapping[int, str] = field(default_factory=dict)
+    keyed: KeyedRows | None = None
 
     def import_all(
         self, bindings: Bindings, read: Iterator[Row], progress: Callable[[int], object] | None, *, keep: bool
@@ -200,6 +211,8 @@ class _Run:
         with bindings.transaction(exclusive=True, actor=self.who) as transaction:
             # A record in the table applies after the transaction: an export has names that are older than a record.
             self.records = PrefixRecords(transaction.prefixes())
+            if self.mint:
+                self.keyed = KeyedRows(self.mint, self.repeated, transaction, bindings.policy, self.test_naans)
             if self.summary.operation is not None:
                 # Later batches of an undone operation could not be undone.
                 transaction.operations.require_in_effect(self.summary.operation)
@@ -243,6 +256,8 @@ class _Run:
     def _apply(self, transaction: Transaction, batch: Sequence[Row], *, keep: bool) -> None:
         """Check some lines and write their changes."""
         self.summary.lines += len(batch)
+        if self.keyed:
+            batch = [*self.keyed.named(batch)]
         read = [(row, self._read(row)) for row in batch]
         current = transaction.get([key for _, stated in read if (key := _key(stated))])
         # A name that an earlier line of this import has bound is in the database by now.
@@ -264,11 +279,13 @@ class _Run:
             if change is None:
                 continue
             outcome = "published" if change.outcome == "bound" and before is not None else change.outcome
-            why = self.expect and self.expect(Imported(row.line, outcome, before, change.after))
+            why = self.expect and self.expect(Imported(row.line, outcome, before, change.after, row.minted))
             if why:
                 self._refuse(row, "preview-changed", why)
                 continue
             self._note(_COUNTERS[outcome], row, outcome, before, change.after)
+            for code, message in row.notes:
+                self._note_warning(row, code, message)
             if change.outcome in ("bound", "reserved"):
                 new.append((row, change.after))
             elif change.outcome == "relocated":
@@ -284,7 +301,9 @@ class _Run:
         # Before they are written: most have nothing in common with recorded names, which is found quickly.
         self._warn(transaction, new)
         if changes and keep and self.summary.operation is None:
-            parameters = {"file": self.file, **({"relocate": True} if self.relocate else {})}
+            parameters: dict[str, Any] = {"file": self.file, **({"relocate": True} if self.relocate else {})}
+            if self.mint:
+                parameters["mint"] = self.mint.shoulder
             self.summary.operation = transaction.operations.begin("import", self.who.name, self.now, parameters)
         for actor, written in changes.items():
             sources = [source for _, source in written]
@@ -299,6 +318,8 @@ class _Run:
         return f"{place}, imported by {self.who.name}" if row.actor and self.who.name else place
 
     def _read(self, row: Row) -> Fields | OtherRow | BindingError:
+        if row.fault is not None:
+            return row.fault
         try:
             stated = other_rows.read(row.cells, self.test_naans) or rows.fields(row.cells, self.test_naans)
             if isinstance(stated, Fields):
@@ -345,9 +366,10 @@ class _Run:
     def _note(self, counter: str, row: Row, outcome: str, before: Binding | None, after: Binding | OtherRow) -> None:
         number = getattr(self.summary, counter) + 1
         setattr(self.summary, counter, number)
+        self.summary.minted += row.minted
         is_listed = counter != "unchanged" and number <= MAX_LISTED
         if is_listed or self.effect:
-            imported = Imported(row.line, outcome, before, after)
+            imported = Imported(row.line, outcome, before, after, row.minted)
             if is_listed:
                 self.summary.listed.append(imported)
             if self.effect:
@@ -363,6 +385,8 @@ class _Run:
                 *personal_data.of_binding(binding),
                 *mistakes,
             ):
+                if row.minted and warning.code in _OF_TYPED_NAMES:
+                    continue
                 self._note_warning(row, warning.code, warning.message)
 
     def _warn_of_encoded_dots(self, transaction: Transaction, bound: Sequence[tuple[Row, Binding]]) -> None:
@@ -407,13 +431,16 @@ class _Run:
         if self.summary.refusals <= MAX_LISTED:
             self.summary.refused.append(noted)
         if self.report:
-            self.report("refused", noted, row.cells)
+            cells = {**row.cells, "identifier": ""} if row.minted else row.cells
+            self.report("refused", noted, cells)
 
     def _given(self, row: Row) -> str:
         return row.cells.get("identifier", "")
 
     def _identifier(self, row: Row) -> str:
-        return validation.shown(self._given(row), 100)
+        # A refused line does not keep the name that was drawn for it, so it is shown by its key.
+        is_named = self._given(row) and not row.minted
+        return validation.shown(self._given(row) if is_named else row.cells.get("resource", ""), 100)
 
 
 @contextmanager
@@ -444,7 +471,9 @@ _COUNTERS = {
     "reserved": "reserved",
 }
 _OTHERS = {RuleRow: "rules", PrefixRow: "prefixes", Setting: "settings"}
-_COUNTS = (*_COUNTERS.values(), *_OTHERS.values(), "warnings")
+_COUNTS = (*_COUNTERS.values(), *_OTHERS.values(), "minted", "warnings")
+_OF_TYPED_NAMES = ("check-character", "naan-unrecorded", "shoulder-unrecorded", "name-similar")
+"""The warnings about typing errors, which a minted name does not have."""
 
 
 def _key(stated: Fields | OtherRow | BindingError) -> str | None:

@@ -20,18 +20,20 @@ class Imported(NamedTuple):
     - ``outcome``: what the line does, such as "added" or "relocated".
     - ``before``: the binding before it; None for a new name.
     - ``after``: the binding after it. For the outcome "set" it is the parsed rule, prefix record or counter.
+    - ``minted``: whether the name is new and was drawn for this line. A dry run draws names that are not kept.
     """
 
     line: int
     outcome: str
     before: Binding | None
     after: Binding | OtherRow
+    minted: bool = False
 
 
 class NotedLine(NamedTuple):
     """A line of an imported table with an error or a warning.
 
-    ``identifier`` is the text in its column "identifier", in printable ASCII.
+    ``identifier`` is the text in its column "identifier", or else its resource, as :func:`.validation.shown`.
     """
 
     line: int
@@ -60,6 +62,7 @@ class Summary:
     - ``published``: reserved names that become public, because their line has the status "live".
     - ``updated``, ``claimed``, ``relocated``: names with new metadata, with a first resource, with a new place.
     - ``withdrawn``: names that the line withdraws.
+    - ``minted``: new names of lines without a name. They are counted as added or reserved too.
     - ``reserved``, ``rules``, ``prefixes``, ``settings``: reserved names, rules, prefix records and counters that are
       new.
     - ``refusals``: the number of lines with an error; ``refused``: the first of them.
@@ -83,6 +86,7 @@ class Summary:
     claimed: int = 0
     relocated: int = 0
     withdrawn: int = 0
+    minted: int = 0
     reserved: int = 0
     rules: int = 0
     prefixes: int = 0

@@ -252,6 +252,7 @@ ERROR_CODES: dict[str, ErrorCode] = _catalogue(
     ErrorCode("table-not-text", "the file is not a table", "CSV, TSV or JSON Lines; or a dump that docs/migrate.md lists, with --from"),
     ErrorCode("table-workbook", "the workbook cannot be read", "an .xlsx file without a password, of at most 50 MB unpacked; or its sheet saved as CSV UTF-8"),
     ErrorCode("table-size", "the table has too many rows or columns", "at most 20,000 rows and 200 columns; or ararat import"),
+    ErrorCode("table-sheet", "the workbook has no such sheet", "the name of a visible sheet", about="sheet"),
     ErrorCode("table-nul", "the file contains a NUL character", "text", "RFC 4180, section 2"),
     ErrorCode("table-syntax", "the line is neither CSV nor TSV", "fields separated by commas (in TSV: tabs); quote a field that contains a separator, a quote or a line break", "RFC 4180, section 2"),
     ErrorCode("table-fields", "the number of fields differs from the header", "one field for each column", "RFC 4180, section 2"),
@@ -269,6 +270,10 @@ ERROR_CODES: dict[str, ErrorCode] = _catalogue(
     ErrorCode("cell-several", "the cell has several values", "one value in each cell; one row for each name, and a column such as target[text/html] for each further target"),
     ErrorCode("table-cut", "the last line has no line end, so the file may be incomplete", "the whole file, with a line end after its last line"),
     ErrorCode("duplicate-line", "two lines have different values for one name", "one line for each name", about="identifier"),
+    ErrorCode("key-missing", "the row has no name, and no key to find or mint one", "a text in the column of the key, such as an inventory number", about="resource"),
+    ErrorCode("key-twice", "another row has the same key", "one row for each key", about="resource", fix="to keep one, delete the other row; for two things, correct one of the keys"),
+    ErrorCode("key-ambiguous", "two recorded names have this key", "a key that one name has, or the name itself in the column of the identifiers", about="resource"),
+    ErrorCode("cell-error", "a cell of the row has no value", "a value that the spreadsheet program could compute", fix="correct the cell, and save the file"),
     ErrorCode("name-missing", "a bound name is missing", "its line, with the status withdrawn", _NEVER_REASSIGNED, about="identifier"),
     # Resolver prefixes
     ErrorCode("prefix-scheme", "the resolver prefix does not begin with http:// or https://", "http:// or https://", f"{_ARK}, section 7.1", about="prefix"),

@@ -12,6 +12,9 @@ from .statements import mark
 from .tables.keys import index_key
 from .tables.search_indexes import TARGET_CHARACTERS
 
+_AFTER_ALL = "\x7f"
+"""A character after all characters of names, which are ASCII."""
+
 
 class RecordedNames(NamedTuple):
     """The recorded names of a database. ``rows`` reads rows, inside or outside of a transaction."""
@@ -27,26 +30,32 @@ class RecordedNames(NamedTuple):
         found = self.rows(f"SELECT key FROM bindings WHERE {self._is_wanted()}", [self._array(keys)])
         return {keys[key] for (key,) in found}
 
-    def sharing(self, field: Literal["target", "resource"], texts: Iterable[str]) -> dict[str, set[str]]:
+    def sharing(
+        self, field: Literal["target", "resource"], texts: Iterable[str], prefix: str = ""
+    ) -> dict[str, set[str]]:
         """Return the names that have one of these texts as their target or resource: up to two for each text.
 
-        A text of more than :data:`~.search_indexes.TARGET_CHARACTERS` characters is left out.
+        With ``prefix`` they begin with this text. A text of more than :data:`~.search_indexes.TARGET_CHARACTERS`
+        characters is left out.
         """
         wanted = list(dict.fromkeys(text for text in texts if len(text) <= TARGET_CHARACTERS))
         if not wanted:
             return {}
         is_sqlite = self.database.dialect_name == "sqlite"
         text = f"substr({field}, 1, {TARGET_CHARACTERS})" + ("" if is_sqlite else ' COLLATE "C"')
-        same = f"FROM bindings WHERE {field} IS NOT NULL AND {text} = wanted.value"
+        one = mark(self.database.dialect_name)
+        limits = [prefix, f"{prefix}{_AFTER_ALL}"] if prefix else []
+        is_below = f" AND key >= {one} AND key < {one}" if prefix else ""
+        same = f"FROM bindings WHERE {field} IS NOT NULL AND {text} = wanted.value{is_below}"
         # The first and the last: one of them is another name than the one that is compared.
         found = " , ".join(
             f"(SELECT coalesce(long_identifier, key) {same} ORDER BY {text} {order}, key {order} LIMIT 1)"
             for order in ("ASC", "DESC")
         )
-        one = mark(self.database.dialect_name)
         each = f"json_each({one}) AS wanted" if is_sqlite else f"unnest({one}::text[]) AS wanted(value)"
         query = f"SELECT wanted.value, {found} FROM {each} WHERE EXISTS (SELECT 1 {same})"
-        return {value: {first, last} for value, first, last in self.rows(query, [self._array(wanted)])}
+        rows = self.rows(query, [*limits, *limits, self._array(wanted), *limits])
+        return {value: {first, last} for value, first, last in rows}
 
     def _is_wanted(self) -> str:
         one = mark(self.database.dialect_name)

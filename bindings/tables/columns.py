@@ -44,11 +44,17 @@ class Row(NamedTuple):
     - ``line``: the number of its first line in the file, from 1.
     - ``cells``: the texts by column. A missing column is the same as an empty cell.
     - ``actor``: the person that made the change; None for the actor of the import.
+    - ``minted``: whether the name in its cells is a new one of this import.
+    - ``fault``: the error for which the row is refused, such as an error of a formula in a cell; or None.
+    - ``notes``: the codes and messages of warnings about the row, such as a date that is shown in another way.
     """
 
     line: int
     cells: Mapping[str, str]
     actor: str | None = None
+    minted: bool = False
+    fault: BindingError | None = None
+    notes: Sequence[tuple[str, str]] = ()
 
 
 class Columns(NamedTuple):

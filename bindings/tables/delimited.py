@@ -16,6 +16,10 @@ from typing import BinaryIO, NamedTuple
 from ..names.errors import TableError
 from .text_stream import Lines, opened
 
+_STATED = re.compile(r'"?sep=([^"\r\n])"?', re.IGNORECASE)
+_FORCED = re.compile(r'="((?:[^"]|"")*)"')
+_FORCED_NAME = re.compile(r"'(?:ark:|urn:|https?:|[=+@-])", re.IGNORECASE)
+
 
 class Line(NamedTuple):
     """A record of a CSV or TSV file: the number of its first line in the file, from 1, and its fields."""
@@ -43,8 +47,19 @@ def read(file: str | Path | BinaryIO, delimiter: str = ",") -> Generator[Line, N
 def read_lines(lines: Lines, delimiter: str) -> Iterator[tuple[int, list[str]]]:
     """Yield the number and the fields of each record of CSV or TSV, from open lines (:func:`.text_stream.opened`).
 
-    The errors are those of :func:`read`.
+    Empty lines, and a line such as ``sep=;`` at the beginning, are omitted. The errors are those of :func:`read`.
     """
+    return ((number, fields) for number, fields in read_records(lines, delimiter) if fields)
+
+
+def read_records(lines: Lines, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the records as :func:`read_lines`, with an empty list for an empty line, which is a row of a sheet.
+
+    A first line such as ``sep=;`` is omitted: spreadsheet programs do not show it.
+    """
+    if stated_delimiter(lines.peek()):
+        lines.begin()
+        next(lines)
     reader = csv.reader(lines, delimiter=delimiter, strict=True)
     while True:
         lines.begin()
@@ -54,8 +69,28 @@ def read_lines(lines: Lines, delimiter: str) -> Iterator[tuple[int, list[str]]]:
             return
         except csv.Error as error:
             raise _syntax_error(lines, str(error), delimiter) from None
-        if fields:
-            yield lines.first, fields
+        yield lines.first, fields
+
+
+def stated_delimiter(line: str) -> str | None:
+    r"""Return the separator that the first line of a file states for spreadsheet programs, or None.
+
+    >>> stated_delimiter("sep=;\r\n"), stated_delimiter("sep=\t"), stated_delimiter("ark;titel")
+    (';', '\t', None)
+    """
+    found = _STATED.fullmatch(line.rstrip("\r\n"))
+    return found[1] if found else None
+
+
+def unforced(text: str) -> str:
+    """Return the text of a cell without the signs that force a spreadsheet program to read it as text.
+
+    >>> unforced('="00042"'), unforced("'ark:12345/x"), unforced("=1+1"), unforced("'s-Hertogenbosch")
+    ('00042', 'ark:12345/x', '=1+1', "'s-Hertogenbosch")
+    """
+    if text[:2] == '="' and (found := _FORCED.fullmatch(text)):
+        return found[1].replace('""', '"')
+    return text[1:] if text[:1] == "'" and _FORCED_NAME.match(text) else text
 
 
 def fields(text: str, delimiter: str) -> list[str]:

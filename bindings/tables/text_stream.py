@@ -7,6 +7,7 @@ The encoding is UTF-8, unless the caller sets another one or requests its detect
 from __future__ import annotations
 
 import codecs
+import io
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,6 +25,7 @@ MAX_OCTETS = 1_000_000
 _MARK = codecs.BOM_UTF8
 _UTF_16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _GUESS = "windows-1252"
+_BLOCK = 65536
 
 
 @dataclass(slots=True)
@@ -34,6 +36,8 @@ class ReadAs:
     - ``delimiter``: the separator of a CSV or TSV file.
     - ``columns`` and ``ignored``: the columns that were read and the headings that were ignored.
     - ``unfinished``: the last line has no line end.
+    - ``line_end``: "\\r" for a file whose lines end in a carriage return alone; else "\\n", also after a carriage
+      return.
     """
 
     encoding: str = "UTF-8"
@@ -42,6 +46,7 @@ class ReadAs:
     columns: list[str] = field(default_factory=list)
     ignored: list[str] = field(default_factory=list)
     unfinished: bool = False
+    line_end: str = "\n"
 
 
 @contextmanager
@@ -110,7 +115,7 @@ class Lines:
         name = "utf-8" if encoding is None else check_encoding(encoding)
         if name not in ("utf-8", "utf-8-sig"):
             self.read_as.encoding = name
-            self._decoded = _decode(b"", stream, name)
+            self._decoded = self._decode(b"", name)
 
     def begin(self) -> None:
         """Begin a record: the next line is its first one. The lines of the record before are no longer kept."""
@@ -121,8 +126,10 @@ class Lines:
     def peek(self) -> str:
         """Return the next line that is not empty, without consuming it. Return "" at the end of the file.
 
-        A line that has only separators and quotes counts as empty.
+        A line that has only separators and quotes counts as empty. Call it before the first line is read.
         """
+        if self._ahead:
+            return self._ahead[-1]
         while text := self._read():
             self._ahead.append(text)
             if text.strip(" \t\r\n\xa0,;\"'"):
@@ -156,16 +163,49 @@ class Lines:
         octets = self._stream.readline(MAX_OCTETS + 1)
         if self._last_read == 0 and self._detecting and octets.startswith(_UTF_16_MARKS):
             self.read_as.encoding = "UTF-16"
-            self._decoded = _decode(octets, self._stream, "utf-16")
+            self._decoded = self._decode(octets, "utf-16")
             return self._read_decoded(self._decoded)
+        if self._last_read == 0 and b"\r" in octets and b"\n" not in octets:
+            self.read_as.line_end = "\r"
+            self._stream = _ReturnEnds(octets, self._stream)
+            octets = self._stream.readline(MAX_OCTETS + 1)
         self._octets += len(octets)
         if self._octets > MAX_OCTETS:
             raise self._too_long()
         self._last_read += 1
-        if self._last_read == 1 and octets.startswith(_MARK):
+        # A file that was exported, edited and exported can have two marks.
+        while self._last_read == 1 and octets.startswith(_MARK):
             self._decided = True
             octets = octets[len(_MARK) :]
         return self._text(octets)
+
+    def _decode(self, octets: bytes, encoding: str) -> Iterator[str]:
+        """Decode the lines of the stream, of which these bytes are read already. Raises UnicodeError."""
+        decoder = codecs.getincrementaldecoder(encoding)()
+        pieces: list[str] = []
+        length = 0
+        is_first = True
+        while True:
+            # readline() only limits the size of the piece here: the piece can end within a character.
+            octets = octets or self._stream.readline(MAX_OCTETS)
+            if is_first and octets.endswith(b"\n"):
+                octets += self._stream.read(1)  # the second byte of a line feed in UTF-16
+            text = decoder.decode(octets, final=not octets)
+            if is_first and text:
+                is_first = False
+                if "\r" in text and "\n" not in text:
+                    self.read_as.line_end = "\r"
+            *lines, rest = text.split(self.read_as.line_end)
+            for line in lines:
+                yield f"{''.join(pieces)}{line}\n"
+                pieces.clear()
+                length = 0
+            pieces.append(rest)
+            length += len(rest)
+            if not octets or length > MAX_OCTETS:
+                yield "".join(pieces)
+                return
+            octets = b""
 
     def _read_decoded(self, decoded: Iterator[str]) -> str:
         try:
@@ -177,7 +217,7 @@ class Lines:
         if self._octets > MAX_OCTETS:
             raise self._too_long()
         self._last_read += 1
-        return text.removeprefix("\ufeff") if self._last_read == 1 else text
+        return text.lstrip("\ufeff") if self._last_read == 1 else text
 
     def _too_long(self) -> TableError:
         unclosed = ", or a quoted field in it has no closing quote" if self.record else ""
@@ -222,22 +262,23 @@ class Lines:
 _ADVICE = "save the file as UTF-8, or select its encoding (--encoding)"
 
 
-def _decode(octets: bytes, stream: BinaryIO, encoding: str) -> Iterator[str]:
-    """Decode the lines of a stream that begins with these bytes. Raises UnicodeError."""
-    decoder = codecs.getincrementaldecoder(encoding)()
-    pieces: list[str] = []
-    length = 0
-    while True:
-        # readline() only limits the size of the piece here: the piece can end within a character.
-        octets = octets or stream.readline(MAX_OCTETS)
-        *lines, rest = decoder.decode(octets, final=not octets).split("\n")
-        for line in lines:
-            yield f"{''.join(pieces)}{line}\n"
-            pieces.clear()
-            length = 0
-        pieces.append(rest)
-        length += len(rest)
-        if not octets or length > MAX_OCTETS:
-            yield "".join(pieces)
-            return
-        octets = b""
+class _ReturnEnds(io.RawIOBase):
+    """A stream whose lines end in a carriage return alone, with line feeds instead.
+
+    "CSV (Macintosh)" of Excel has such lines. A quoted field has them too.
+    """
+
+    def __init__(self, first: bytes, stream: BinaryIO) -> None:
+        self._held = first
+        self._rest = stream
+
+    def readline(self, size: int | None = -1, /) -> bytes:
+        most = MAX_OCTETS + 1 if size is None or size < 0 else size
+        while (end := self._held.find(b"\r")) < 0 and len(self._held) < most:
+            more = self._rest.read(_BLOCK)
+            if not more:
+                break
+            self._held += more
+        length = min(len(self._held) if end < 0 else end + 1, most)
+        line, self._held = self._held[:length], self._held[length:]
+        return line.replace(b"\r", b"\n")

@@ -78,7 +78,7 @@ def read_rows(
 
     >>> from io import BytesIO
     >>> list(read_rows(BytesIO(b'{"identifier": "ark:12345/x", "target": "/x"}\n'), "jsonl"))
-    [Row(line=1, cells={'identifier': 'ark:12345/x', 'target': '/x'}, actor=None)]
+    [Row(line=1, cells={'identifier': 'ark:12345/x', 'target': '/x'}, actor=None, minted=False, fault=None, notes=())]
     """
     known = format_of(file, format)
     if reader.delimiter is not None and (len(reader.delimiter) != 1 or reader.delimiter in '\r\n"\0'):
@@ -101,6 +101,8 @@ _DELIMITERS: dict[Format, str] = {"csv": ",", "tsv": "\t"}
 def _delimiter(lines: Lines, usual: str, columns: Columns) -> str:
     """Return the separator that finds the most columns in the first line, preferably ``usual``."""
     header = lines.peek()
+    if stated := delimited.stated_delimiter(header):
+        return stated
 
     def named(delimiter: str) -> tuple[int, int]:
         names = delimited.fields(header, delimiter)
@@ -121,7 +123,7 @@ def _delimited(lines: Lines, delimiter: str, columns: Columns) -> Iterator[Row]:
     lines.read_as.columns = [name for _, name in wanted]
     nameless = [place for place, name in enumerate(header.fields) if not name.strip()]
     for line, fields in rows_read:
-        cells = list(map(str.strip, fields))
+        cells = [delimited.unforced(field.strip()) for field in fields]
         if not any(cells):
             continue
         if len(cells) != number and (len(cells) < number or any(cells[number:])):

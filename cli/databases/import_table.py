@@ -33,8 +33,10 @@ from ..progress import Progress
 from ..render import imports
 from .export import counted_records
 from .import_report import dump_report, table_report
+from .user_table import UserTable, is_workbook, print_reading
 
 if TYPE_CHECKING:
+    from ...bindings.imports.keyed_rows import State
     from ...bindings.imports.sources.importing import Migration
     from ...bindings.imports.summary import Summary
     from ...bindings.names.actor import Actor
@@ -104,6 +106,34 @@ def _columns(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]
     callback=_columns,
     help="Read the column NAME of the table as COLUMN, for example --map ARK=identifier. Can be repeated.",
 )
+@click.option(
+    "--mint",
+    metavar="SHOULDER",
+    help="Mint a name below this NAAN or shoulder for each row without a name, such as ark:12345/k1. The name of a row "
+    "whose key is recorded is found again.",
+)
+@click.option(
+    "--key",
+    metavar="HEADING",
+    help="The column whose text tells the rows apart, such as an inventory number. It is recorded as resource.",
+)
+@click.option(
+    "--state",
+    type=click.Choice(["reserved", "live"]),
+    help="With --mint: the state of new names.  [default: reserved]",
+)
+@click.option(
+    "--output",
+    metavar="FILE",
+    callback=check_file,
+    help="Write the table with its names to FILE: as it is, in a new column, or as .xlsx.",
+)
+@click.option(
+    "--sheet", metavar="NAME", help="The sheet of a workbook.  [default: the one with the most known headings]"
+)
+@click.option(
+    "--heading-row", type=WholeNumber(1), metavar="N", help="The row with the headings.  [default: the most probable]"
+)
 @click.option("--ignore-unknown", is_flag=True, help="Ignore unknown columns of the table.")
 @click.option(
     "--report",
@@ -129,6 +159,12 @@ def import_command(
     database: str,
     delimiter: str | None,
     source: str | None,
+    mint: str | None,
+    key: str | None,
+    state: State | None,
+    output: str | None,
+    sheet: str | None,
+    heading_row: int | None,
     **options: Any,
 ) -> int:
     """Bind all identifiers of a table. If one line of a table is refused, nothing is written.
@@ -140,6 +176,10 @@ def import_command(
 
     The whole import is one transaction. With --batch N, every N lines are one transaction. The import then ends at the
     first batch with a refused line and keeps the batches before it. A second run skips the written lines.
+
+    With --mint, --key, --output, --sheet or --heading-row, and for a workbook (.xlsx, .xls, .ods), the headings can be
+    those of a museum or library: Titel, Auteur, Inventarnummer. The encoding, separator, sheet, row of headings and
+    columns are proposed and printed. Check them with --dry-run. Unknown columns are ignored.
 
     With --from, FILE is a dump of another system. A name that cannot be bound is left out, and the others are written.
     Each name and each value that cannot be imported is reported. The checksums of names and targets compare the dump
@@ -153,13 +193,35 @@ def import_command(
     66 a file cannot be read or written, 69 no database.
     """
     of_tables = ("format", "columns", "ignore_unknown", "relocate")
-    if source and (delimiter or any(options[name] for name in of_tables)):
-        message = "--from has none of --format, --delimiter, --map, --ignore-unknown and --relocate: omit them"
+    of_user_tables = (mint, key, output, sheet, heading_row)
+    if source and (delimiter or any(of_user_tables) or any(options[name] for name in of_tables)):
+        message = "--from has none of --format, --delimiter, --map, --mint, --sheet and --relocate: omit them"
         raise click.UsageError(message)
+    if state and not mint:
+        raise click.UsageError("--state is for --mint; a table has the column status")
     passthrough = options.pop("passthrough")
     if passthrough and not source:
         raise click.UsageError("--passthrough is for --from; a table has the column passthrough")
-    if file != "-" and not source and _restore_history(file, database, dry_run=dry_run):
+    separator = "\t" if delimiter in ("tab", "\\t") else delimiter
+    table: UserTable | None = None
+    if any(of_user_tables) or (not source and is_workbook(file)):
+        table = _user_table(
+            file,
+            encoding=options.pop("encoding"),
+            separator=separator,
+            sheet=sheet,
+            heading_row=heading_row,
+            columns=options.pop("columns"),
+            key=key,
+            mint=mint or "",
+            state=state or "reserved",
+            relocate=options.pop("relocate"),
+        )
+        for each in ("format", "ignore_unknown"):
+            del options[each]
+        _require_other_file(file, output, "--output")
+        print_reading(table, as_json=as_json)
+    elif file != "-" and not source and _restore_history(file, database, dry_run=dry_run):
         return DONE
     from ...bindings.open import database_at
 
@@ -172,8 +234,14 @@ def import_command(
             url = str(Path(stack.enter_context(TemporaryDirectory(prefix="ararat-"))) / "empty.sqlite")
         bindings = stack.enter_context(open_store(url, create=not dry_run or is_empty, profile=profile))
         stack.enter_context(warn_of_unregistered(bindings, naans, strict=strict))
-        separator = "\t" if delimiter in ("tab", "\\t") else delimiter
-        if source:
+        if table:
+            report_file = options.pop("report_file")
+            with _with_progress(file, report_file, keeps=bool(options["batch"]) and not dry_run) as progress:
+                summary = table.import_into(
+                    bindings, output=output, report_file=report_file, dry_run=dry_run, progress=progress, **options
+                )
+            options["report_file"] = report_file
+        elif source:
             migration = _import_dump(bindings, file, source, dry_run=dry_run, passthrough=passthrough, **options)
             summary = migration.summary
         else:
@@ -272,10 +340,7 @@ def _with_progress(file: str, report_file: str | None, *, keeps: bool) -> Iterat
 
     ``keeps`` is true if an interrupted import keeps what it has written.
     """
-    # samefile() raises an error if a file does not exist.
-    with suppress(OSError):
-        if report_file is not None and file != "-" and Path(report_file).samefile(file):
-            raise CommandError("--report names the file of the table", ("Fix", "give another file with --report"))
+    _require_other_file(file, report_file, "--report")
     with Progress() as progress:
         try:
             yield progress.count
@@ -285,6 +350,19 @@ def _with_progress(file: str, report_file: str | None, *, keeps: bool) -> Iterat
             result = "run the command again to continue" if keeps else "nothing was written"
             sys.stderr.write(f"\nararat: interrupted; {result}\n")
             raise
+
+
+def _require_other_file(file: str, other: str | None, option: str) -> None:
+    # samefile() raises an error if a file does not exist.
+    with suppress(OSError):
+        if other is not None and file != "-" and Path(other).samefile(file):
+            raise CommandError(f"{option} names the file of the table", ("Fix", f"give another file with {option}"))
+
+
+def _user_table(file: str, **options: Any) -> UserTable:
+    from ...webapp.uploads.options import Options
+
+    return UserTable.read(file, Options(**options))
 
 
 def _source(file: str) -> str | BinaryIO:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ...bindings.imports.keyed_rows import repeated_keys
 from ...bindings.imports.summary import Expect, Imported, NotedLine, Summary
 from ...bindings.names import validation
 from ...bindings.names.binding import Binding
@@ -111,7 +112,9 @@ class UploadJobs:
                 finished.append(job)
 
         read_as = ReadAs()
+        mint = upload.reading.minting
         try:
+            repeated = repeated_keys(self._rows(upload, skipped, ReadAs())) if mint else {}
             summary = self.management.bulk.import_rows(
                 caller.with_end(finish),
                 validation.shown(upload.name, 200),
@@ -121,8 +124,10 @@ class UploadJobs:
                 dry_run=job.kind == PREVIEW,
                 progress=progress,
                 report=lambda kind, noted, cells: outcomes.append(_noted(kind, noted)),
-                effect=lambda imported: outcomes.append(_effect(imported)),
+                effect=lambda imported: outcomes.append(_effect(imported, is_kept=job.kind == IMPORT)),
                 expect=expect,
+                mint=mint,
+                repeated=repeated,
             )
         except TableError as error:
             problem = {"code": error.code, "detail": error.message, "line": error.line, "expected": error.expected}
@@ -153,7 +158,8 @@ class UploadJobs:
 
         def expect(imported: Imported) -> str | None:
             row = _effect(imported)
-            if previewed.get(row.line) == (row.outcome, row.identifier, dict(row.changes)):
+            identifier = "" if imported.minted else row.identifier
+            if previewed.get(row.line) == (row.outcome, identifier, dict(row.changes)):
                 return None
             return "the recorded values are not those of the preview"
 
@@ -177,9 +183,12 @@ def _noted(kind: str, noted: NotedLine) -> RowOutcome:
     )
 
 
-def _effect(imported: Imported) -> RowOutcome:
+def _effect(imported: Imported, *, is_kept: bool = True) -> RowOutcome:
+    """Return the outcome of a row. A name that is minted in a preview (not ``is_kept``) is not shown."""
     after = imported.after
     identifier = after.identifier if isinstance(after, Binding) else after[0]
+    if imported.minted and not is_kept:
+        identifier = ""
     return RowOutcome(
         part=_PARTS[imported.outcome],
         line=imported.line,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, BinaryIO, TypeVar
 
@@ -10,9 +10,12 @@ from ...bindings.bulk import relocation, undo
 from ...bindings.bulk.plan import BulkResult
 from ...bindings.imports.exporting import table_lines
 from ...bindings.imports.importing import import_rows, import_table
+from ...bindings.imports.keyed_rows import Mint
 from ...bindings.imports.summary import Effect, Expect, Report, Summary
+from ...bindings.minting import read_pattern
+from ...bindings.names.binding import NOTHING
 from ...bindings.names.operation import Operation
-from .permissions import require_account, require_administrator, require_curator
+from .permissions import require_account, require_administrator, require_curator, require_granted
 from .recording import AccountActor, Recorder
 
 if TYPE_CHECKING:
@@ -105,12 +108,19 @@ class BulkOperations:
         report: Report | None = None,
         effect: Effect | None = None,
         expect: Expect | None = None,
+        mint: Mint | None = None,
+        repeated: Mapping[int, str] = NOTHING,
     ) -> Summary:
         """Import rows that are already parsed; see :func:`~ararat.bindings.imports.importing.import_rows`.
 
-        Only an administrator can import rules, prefix records and counters.
+        Only an administrator can import rules, prefix records and counters. Raises :class:`Forbidden` for a shoulder of
+        ``mint`` for which the caller has no grant.
         """
         with self._bulk(caller, "import", dry_run=dry_run) as (actor, done):
+            if mint:
+                policy, test_naans = self._bindings.policy, self._bindings.test_naans
+                pattern = read_pattern(mint.shoulder, profile=policy, test_naans=test_naans)
+                require_granted(caller, pattern.beginning)
             return done(
                 import_rows(
                     self._bindings,
@@ -125,6 +135,8 @@ class BulkOperations:
                     report=report,
                     effect=effect,
                     expect=expect,
+                    mint=mint,
+                    repeated=repeated,
                 )
             )
 

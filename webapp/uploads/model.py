@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal, get_args
 
-Format = Literal["csv", "jsonl", "xlsx"]
-"""The format of a file. TSV is CSV with another separator."""
+from ...bindings.imports.keyed_rows import Mint, State
+
+Format = Literal["csv", "jsonl", "workbook"]
+"""The format of a file. TSV is CSV with another separator; a workbook is .xlsx, .xls or .ods."""
 
 Stage = Literal["new", "preview", "import"]
 """The last job of an upload: there is not one yet, a preview, or the import."""
@@ -24,27 +26,41 @@ class Reading:
 
     - ``encoding``, ``separator``: of a file in CSV; the separator is one character. JSON Lines has an encoding only.
     - ``detected``: whether the encoding was detected and not selected by the user. Then all lines must have it.
+    - ``sheet``: the name of the sheet of a workbook.
+    - ``heading_row``: the number of the row with the headings, as a spreadsheet program shows it; 0 for the first row
+      with a value.
+    - ``last_row``: the number of the last row of data; 0 for all rows.
     - ``columns``: the column of bindings for each column of the file, "" for a column that is ignored.
     - ``relocate``: whether a new target of a recorded name leads to the same resource.
+    - ``omit_hidden``: whether rows that the spreadsheet program hides are left out.
+    - ``fill_merged``: whether each row of merged cells has their value; otherwise only the first one.
+    - ``mint``: the shoulder below which rows without a name get one, or "". ``state``: the state of new names.
+    - ``corrections``: the corrected cells, by the number of the row and the place of the column, as texts.
     """
 
     format: Format
     encoding: str
     separator: str
+    sheet: str = ""
+    heading_row: int = 0
+    last_row: int = 0
     columns: Sequence[str] = ()
     relocate: bool = False
     detected: bool = False
+    omit_hidden: bool = False
+    fill_merged: bool = False
+    mint: str = ""
+    state: State = "reserved"
+    corrections: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the values for JSON."""
-        return {
-            "format": self.format,
-            "encoding": self.encoding,
-            "separator": self.separator,
-            "columns": list(self.columns),
-            "relocate": self.relocate,
-            "detected": self.detected,
-        }
+        return asdict(replace(self, columns=list(self.columns)))
+
+    @property
+    def minting(self) -> Mint | None:
+        """The way in which rows without a name get one, or None."""
+        return Mint(self.mint, self.state) if self.mint else None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

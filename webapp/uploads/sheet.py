@@ -1,23 +1,28 @@
-"""Read an uploaded file as lines of cells, before its columns are known.
+"""Read a table of a user: propose how, and yield its headings and rows, before and after its columns are known.
 
-The first line has the headings. A workbook is converted when it is uploaded, so only :func:`stored` reads its format.
+The desk, the API and the command read tables with these functions. A workbook is converted first, so only
+:func:`stored` reads its format.
 """
 
 from __future__ import annotations
 
 import codecs
+import csv
 import io
 import json
-from collections.abc import Iterator, Sequence
+from collections import Counter, deque
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
+from dataclasses import replace
 from itertools import islice
+from typing import NamedTuple
 
-from ...bindings.names.errors import TableError
+from ...bindings.names.errors import BindingError, TableError
 from ...bindings.tables import delimited, text_tables, wrong_files
 from ...bindings.tables.columns import Columns, Row
 from ...bindings.tables.delimited import Line
 from ...bindings.tables.text_stream import Lines, ReadAs
-from . import workbook_process
+from . import headings, workbook_process
 from .model import MAX_COLUMNS, MAX_ROWS, Format, Reading
 
 ENCODINGS = {
@@ -39,75 +44,274 @@ ENCODINGS = {
 SEPARATORS = {",": "Comma ,", ";": "Semicolon ;", "\t": "Tab", "|": "Vertical line |"}
 """The separators that a user can select, with their labels."""
 
-_ZIP = b"PK\x03\x04"
+_WORKBOOKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")
+"""The first bytes of a ZIP archive (.xlsx and .ods) and of an OLE file (.xls)."""
+
 _JSON_LINES = (".jsonl", ".ndjson")
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _SAMPLE = 65536
+_SAMPLE_ROWS = 50
+_LAST_ROWS = 4
 
 
-def stored(content: bytes, file: str) -> tuple[bytes, Reading, int]:
-    """Return the content to store for an uploaded file, how it is read, and the number of its rows.
+class SheetOfWorkbook(NamedTuple):
+    """A visible sheet of a workbook: its name, the number of its rows, and what a reader of it sees otherwise.
 
-    A workbook is converted: each line of the result is JSON, the number of a row and its cells. ``file`` is the name of
-    the file for messages; its ending selects JSON Lines. Raises :class:`TableError`.
+    - ``hidden``: the number of rows with values that the spreadsheet program hides.
+    - ``merged``: the merged ranges, each with its first row, last row, first column and last column, from 1.
+    """
+
+    name: str
+    rows: int
+    hidden: int = 0
+    merged: Sequence[Sequence[int]] = ()
+
+
+class Proposal(NamedTuple):
+    """A stored file and how it is probably read.
+
+    ``content`` is what is stored: the file, or the converted sheets of a workbook. ``rows`` is the number of rows of
+    data.
+    """
+
+    content: bytes
+    reading: Reading
+    rows: int
+
+
+def stored(content: bytes, file: str, most_rows: int | None = MAX_ROWS) -> Proposal:
+    """Return the content to store for an uploaded file, how it is probably read, and the number of its rows.
+
+    A workbook is converted: the first line of the result is JSON with its sheets, and each other line a row. ``file``
+    is the name of the file for messages; its ending selects JSON Lines. Raises :class:`TableError`, also for a file
+    with more than ``most_rows`` rows.
     """
     # A damaged workbook can look like another archive.
-    wrong_files.refuse(content, file, readable=("xlsx", "archive") if file.lower().endswith(".xlsx") else ("xlsx",))
-    if content.startswith(_ZIP):
-        rows = workbook_process.read(content, file)
-        converted = "".join(f"{json.dumps([row.number, row.fields])}\n" for row in rows)
-        return converted.encode(), Reading(format="xlsx", encoding="utf-8", separator=""), max(len(rows) - 1, 0)
+    damaged = ("archive",) if file.lower().endswith((".xlsx", ".ods")) else ()
+    wrong_files.refuse(content, file, readable=("xlsx", "xls", "ods", *damaged))
+    if content.startswith(_WORKBOOKS):
+        content = workbook_process.convert(content, file)
+        reading = Reading(format="workbook", encoding="utf-8", separator="")
+        proposed = [_propose(content, replace(reading, sheet=each.name), file, None) for each in sheets(content)]
+        # A cover sheet has few rows and no known headings.
+        best = max(proposed, key=lambda each: (min(_known(each.reading.columns), 3), each.rows))
+        if most_rows is not None and best.rows > most_rows:
+            raise TableError("table-size", f"the sheet has more than {most_rows:,} rows", file, 1)
+        return best
     encoding = _encoding(content)
-    # A line of UTF-16 ends with LF and a NUL byte, so LF counts lines there too.
-    ends = content.count(b"\n") + (not content.endswith((b"\n", b"\n\0")))
     format: Format = "jsonl" if file.lower().endswith(_JSON_LINES) else "csv"
     separator = "" if format == "jsonl" else _separator(content, encoding)
-    reading = Reading(format=format, encoding=encoding, separator=separator, detected=True)
-    rows = max(ends - (format == "csv"), 0)
-    if rows > MAX_ROWS:
-        # Cells can have line breaks, and rows can be empty. Counting these takes longer.
-        rows = sum(1 for _ in lines(content, reading, file)) - 1
-    return content, reading, rows
+    return _propose(
+        content, Reading(format=format, encoding=encoding, separator=separator, detected=True), file, most_rows
+    )
 
 
-def lines(content: bytes, reading: Reading, file: str, read_as: ReadAs | None = None) -> Iterator[Line]:
-    """Yield the headings and the rows of a stored file. Empty rows are omitted; each row has all columns.
+def proposed(content: bytes, reading: Reading, file: str) -> Reading:
+    """Return how a stored file is probably read in this encoding, with this separator, and of this sheet."""
+    return _propose(content, replace(reading, heading_row=0, last_row=0, columns=()), file, None).reading
 
-    ``read_as`` receives whether the end of the file is missing. Raises :class:`TableError`.
-    """
+
+def _propose(content: bytes, reading: Reading, file: str, most_rows: int | None) -> Proposal:
+    """Find the headings, the last row and the columns. The lines before an error are enough for the first two."""
+    first: list[Line] = []
+    last: deque[Line] = deque(maxlen=_LAST_ROWS)
+    number = 0
+    try:
+        for row in _filled(content, reading, file, None):
+            number += 1
+            if len(first) < _SAMPLE_ROWS:
+                first.append(row)
+            last.append(row)
+    except TableError:
+        last.clear()
+    found = 0 if reading.format == "jsonl" else headings.heading_row(first)
+    named = next((row for row in first if row.number == found), Line(0, []))
+    samples = [row.fields for row in first if row.number > found]
+    width = sum(map(bool, named.fields))
+    end = headings.last_row([row for row in last if row.number > found], width) if reading.format != "jsonl" else 0
+    rows = max(number - sum(row.number <= found for row in first) - sum(row.number > end for row in last if end), 0)
+    if most_rows is not None and rows > most_rows:
+        raise TableError("table-size", f"the file has more than {most_rows:,} rows", file, most_rows)
+    columns = headings.guess(named.fields, samples)
+    return Proposal(content, replace(reading, heading_row=found, last_row=end, columns=columns), rows)
+
+
+def _known(columns: Sequence[str]) -> int:
+    return sum(map(bool, columns))
+
+
+def sheets(content: bytes) -> list[SheetOfWorkbook]:
+    """Return the visible sheets of a converted workbook."""
+    return [SheetOfWorkbook(*each) for each in json.loads(content[: content.index(b"\n")])]
+
+
+def sheet_of(content: bytes, reading: Reading) -> SheetOfWorkbook | None:
+    """Return the sheet that is read, or None for a file of text."""
+    if reading.format != "workbook":
+        return None
+    known = sheets(content)
+    return next((each for each in known if each.name == reading.sheet), known[0])
+
+
+class _Extras(NamedTuple):
+    """What a cell of a workbook has besides its text, by its place, and whether the row is hidden."""
+
+    links: Mapping[str, str] = {}
+    faults: Mapping[str, str] = {}
+    notes: Mapping[str, str] = {}
+    hidden: bool = False
+
+
+_NO_EXTRAS = _Extras()
+
+
+class _RichLine(Line):
+    """A row of a workbook with its extras."""
+
+    extras: _Extras = _NO_EXTRAS
+
+
+def _filled(content: bytes, reading: Reading, file: str, read_as: ReadAs | None) -> Iterator[Line]:
+    """Yield all rows with a value, with the numbers that a spreadsheet program shows, and trimmed cells."""
     match reading.format:
-        case "xlsx":
-            read = (Line(number, fields) for number, fields in map(json.loads, content.splitlines()))
+        case "workbook":
+            read: Iterator[Line] = _of_workbook(content, reading)
         case "jsonl":
             read = _json_lines(content, reading, file)
         case "csv":
-            read = delimited.read_lines(Lines(io.BytesIO(content), file, _given(reading), read_as), reading.separator)
-    headings: Sequence[str] | None = None
+            lines_read = Lines(io.BytesIO(content), file, _given(reading), read_as)
+            records = enumerate(delimited.read_records(lines_read, reading.separator), 1)
+            read = (
+                Line(number, [delimited.unforced(field.strip()) for field in fields]) for number, (_, fields) in records
+            )
+    for row in read:
+        if any(row.fields):
+            yield row
+
+
+def _of_workbook(content: bytes, reading: Reading) -> Iterator[Line]:
+    stream = io.BytesIO(content)
+    known = [each[0] for each in json.loads(stream.readline())]
+    wanted = known.index(reading.sheet) if reading.sheet in known else 0
+    for line in stream:
+        place, number, fields, *more = json.loads(line)
+        if place == wanted:
+            row = _RichLine(number, [field.strip() for field in fields])
+            if more:
+                row.extras = _Extras(**more[0])
+            if not (reading.omit_hidden and row.extras.hidden):
+                yield row
+
+
+def all_rows(content: bytes, reading: Reading, file: str) -> Iterator[Line]:
+    """Yield all rows with a value, also those before the headings, after the data and hidden ones."""
+    return _filled(content, replace(reading, omit_hidden=False), file, None)
+
+
+def lines(
+    content: bytes, reading: Reading, file: str, read_as: ReadAs | None = None, most_rows: int | None = MAX_ROWS
+) -> Iterator[Line]:
+    """Yield the headings and the rows of data of a stored file. Empty rows are omitted; each row has all columns.
+
+    ``read_as`` receives whether the end of the file is missing. Raises :class:`TableError`.
+    """
+    named: Sequence[str] | None = None
     filled = 0
-    for number, fields in read:
-        cells = [field.strip() for field in fields]
-        if not any(cells):
+    for row in _filled(content, reading, file, read_as):
+        if row.number < reading.heading_row:
             continue
+        if reading.last_row and row.number > reading.last_row:
+            break
+        number, cells = row
         filled += 1
-        if filled > MAX_ROWS + 1:
-            raise TableError("table-size", f"the file has more than {MAX_ROWS:,} rows", file, number)
-        if headings is None:
+        if most_rows is not None and filled > most_rows + 1:
+            raise TableError("table-size", f"the file has more than {most_rows:,} rows", file, number)
+        if named is None:
             if len(cells) > MAX_COLUMNS:
                 message = f"the header has {len(cells):,} columns; at most {MAX_COLUMNS} are allowed"
                 raise TableError("table-size", message, file, number)
-            headings = cells
-        elif len(cells) < len(headings) or any(cells[len(headings) :]):
-            raise text_tables.wrong_number(headings, len(cells), file, number)
-        yield Line(number, cells[: len(headings)])
-    if headings is None:
+            named = cells
+        elif reading.format == "csv" and (any(cells[len(named) :]) or len(cells) < len(named)):
+            raise text_tables.wrong_number(named, len(cells), file, number)
+        else:
+            del cells[len(named) :]
+            cells.extend([""] * (len(named) - len(cells)))
+        yield row
+    if named is None:
         raise TableError("table-empty", "the file is empty", file, 1)
 
 
-def rows(content: bytes, reading: Reading, file: str, read_as: ReadAs) -> Iterator[Row]:
+def rows(
+    content: bytes, reading: Reading, file: str, read_as: ReadAs, most_rows: int | None = MAX_ROWS
+) -> Iterator[Row]:
     """Yield the rows of a stored file with the cells of columns that are not ignored. Raises :class:`TableError`."""
     wanted = [(place, column) for place, column in enumerate(reading.columns) if column]
-    for number, cells in islice(lines(content, reading, file, read_as), 1, None):
-        yield Row(number, {column: cells[place] for place, column in wanted})
+    places = {str(place): column for place, column in wanted}
+    sheet = sheet_of(content, reading)
+    merged = _Merged(sheet.merged if sheet else (), {place for place, _ in wanted}, fill=reading.fill_merged)
+    for row in islice(lines(content, reading, file, read_as, most_rows), 1, None):
+        cells = row.fields
+        notes = merged.apply(row)
+        corrected = reading.corrections.get(str(row.number), {})
+        for place, text in corrected.items():
+            if int(place) < len(cells):
+                cells[int(place)] = text.strip()
+        extras = row.extras if isinstance(row, _RichLine) else _NO_EXTRAS
+        fault: BindingError | None = None
+        if extras is not _NO_EXTRAS:
+            for place, address in extras.links.items():
+                is_target = places.get(place, "").startswith("target") and place not in corrected
+                if is_target and not cells[int(place)].lower().startswith(("http://", "https://", "/")):
+                    cells[int(place)] = address
+            known = {place: text for place, text in extras.faults.items() if place in places and place not in corrected}
+            for place, text in known.items():
+                fault = fault or BindingError("cell-error", f"the cell {cell_name(int(place), row.number)} has {text}")
+            for place, text in extras.notes.items():
+                if place in places and place not in corrected:
+                    notes.append(("cell-shown", f"{cell_name(int(place), row.number)} shows {text}"))
+        yield Row(row.number, {column: cells[place] for place, column in wanted}, None, False, fault, notes)
+
+
+class _Merged:
+    """The merged cells of some columns while the rows are read in order."""
+
+    def __init__(self, ranges: Sequence[Sequence[int]], places: set[int], *, fill: bool) -> None:
+        self._fill = fill
+        # Cells that are merged in one row hide no value of another row.
+        found = (each for each in ranges if each[1] > each[0] and each[2] - 1 in places)
+        self._pending = deque(sorted(map(tuple, found)))
+        self._current: list[tuple[tuple[int, ...], str]] = []
+
+    def apply(self, row: Line) -> list[tuple[str, str]]:
+        """Fill the cells of a row, or return the warnings about them."""
+        notes: list[tuple[str, str]] = []
+        self._current = [each for each in self._current if each[0][1] >= row.number]
+        if self._fill:
+            for (_, _, column, _), value in self._current:
+                row.fields[column - 1] = value
+        while self._pending and self._pending[0][0] <= row.number:
+            found = first, last, column, _ = self._pending.popleft()
+            if column > len(row.fields) or last < row.number:
+                continue
+            self._current.append((found, row.fields[column - 1] if first == row.number else ""))
+            if not self._fill:
+                place = f"{cell_name(column - 1, first)}:{cell_name(column - 1, last)}"
+                notes.append(("cell-merged", f"the cells {place} are merged; only the row {first} has their value"))
+        return notes
+
+
+def cell_name(place: int, row: int) -> str:
+    """Return the name of a cell in a spreadsheet program. ``place`` is counted from 0, ``row`` from 1.
+
+    >>> cell_name(0, 1), cell_name(27, 3), cell_name(16383, 2)
+    ('A1', 'AB3', 'XFD2')
+    """
+    letters = ""
+    place += 1
+    while place > 0:
+        place, rest = divmod(place - 1, 26)
+        letters = chr(65 + rest) + letters
+    return f"{letters}{row}"
 
 
 def _given(reading: Reading) -> str | None:
@@ -127,10 +331,25 @@ def _encoding(content: bytes) -> str:
 
 
 def _separator(content: bytes, encoding: str) -> str:
-    """Return the separator that finds the most fields in the first line with text, preferably a comma."""
-    text = content[:_SAMPLE].decode(encoding, "replace")
-    header = next((line for line in text.splitlines() if line.strip(" \t,;|\"'\ufeff")), "")
-    return max(SEPARATORS, key=lambda separator: len(delimited.fields(header, separator)))
+    """Return the separator with which most of the first lines have the same number of fields, preferably a comma."""
+    text = content[:_SAMPLE].decode(encoding, "replace").lstrip("\ufeff")
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if stated := delimited.stated_delimiter(text.partition("\n")[0]):
+        return stated
+    if len(content) > _SAMPLE:
+        text = text.rpartition("\n")[0] or text
+
+    def fields(separator: str) -> int:
+        numbers: Counter[int] = Counter()
+        try:
+            for record in islice(csv.reader(io.StringIO(text, newline=""), delimiter=separator), _SAMPLE_ROWS):
+                numbers[len(record)] += len(record) > 1
+        except csv.Error:
+            return 0
+        # A title row has fewer fields, and a text has some commas.
+        return max(((number - 1) * rows for number, rows in numbers.items()), default=0)
+
+    return max(SEPARATORS, key=fields)
 
 
 class _AsGiven(Columns):

@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import zlib
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
+from sqlalchemy import Connection, bindparam, case, delete, func, insert, select, update
 
 from ...bindings.log import kept_copies
 from ...bindings.names.binding import rfc3339
-from ...bindings.storage.tables.desk_tables import upload_rows, uploads
+from ...bindings.storage.tables.desk_tables import column_mappings, upload_rows, uploads
 from ...bindings.storage.writing.inserts import new_row_number
+from .headings import folded
 from .model import MAX_UPLOADS, Part, Reading, RowOutcome, Stage, Upload
+from .result_table import HEADING, PROBLEM_COLUMNS
 
 if TYPE_CHECKING:
     from ..accounts.store import Accounts
 
 LIFETIME = kept_copies.UPLOADS_KEPT
 """The time after the last use of an upload after which it is deleted. The operation of its import remains."""
+
+MAX_MAPPINGS = 200
+"""The maximum number of tables for which the selected columns of an account are remembered."""
 
 MAX_NUMBER = 2**31 - 1
 """The largest number of an upload."""
@@ -54,6 +61,20 @@ _COUNTS = (
 )
 
 
+_NEWEST = column_mappings.c.changed.desc()
+_MAPPINGS = (
+    select(column_mappings.c.prefix, column_mappings.c.reading)
+    .where(column_mappings.c.account == bindparam("account"), column_mappings.c.headings == bindparam("headings"))
+    .order_by(case((column_mappings.c.prefix == bindparam("prefix"), 0), else_=1), _NEWEST)
+    .limit(1)
+)
+_MAPPINGS_OF_ACCOUNT = (
+    select(column_mappings.c.prefix, column_mappings.c.headings)
+    .where(column_mappings.c.account == bindparam("account"))
+    .order_by(_NEWEST)
+)
+
+
 class Uploads:
     """The uploaded tables in the database of ``accounts``."""
 
@@ -61,7 +82,7 @@ class Uploads:
         self.accounts = accounts
 
     def add(
-        self, connection: Connection, account: int, name: str, data: bytes, lines: int, reading: Reading
+        self, connection: Connection, account: int, name: str, data: bytes, reading: Reading, lines: int
     ) -> Upload | None:
         """Store a file in the transaction of ``connection``. Return None if the account has :data:`MAX_UPLOADS`.
 
@@ -102,6 +123,35 @@ class Uploads:
         else:
             found = self.accounts.read(_PAGE_OF_ACCOUNT, below=below, most=limit, account=account)
         return [*map(_upload, found)]
+
+    def remember(self, connection: Connection, account: int, headings: Sequence[str], reading: Reading) -> None:
+        """Record what an account selected for these headings, in the transaction of ``connection``."""
+        chosen = {heading: column for heading, column in zip(headings, reading.columns, strict=False) if heading}
+        row = {"account": account, "prefix": reading.mint, "headings": _hash(headings)}
+        same = [column_mappings.c[name] == value for name, value in row.items()]
+        connection.execute(delete(column_mappings).where(*same))
+        row["reading"] = json.dumps({"columns": chosen, "state": reading.state})
+        connection.execute(insert(column_mappings), [row | {"changed": rfc3339(self.accounts.bindings.now())}])
+        oldest = _MAPPINGS_OF_ACCOUNT.offset(MAX_MAPPINGS)
+        for prefix, known in list(connection.execute(oldest, {"account": account})):
+            of_row = (column_mappings.c.prefix == prefix, column_mappings.c.headings == known)
+            connection.execute(delete(column_mappings).where(column_mappings.c.account == account, *of_row))
+
+    def remembered(self, account: int, headings: Sequence[str], reading: Reading) -> Reading:
+        """Return ``reading`` with what an account selected last for these headings, or unchanged.
+
+        Without a shoulder in ``reading``, the last one of the account is remembered too.
+        """
+        found = self.accounts.read(_MAPPINGS, account=account, headings=_hash(headings), prefix=reading.mint)
+        if not found:
+            return reading
+        prefix, stored = found[0]
+        values = json.loads(stored)
+        chosen = values["columns"]
+        guessed = dict(zip(headings, reading.columns, strict=False))
+        columns = [chosen.get(heading, guessed.get(heading, "")) for heading in headings]
+        columns = [column if column not in columns[:place] else "" for place, column in enumerate(columns)]
+        return replace(reading, columns=columns, mint=reading.mint or prefix, state=values["state"])
 
     def begin(
         self, connection: Connection, upload: Upload, stage: Stage, job: int | None, reading: Reading | None = None
@@ -152,6 +202,15 @@ class Uploads:
         for part, outcome, number in self.accounts.read(_COUNTS, upload=upload):
             counted.setdefault(part, {})[outcome] = number
         return counted
+
+
+def _hash(headings: Sequence[str]) -> str:
+    """Return a hash of headings, without those that Ararat adds to a table that it returns."""
+    known = sorted({folded(heading) for heading in headings} - _ADDED)
+    return hashlib.sha256(json.dumps(known).encode()).hexdigest()
+
+
+_ADDED = {"", HEADING.casefold(), *PROBLEM_COLUMNS}
 
 
 def _upload(row: Sequence[Any]) -> Upload:

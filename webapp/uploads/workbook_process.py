@@ -21,7 +21,6 @@ from typing import Any
 from ...bindings.names.errors import TableError
 from ...bindings.names.validation import shown
 from ...bindings.system.concurrency import ConcurrencyLimit
-from ...bindings.tables.delimited import Line
 from . import workbook
 
 PROCESSES = ConcurrencyLimit(2, 2)
@@ -34,8 +33,8 @@ _PASSED_ON = ("LD_LIBRARY_PATH", "PATH", "SYSTEMROOT", "TMPDIR")
 _NO_RESULT = "a formula without a saved result; open the file in a spreadsheet program and save it"
 
 
-def read(content: bytes, file: str) -> list[Line]:
-    """Return the rows of the first visible sheet with their numbers, from 1. Empty rows are omitted.
+def convert(content: bytes, file: str) -> bytes:
+    """Return the visible sheets of a workbook as lines of JSON: the sheets, and then their rows.
 
     ``file`` is the name of the file for messages.
 
@@ -47,7 +46,8 @@ def read(content: bytes, file: str) -> list[Line]:
     if isinstance(last, dict) and "faults" in last:
         for row, column, kind, text in last["faults"]:
             raise _known(row, column, kind, text, file)
-        return [Line(*line) for line in lines]
+        rows = [json.dumps([0, *line]) for line in lines]
+        return "\n".join([json.dumps([["", len(rows)]]), *rows, ""]).encode()
     raise TableError(last["code"], last["message"], file, last["line"], last["column"])
 
 

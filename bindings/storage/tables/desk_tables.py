@@ -1,6 +1,7 @@
 """The tables of the desk: uploaded spreadsheets, the outcome of each of their rows, and link health.
 
-No name depends on them. Uploads are deleted after a time and are not copied with a database, as jobs are not. Link
+No name depends on them. Uploads are deleted after a time and are not copied with a database, as jobs are not, and
+neither are the selected columns. Link
 health is the last trace of the target of each name.
 """
 
@@ -46,6 +47,16 @@ upload_rows = Table(
     one_of("part", ROW_PARTS),
 )
 
+column_mappings = Table(
+    "column_mappings",  # what an account selected for the same headings, so that it need not do so again
+    metadata,
+    Column("account", NUMBER),
+    Column("prefix", BYTES),  # the shoulder below which the table mints, or ""
+    Column("headings", BYTES),  # a hash of the headings
+    Column("reading", Text, nullable=False),  # JSON: the columns by heading, and the choices
+    Column("changed", Text, nullable=False),
+    PrimaryKeyConstraint("account", "prefix", "headings"),
+)
 
 LINK_STATES = ("works", "moved", "refused", "dead", "unclear")
 
@@ -65,4 +76,4 @@ links = Table(
 )
 Index("links_state", links.c.state, links.c.key)
 
-TABLES = (uploads, upload_rows, links)
+TABLES = (uploads, upload_rows, column_mappings, links)

@@ -85,7 +85,8 @@ def pipe(content: bytes) -> BinaryIO:
 @pytest.mark.parametrize(("content", "kind"), [pytest.param(content, kind, id=name) for name, content, kind in FILES])
 def test_each_door_names_the_kind_of_the_file(content: bytes, kind: Kind) -> None:
     doors: list[Callable[[], object]] = [
-        lambda: sheet.stored(content, "names.csv"),
+        # The desk reads other workbooks; these are damaged.
+        *([] if kind in ("xls", "ods") else [lambda: sheet.stored(content, "names.csv")]),
         *(lambda encoding=each: table(BytesIO(content), encoding) for each in (None, "cp1252")),
         *(lambda source=each: list(dump.read(BytesIO(content), source)) for each in dump.SOURCES),
         lambda: list(delimited.read(BytesIO(content))),

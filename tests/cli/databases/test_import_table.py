@@ -385,3 +385,63 @@ def test_strict_refuses_an_unregistered_naan(ararat: Callable[..., Result], tmp_
     for name in ("ark:54321/x", "ark:12148/c"):
         assert ararat("show", name).exit_code == 1
     assert ararat("bind", "ark:54321/x", "/x", "--strict", "--naans", "54321").exit_code == 0
+
+
+MUSEUM = (
+    'Objektliste 2026;;;\r\n\r\nInventarnummer;Titel;Weblink;Wert\r\nINV 1;"Gro\u00dfe; ""alte"" Glocke";https://m.example/1;5\r\n'
+    "INV 2;Vase\r\n;https://m.example/2;6\r\nSumme;;;11\r\n".replace("Vase\r\n", '"Vase\nrot"')
+).encode("cp1252")
+MINT = ("--mint", "ark:12345/k1", "--key", "Inventarnummer")
+
+
+def test_a_table_comes_back_with_the_names_of_its_rows(ararat: Callable[..., Result], tmp_path: Path) -> None:
+    table, output, again = tmp_path / "objekte.csv", tmp_path / "arks.csv", tmp_path / "again.csv"
+    table.write_bytes(MUSEUM)
+    result = ararat("import", *MINT, "--output", str(output), str(table))
+    assert result.exit_code == 0, result.stderr
+    assert "headings in row 3, data up to row 5" in unwrapped(result.stdout)
+    assert "Ignored columns: Wert." in result.stdout
+    lines = output.read_bytes().split(b"\r\n")
+    names = [re.search(rb";(ark:12345/k1\w+)$", line) for line in lines]
+    assert [bool(name) for name in names] == [False, False, False, True, True, False, False]
+    assert b"\r\n".join(re.sub(rb";(ARK|ark:12345/k1\w+)$", b"", line) for line in lines) == MUSEUM
+    assert ararat("import", *MINT, "--output", str(again), str(table)).exit_code == 0
+    assert again.read_bytes() == output.read_bytes()
+    assert "2 unchanged" in ararat("import", *MINT, str(output)).stdout
+    undone = ararat("undo", "1")
+    assert "2 deleted" in undone.stdout
+
+
+def test_refused_rows_come_back_and_can_be_imported_again(ararat: Callable[..., Result], tmp_path: Path) -> None:
+    table, refused, output = tmp_path / "objekte.csv", tmp_path / "refused.csv", tmp_path / "arks.csv"
+    table.write_text("Cote;Titre;Lien\nA 1;Vase;https://m.example/1\nA 2;Pot;htp://m.example/2\nA 2;Pot;\n")
+    options = ("--mint", "ark:12345/k1", "--output", str(output), "--report", str(refused))
+    result = ararat("import", *options, str(table))
+    assert (result.exit_code, output.exists()) == (1, False)
+    rows = list(csv.DictReader(refused.read_text("utf-8-sig").splitlines(), delimiter=";"))
+    assert [(row["Cote"], row["Lien"], row["problem"][:6], bool(row["suggestion"])) for row in rows] == [
+        ("A 2", "htp://m.example/2", "line 4", True),
+        ("A 2", "", "line 3", True),
+    ]
+    refused.write_text(refused.read_text("utf-8").replace("htp:", "https:").replace("A 2;Pot;;", "A 3;Pot;;"))
+    corrected = ararat("import", "--mint", "ark:12345/k1", "--output", str(output), str(refused))
+    assert corrected.exit_code == 0, corrected.stderr
+    assert "Ignored columns: problem, suggestion." in corrected.stdout
+
+
+OPTIONS = {
+    "an unknown column": (("--key", "Nummer"), "there is no column Nummer; the headings are: Cote, Titre"),
+    "no key": (("--map", "Cote=what"), "no column has the key"),
+    "no sheets": (("--sheet", "Objekte"), "no visible sheet Objekte"),
+    "an empty row": (("--heading-row", "9"), "is empty"),
+}
+
+
+@pytest.mark.parametrize(("options", "message"), OPTIONS.values(), ids=OPTIONS.keys())
+def test_wrong_options_of_a_table_are_refused(
+    ararat: Callable[..., Result], tmp_path: Path, options: tuple[str, ...], message: str
+) -> None:
+    (tmp_path / "objekte.csv").write_text("Cote;Titre\nA 1;Vase\n")
+    result = ararat("import", "--mint", "ark:12345/k1", *options, str(tmp_path / "objekte.csv"))
+    assert result.exit_code == 2
+    assert message in unwrapped(result.stderr)

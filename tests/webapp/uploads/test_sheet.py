@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from ararat.bindings.names.errors import TableError
-from ararat.webapp.uploads import columns, sheet
+from ararat.webapp.uploads import columns, headings, sheet
 from ararat.webapp.uploads.model import MAX_ROWS
 
 
@@ -50,8 +50,51 @@ def test_each_choice_of_columns_is_a_column() -> None:
         assert columns.check(["identifier", choice], ["a", "b"]) == {}
 
 
-def test_a_column_is_not_guessed_twice() -> None:
-    assert columns.guess(["ARK", "PID", "Title", "Title"], []) == ["identifier", "", "what", ""]
+TABLES = {
+    "title rows": ("Objektliste 2026;;\n\nInventarnummer;Titel;Datierung\nINV 1;Vase;1901\n", 3, 0),
+    "a title in one cell": ("Liste\nCote;Titre;Lien\nA 1;Vase;https://m.example/1\n", 2, 0),
+    "totals": ("Titel;Wert\nVase;3\nTeller;4\nSumme:;7\n", 1, 3),
+    "a note after an empty row": ("Titel;Wert;Ort\nVase;3;\n\nQuelle: Inventar;;\n", 1, 2),
+    "headings that are not known": ("Nummer;Wert;Notiz\nA 1;3;x\n", 1, 0),
+    "texts wider than the headings": ("a;;c\nName;Ort;Notiz\n", 1, 0),
+    "sep": ("sep=;\nTitel;Wert\nVase;3\n", 1, 0),
+}
+
+
+@pytest.mark.parametrize(("text", "heading_row", "last_row"), TABLES.values(), ids=TABLES.keys())
+def test_the_rows_of_headings_and_of_totals_are_proposed(text: str, heading_row: int, last_row: int) -> None:
+    reading = sheet.stored(text.encode(), "objekte.csv").reading
+    assert (reading.separator, reading.heading_row, reading.last_row) == (";", heading_row, last_row)
+
+
+def test_rows_have_the_numbers_of_the_spreadsheet() -> None:
+    content = b'sep=;\nTitel;Wert\n"Vase\nrot";1\n\nTeller;2\n'
+    reading = sheet.stored(content, "a.csv").reading
+    assert [line.number for line in sheet.lines(content, reading, "a.csv")] == [1, 2, 4]
+
+
+GUESSES = {
+    "de": ("Titel;Künstler;Datierung;Weblink;Inventarnummer", "what who when target resource"),
+    "fr": ("Titre;Auteur;Date;Lien;Cote", "what who when target resource"),
+    "es": ("Título;Autor;Fecha;Enlace;Número de inventario", "what who when target resource"),
+    "it": ("Titolo;Autore;Datazione;Collegamento;N. inventario", "what who when target resource"),
+    "nl": ("Titel;Vervaardiger;Datering;Webadres;Inventarisnummer", "what who when target resource"),
+    "pt": ("Título;Criador;Datação;Endereço;Cota", "what who when target resource"),
+    "pl": ("Tytuł;Twórca;Datowanie;Odnośnik;Nr inwentarzowy", "what who when target resource"),
+    "cs": ("Název;Tvůrce;Datace;Odkaz;Inventární číslo", "what who when target resource"),
+    "ar": ("العنوان;الفنان;التاريخ;الرابط;رقم الجرد", "what who when target resource"),
+    "he": ("כותרת;אמן;תאריך;קישור;מספר קטלוגי", "what who when target resource"),
+    "ja": ("タイトル;作者;日付;リンク;登録番号", "what who when target resource"),
+    "zh": ("标题;作者;日期;链接;登记号", "what who when target resource"),
+    "en": ("Title;Creator;Date;URL;Accession no.", "what who when target resource"),
+    "twice": ("ARK;PID;Title;Title", "identifier  what "),
+    "private": ("Versicherungswert;Standort;Zustand", "  "),
+}
+
+
+@pytest.mark.parametrize(("names", "expected"), GUESSES.values(), ids=GUESSES.keys())
+def test_columns_are_guessed_from_headings(names: str, expected: str) -> None:
+    assert headings.guess(names.split(";"), []) == expected.split(" ")
 
 
 @pytest.mark.parametrize(

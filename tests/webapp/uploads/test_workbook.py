@@ -240,7 +240,7 @@ def test_a_text_that_takes_quadratic_time_is_refused(
 ) -> None:
     monkeypatch.setattr(workbook_module, "FIRST_SECONDS", 1)
     with pytest.raises(TableError, match="takes too much time or memory") as refused:
-        workbook_process.read(with_text(part, old, new), "a.xlsx")
+        workbook_process.convert(with_text(part, old, new), "a.xlsx")
     assert refused.value.code == "table-workbook"
 
 
@@ -248,14 +248,14 @@ def test_a_text_that_takes_quadratic_time_is_refused(
 def test_other_workbooks_are_read_while_a_hostile_one_is() -> None:
     hostile = with_text("xl/styles.xml", b"MARK0", b"[" * 1_000_000)
     with ThreadPoolExecutor(1) as threads:
-        refused = threads.submit(workbook_process.read, hostile, "a.xlsx")
-        assert workbook_process.read(workbook(2), "b.xlsx")
+        refused = threads.submit(workbook_process.convert, hostile, "a.xlsx")
+        assert workbook_process.convert(workbook(2), "b.xlsx")
         assert isinstance(refused.exception(), TableError)
 
 
 def test_two_workbooks_are_read_at_the_same_time() -> None:
     with workbook_process.PROCESSES.acquire(None), workbook_process.PROCESSES.acquire(None), pytest.raises(Busy):
-        workbook_process.read(workbook(2), "a.xlsx")
+        workbook_process.convert(workbook(2), "a.xlsx")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such signal")
@@ -298,6 +298,6 @@ def test_the_interpreter_is_found_under_another_program(
     workbook_process._python.cache_clear()
     try:
         assert Path(workbook_process._python()).name.startswith("python")
-        assert workbook_process.read(workbook(2), "a.xlsx")
+        assert workbook_process.convert(workbook(2), "a.xlsx")
     finally:
         workbook_process._python.cache_clear()

@@ -8,17 +8,22 @@ from http import HTTPStatus
 from itertools import islice
 
 from flask import Response, render_template, request
+from sqlalchemy import Connection
 from werkzeug.wrappers import Response as AnyResponse
 
 from ....bindings.names.errors import TableError
 from ....bindings.tables.columns import Columns
 from ...jobs.imports import current_imports
-from ...uploads import columns, sheet
+from ...uploads import columns, headings, sheet
 from ...uploads.columns import CHOICES, GROUPS, OTHER
 from ...uploads.model import Reading, Upload
 from ..blueprint import blueprint, caller, management, see_other
-from ..forms import FieldProblem, sentence
+from ..forms import FieldProblem, number_of, sentence
+from ..names.new import shoulders
 from .uploads import job_of, known_upload, start_job, state_of, uploads
+
+MAX_ROW = 1_048_576
+"""The largest number of a row that a spreadsheet program has."""
 
 _SAMPLE_ROWS = 20
 _SHOWN_ROWS = 5
@@ -26,11 +31,12 @@ _SHOWN_ROWS = 5
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FileColumn:
-    """A column of the file: its heading, some of its values, and what the user selected for it.
+    """A column of the file: its place, its heading, some of its values, and what the user selected for it.
 
     ``other`` is the name of an element that is not among the choices.
     """
 
+    place: int
     heading: str
     samples: Sequence[str]
     choice: str
@@ -48,31 +54,70 @@ def page(number: int) -> AnyResponse | str:
 
 @blueprint.post("/tables/<int:number>/columns", endpoint="select_columns")
 def send(number: int) -> AnyResponse:
-    """Read the table again in another encoding, or start the preview."""
+    """Read the table again in another way, or start the preview."""
     known, form = known_upload(number), request.form
     if not _can_change(known):
         return see_other("desk.table", number=number)
-    reading = replace(
-        known.reading,
-        encoding=_one_of(form.get("encoding", ""), sheet.ENCODINGS, known.reading.encoding),
-        separator=_one_of(form.get("separator", ""), sheet.SEPARATORS, known.reading.separator),
-        relocate="relocate" in form,
-    )
-    if "read" in form or reading.encoding != known.reading.encoding:
-        reading = replace(reading, detected=False)
-    if "read" in form or (reading.encoding, reading.separator) != (known.reading.encoding, known.reading.separator):
-        reading = replace(reading, columns=())
+    before = known.reading
+    reading = _read_as(known)
+    if "read" in form or _place(reading) != _place(before):
+        if (reading.heading_row, reading.last_row) == (before.heading_row, before.last_row):
+            reading = sheet.proposed(uploads().data(number), reading, known.name)
+        named, rows, _ = _sample(known, reading)
+        reading = _remembered(replace(reading, columns=headings.guess(named, rows)), named)
         management().accounts.write(lambda connection: uploads().begin(connection, known, "new", None, reading))
         return see_other("desk.table_columns", number=number)
-    headings, _, problem = _sample(known, reading)
-    selected = [_selected(place) for place in range(len(headings))]
-    errors = columns.check(selected, headings)
-    reading = replace(reading, columns=selected)
+    named, _, problem = _sample(known, reading)
+    selected = [_selected(place) for place in range(len(named))]
+    errors = columns.check(selected, named, mints=bool(reading.mint))
+    reading = replace(reading, columns=selected, corrections={})
     if problem or errors:
         return Response(_page(known, reading, selected, errors), HTTPStatus.UNPROCESSABLE_ENTITY)
     jobs, who = current_imports().uploads, caller()
-    is_started = start_job(lambda connection: jobs.preview(connection, who, known, reading))
+
+    def start(connection: Connection) -> bool:
+        uploads().remember(connection, who.account.number, named, reading)
+        return jobs.preview(connection, who, known, reading)
+
+    is_started = start_job(start)
     return see_other("desk.table" if is_started else "desk.table_columns", number=number)
+
+
+def _read_as(known: Upload) -> Reading:
+    """Return how the form states that the file is read."""
+    form, before = request.form, known.reading
+    reading = replace(
+        before,
+        encoding=_one_of(form.get("encoding", ""), sheet.ENCODINGS, before.encoding),
+        separator=_one_of(form.get("separator", ""), sheet.SEPARATORS, before.separator),
+        relocate="relocate" in form,
+        omit_hidden=form.get("hidden") == "omit",
+        fill_merged=form.get("merged") == "fill",
+        state="live" if form.get("state") == "live" else "reserved",
+        mint=_one_of(form.get("shoulder", ""), dict(_shoulders()), "") if form.get("names") == "mint" else "",
+    )
+    if before.format == "workbook" and "sheet" in form:
+        names = {each.name for each in sheet.sheets(uploads().data(known.number))}
+        reading = replace(reading, sheet=_one_of(form["sheet"], names, before.sheet))
+    if before.format != "jsonl" and "heading_row" in form:
+        row = number_of(form["heading_row"].strip(), MAX_ROW) or before.heading_row
+        reading = replace(reading, heading_row=row, last_row=number_of(form.get("last_row", "").strip(), MAX_ROW) or 0)
+    if "read" in form or reading.encoding != before.encoding:
+        reading = replace(reading, detected=reading.detected and reading.encoding == before.encoding == "utf-16")
+    return reading
+
+
+def _place(reading: Reading) -> tuple[object, ...]:
+    """Return the values after whose change the headings can be others."""
+    return reading.encoding, reading.separator, reading.sheet, reading.heading_row, reading.last_row
+
+
+def _remembered(reading: Reading, named: Sequence[str]) -> Reading:
+    return uploads().remembered(caller().account.number, named, reading)
+
+
+def _shoulders() -> list[tuple[str, str]]:
+    return shoulders(management(), caller())
 
 
 def _can_change(upload: Upload) -> bool:
@@ -82,18 +127,26 @@ def _can_change(upload: Upload) -> bool:
 
 
 def _page(upload: Upload, reading: Reading, selected: Sequence[str] | None, errors: Mapping[int, str]) -> str:
-    headings, rows, problem = _sample(upload, reading)
+    named, rows, problem = _sample(upload, reading)
     if selected is None:
         known = reading.columns
-        selected = known if len(known) == len(headings) else columns.guess(headings, rows)
+        selected = known if len(known) == len(named) else headings.guess(named, rows)
+    known_shoulders = _shoulders()
+    is_first = upload.stage == "new" and request.method == "GET"
+    mint = reading.mint
+    if is_first and not mint and known_shoulders and "identifier" not in selected:
+        mint = known_shoulders[0][0]
+    content = uploads().data(upload.number) if reading.format == "workbook" else b""
+    current = sheet.sheet_of(content, reading) if content else None
     shown = [
         FileColumn(
+            place=place,
             heading=heading,
             samples=list(islice(dict.fromkeys(row[place] for row in rows if row[place]), 3)),
             choice=choice if choice in CHOICES or not choice else OTHER,
             other="" if choice in CHOICES else choice,
         )
-        for place, (heading, choice) in enumerate(zip(headings, selected, strict=True))
+        for place, (heading, choice) in enumerate(zip(named, selected, strict=True))
     ]
     problems = {f"column-{place}": FieldProblem(text) for place, text in errors.items() if place >= 0}
     if -1 in errors:
@@ -106,12 +159,16 @@ def _page(upload: Upload, reading: Reading, selected: Sequence[str] | None, erro
         separators=sheet.SEPARATORS.items(),
         groups=GROUPS,
         columns=shown,
-        headings=headings,
+        headings=named,
+        sheets=[(each.name, f"{each.name} ({each.rows:,} rows)") for each in sheet.sheets(content)] if content else [],
+        sheet=current,
+        shoulders=known_shoulders,
+        mint=mint,
         rows=rows[:_SHOWN_ROWS],
         problem=problem,
         errors=problems,
-        labels={"columns": "Columns", **{f"column-{place}": heading for place, heading in enumerate(headings)}},
-        has_guesses=not reading.columns and any(selected),
+        labels={"columns": "Columns", **{f"column-{place}": heading for place, heading in enumerate(named)}},
+        has_guesses=upload.stage == "new" and any(selected),
     )
 
 

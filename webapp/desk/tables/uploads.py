@@ -23,6 +23,7 @@ from ...jobs.queue import MAX_UNFINISHED
 from ...management.permissions import require_curator
 from ...uploads import sheet
 from ...uploads.model import MAX_BYTES, MAX_COLUMNS, MAX_ROWS, MAX_UPLOADS, Upload
+from ...uploads.sheet import Proposal
 from ...uploads.store import LIFETIME, MAX_NUMBER, Uploads
 from .. import messages
 from ..blueprint import UPLOAD_LIMITS, blueprint, caller, management, see_other
@@ -90,7 +91,7 @@ def upload() -> AnyResponse:
                 site().large_slots.acquire(request.remote_addr),
                 slots.acquire("uploads", request.remote_addr, brief=BRIEF_SECONDS),
             ):
-                data, reading, lines = sheet.stored(content, name)
+                proposal = sheet.stored(content, name)
         except TableError as error:
             problem = FieldProblem.of(error)
         except Busy:
@@ -100,15 +101,22 @@ def upload() -> AnyResponse:
             return busy
         else:
             store, account = uploads(), who.account.number
-            added = management().accounts.write(
-                lambda connection: store.add(connection, account, name, data, lines, reading)
-            )
+            added = management().accounts.write(lambda connection: store.add(connection, account, name, *proposal))
             if added is not None:
                 return see_other("desk.table_columns", number=added.number)
             problem = FieldProblem(
                 f"Your account has {MAX_UPLOADS} tables, the maximum.", "fewer tables; delete old ones"
             )
     return Response(_page({"file": problem}), HTTPStatus.UNPROCESSABLE_ENTITY)
+
+
+def _remembered(proposal: Proposal, account: int, name: str) -> Proposal:
+    """Return a proposal with the columns that the account selected for the same headings before."""
+    try:
+        named = next(sheet.lines(proposal.content, proposal.reading, name)).fields
+    except TableError:
+        return proposal  # the next page shows the error
+    return proposal._replace(reading=uploads().remembered(account, named, proposal.reading))
 
 
 @blueprint.post("/tables/<int:number>/delete", endpoint="delete_table")

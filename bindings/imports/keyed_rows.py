@@ -1,0 +1,199 @@
+"""Give the rows of a table without a name the recorded name of their key, or a new name below a shoulder.
+
+The key is the text in the column ``resource``, such as an inventory number. A second import of the same table finds the
+names again by their keys and mints none twice. Two rows with one key are refused, unless both have a name.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from ..minting import Drawing, pattern_below
+from ..names import validation
+from ..names.errors import BindingError
+from ..names.prefixes.prefixes import PrefixRecords
+from ..storage.spill import Spill
+from ..storage.tables.search_indexes import TARGET_CHARACTERS
+from ..tables import wrong_text
+from ..tables.columns import Row
+
+if TYPE_CHECKING:
+    from ...identifiers.iri_policy import Profile
+    from ..storage.writing.transaction import Transaction
+
+State = Literal["reserved", "live"]
+
+MAX_KEY = TARGET_CHARACTERS
+"""The maximum number of characters of a key. The index of the resources contains so many."""
+
+_BLOCK = 1000
+_MOST_NAMED = 3
+
+
+class Mint(NamedTuple):
+    """The way in which rows without a name get one.
+
+    - ``shoulder``: the NAAN or shoulder, as for :func:`~ararat.bindings.minting.mint`: "ark:12345/k1".
+    - ``state``: the state of a new name whose row has no status. A recorded name keeps its state.
+    """
+
+    shoulder: str
+    state: State = "reserved"
+
+
+def key_of(row: Row) -> str:
+    """Return the key of a row, in one line; "" without one.
+
+    >>> key_of(Row(2, {"resource": "INV\\n1901/0001"})), key_of(Row(2, {"what": "Vase"}))
+    ('INV 1901/0001', '')
+    """
+    return wrong_text.on_one_line(row.cells.get("resource", "")).strip()
+
+
+def has_name(row: Row) -> bool:
+    """Return whether a row states its name."""
+    return bool(row.cells.get("identifier", "").strip())
+
+
+def repeated_keys(rows: Iterable[Row]) -> dict[int, str]:
+    """Return why rows are refused whose key another row has, by their lines. At least one of these has no name.
+
+    Keys that differ only in the composition of their letters (NFC) are equal.
+
+    >>> repeated_keys([Row(2, {"resource": "A"}), Row(3, {"resource": "B"}), Row(4, {"resource": "A"})])[2]
+    'line 4 has the key A too'
+    """
+    spill = Spill("keys (key TEXT NOT NULL, line INTEGER NOT NULL, named INTEGER NOT NULL)", "the import")
+    read = iter(rows)
+    try:
+        while block := list(islice(read, _BLOCK)):
+            found = ((_composed(key), row.line, has_name(row)) for row in block if (key := key_of(row)))
+            spill.add("INSERT INTO keys VALUES (?, ?, ?)", found)
+        query = """
+SELECT key, line FROM keys JOIN (SELECT key FROM keys GROUP BY key HAVING count(*) > 1 AND min(named) = 0) USING (key)
+ORDER BY key, line"""
+        lines: dict[str, list[int]] = {}
+        for key, line in spill.rows(query):
+            lines.setdefault(key, []).append(line)
+    finally:
+        spill.close()
+    return {line: _repeated(key, line, several) for key, several in lines.items() for line in several}
+
+
+def _repeated(key: str, line: int, lines: Sequence[int]) -> str:
+    others = [f"{each:,}" for each in lines[: _MOST_NAMED + 1] if each != line][:_MOST_NAMED]
+    if (more := len(lines) - 1 - len(others)) > 0:
+        others.append(f"{more:,} more")
+    named = f"{', '.join(others[:-1])} and {others[-1]}" if len(others) > 1 else others[0]
+    lines_have = "line {} has" if len(others) == 1 else "the lines {} have"
+    return f"{lines_have.format(named)} the key {validation.shown(key, 100)} too"
+
+
+def _composed(text: str) -> str:
+    return text if text.isascii() else unicodedata.normalize("NFC", text)
+
+
+class KeyedRows:
+    """The names of rows without a name, in one transaction that excludes other writers."""
+
+    def __init__(
+        self,
+        mint: Mint,
+        repeated: Mapping[int, str],
+        transaction: Transaction,
+        profile: Profile | None,
+        test_naans: Collection[str] = (),
+    ) -> None:
+        """``repeated`` is the result of :func:`repeated_keys`. Raises :class:`BindingError` as
+        :func:`~ararat.bindings.minting.mint`.
+        """
+        records = PrefixRecords(transaction.prefixes())
+        self._mint = mint
+        self._repeated = repeated
+        self._transaction = transaction
+        self._pattern = pattern_below(mint.shoulder, records, profile=profile, test_naans=test_naans)
+        self._drawing = Drawing(transaction, records)
+
+    def named(self, batch: Sequence[Row]) -> Iterator[Row]:
+        """Yield the rows of a batch in their order, each with a name or a fault.
+
+        Raises :class:`BindingError` with the code ``mint-under-rule`` or ``names-exhausted``.
+        """
+        wanted: dict[int, str] = {}
+        faults: dict[int, BindingError] = {}
+        for row in batch:
+            if row.fault is None and (why := self._repeated.get(row.line)):
+                faults[row.line] = BindingError("key-twice", why)
+            elif row.fault is None and not has_name(row):
+                key = key_of(row)
+                if not key:
+                    faults[row.line] = BindingError("key-missing")
+                elif len(key) > MAX_KEY:
+                    message = f"the key has {len(key):,} characters; at most {MAX_KEY} are allowed"
+                    faults[row.line] = BindingError("resource-text", message)
+                else:
+                    wanted[row.line] = key
+        found = self._recorded(wanted.values())
+        new = [line for line, key in wanted.items() if not found.get(key)]
+        drawn = dict(zip(new, self._drawing.draw(self._pattern, len(new)), strict=True)) if new else {}
+        hidden = self._hidden({name for several in found.values() if len(several) == 1 for name in several})
+        for row in batch:
+            if fault := faults.get(row.line):
+                yield row._replace(fault=fault)
+            elif name := drawn.get(row.line):
+                cells = self._first({**row.cells, "identifier": name})
+                notes = row.notes
+                if self._mint.state == "live" and not row.cells.get("status") and cells["status"] == "reserved":
+                    notes = (*notes, ("target-empty", "the row has no target, so its name is reserved, not live"))
+                yield row._replace(cells=cells, minted=True, notes=notes)
+            elif key := wanted.get(row.line):
+                several = sorted(found[key])
+                if len(several) > 1:
+                    message = f"{several[0]} and {several[1]} have the key {validation.shown(key, 100)}"
+                    yield row._replace(fault=BindingError("key-ambiguous", message))
+                else:
+                    # The key as it is recorded: a name never gets another resource.
+                    stated = {**row.cells, "identifier": several[0], "resource": found[key][several[0]]}
+                    yield row._replace(cells=self._first(stated) if several[0] in hidden else stated)
+            else:
+                yield row
+
+    def _recorded(self, keys: Collection[str]) -> dict[str, dict[str, str]]:
+        """Return the recorded names below the shoulder by key, each with its resource.
+
+        A composed and a decomposed key are equal.
+        """
+        spellings = {key: {key, *(() if key.isascii() else _spellings(key))} for key in keys}
+        texts = {each for several in spellings.values() for each in several}
+        shared = self._transaction.recorded.sharing("resource", texts, self._pattern.beginning) if texts else {}
+        return {
+            key: {name: each for each in several for name in shared.get(each, ())} for key, several in spellings.items()
+        }
+
+    def _hidden(self, names: Collection[str]) -> set[str]:
+        """Return the names that the undo of such an import has hidden. They have neither target nor metadata."""
+        if self._mint.state == "reserved" or not names:
+            return set()
+        found = self._transaction.get(list(names)).values()
+        return {each.identifier for each in found if each.is_hidden and not (each.target or each.metadata)}
+
+    def _first(self, cells: Mapping[str, str]) -> dict[str, str]:
+        """Return the cells of a name without values. Without a status it has the state of the import.
+
+        A live name without a target is described, if the table has no column of targets. If it has one, the name is
+        reserved until its target is known.
+        """
+        stated = dict(cells)
+        if not cells.get("status"):
+            lacks_target = "target" in cells and not cells["target"] and not cells.get("kind")
+            stated["status"] = "reserved" if lacks_target else self._mint.state
+        if not (cells.get("kind") or cells.get("target")):
+            stated["kind"] = "described"
+        return stated
+
+
+def _spellings(key: str) -> tuple[str, str]:
+    return unicodedata.normalize("NFC", key), unicodedata.normalize("NFD", key)

@@ -1,0 +1,184 @@
+"""The part of the command ``import`` for tables of users: their own headings, workbooks, and rows without names."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .. import streams
+from ..errors import NO_INPUT, CommandError, store_errors, write
+from ..output import Sheet, words
+from ..render.imports import expected
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ...bindings.imports.summary import NotedLine, Summary
+    from ...middleware import Bindings
+    from ...webapp.uploads.model import Reading
+    from ...webapp.uploads.options import Options
+    from ...webapp.uploads.result_table import RowProblem
+
+_WORKBOOKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")
+
+
+def is_workbook(file: str) -> bool:
+    """Return whether a file begins as a workbook. Return False for standard input and if it cannot be read."""
+    with suppress(OSError):
+        if file != "-":
+            with Path(file).open("rb") as stream:
+                return stream.read(8).startswith(_WORKBOOKS)
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class UserTable:
+    """A table of a user: its content, its name for messages and how it is read."""
+
+    content: bytes
+    name: str
+    reading: Reading
+
+    @classmethod
+    def read(cls, file: str, options: Options) -> UserTable:
+        """Read a file, or standard input for "-". Raises :class:`CommandError`."""
+        from ...webapp.uploads import sheet
+
+        try:
+            content = streams.standard_input().read() if file == "-" else Path(file).read_bytes()
+        except OSError as error:
+            raise CommandError(f"cannot read {file}: {error.strerror or error}", exit_code=NO_INPUT) from None
+        name = words(Path(file).name)
+        with store_errors():
+            proposal = sheet.stored(content, name, None)
+            return cls(proposal.content, name, options.reading(proposal.content, proposal.reading, name))
+
+    def describe(self, to: Sheet) -> Iterator[str]:
+        """Yield lines about how the table is read: what is proposed or stated."""
+        from ...webapp.uploads import sheet
+
+        reading = self.reading
+        headings = next(sheet.lines(self.content, reading, self.name, None, None)).fields
+        of_text = f"{_ENCODINGS.get(reading.encoding, reading.encoding)}"
+        if reading.format == "csv":
+            of_text += f", separator {'tab' if reading.separator == chr(9) else reading.separator}"
+        place = f"sheet {words(reading.sheet)}" if reading.format == "workbook" else of_text
+        row = f", headings in row {reading.heading_row:,}" if reading.heading_row else ""
+        end = f", data up to row {reading.last_row:,}" if reading.last_row else ""
+        yield from to.prose(f"Read as {place}{row}{end}.")
+        pairs = list(zip(headings, reading.columns, strict=False))
+        used = [f"{words(heading)} = {column}" for heading, column in pairs if column]
+        yield from to.prose(f"Columns: {', '.join(used)}.")
+        if ignored := [words(heading) for heading, column in pairs if heading and not column]:
+            yield from to.prose(f"Ignored columns: {', '.join(ignored)}.")
+        if reading.mint:
+            yield from to.prose(f"A row without a name gets a {reading.state} name below {words(reading.mint)}.")
+
+    def import_into(
+        self,
+        bindings: Bindings,
+        *,
+        output: str | None,
+        report_file: str | None,
+        dry_run: bool,
+        progress: Callable[[int], object],
+        **options: Any,
+    ) -> Summary:
+        """Import the rows, and write the table with the names to ``output`` and the refused rows to ``report_file``.
+
+        ``options`` are those of :func:`~ararat.bindings.imports.importing.import_rows`.
+        """
+        from ...bindings.imports.importing import import_rows
+        from ...bindings.imports.keyed_rows import repeated_keys
+        from ...bindings.tables.text_stream import ReadAs
+        from ...webapp.uploads import sheet
+        from ...webapp.uploads.result_table import NamesOfRows, RowProblem
+
+        reading = self.reading
+        problems: dict[int, RowProblem] = {}
+
+        def report(kind: str, noted: NotedLine, cells: Mapping[str, str]) -> None:
+            if kind == "refused":
+                problems[noted.line] = RowProblem(noted.message, expected(noted.code))
+
+        read_as = ReadAs(encoding=_ENCODINGS.get(reading.encoding, reading.encoding), delimiter=reading.separator)
+        mint = reading.minting
+        with closing(NamesOfRows()) as names:
+            repeated = repeated_keys(sheet.rows(self.content, reading, self.name, ReadAs(), None)) if mint else {}
+            summary = import_rows(
+                bindings,
+                self.name,
+                sheet.rows(self.content, reading, self.name, read_as, None),
+                read_as,
+                relocate=reading.relocate,
+                dry_run=dry_run,
+                progress=progress,
+                report=report,
+                effect=names.note if output else None,
+                mint=mint,
+                repeated=repeated,
+                **options,
+            )
+            # The columns are printed before the import.
+            summary.read_as = ReadAs()
+            if output and summary.written:
+                self._write(output, lambda path: self._write_names(path, names))
+        if report_file:
+            self._write(report_file, lambda path: self._write_refused(path, problems))
+        return summary
+
+    def _write_names(self, path: Path, names: Any) -> None:
+        from ...webapp.uploads import result_table
+
+        with path.open("wb") as stream:
+            if _is_xlsx(path):
+                result_table.workbook_with_names(self.content, self.reading, self.name, names.get, stream)
+            elif self.reading.format == "workbook":
+                read = result_table.rows_with_names(self.content, self.reading, self.name, names.get)
+                rows = (row.fields for row in read)
+                stream.writelines(result_table.text_lines(rows, self.reading, self.content))
+            else:
+                stream.writelines(result_table.with_names(self.content, self.reading, self.name, names.get))
+
+    def _write_refused(self, path: Path, problems: Mapping[int, RowProblem]) -> None:
+        from ...bindings.tables.delimited import Line
+        from ...webapp.uploads import result_table
+
+        rows = result_table.refused_rows(self.content, self.reading, self.name, problems)
+        with path.open("wb") as stream:
+            if _is_xlsx(path):
+                lines = (Line(number, list(row)) for number, row in enumerate(rows, 1))
+                result_table.write_workbook(lines, stream, self.reading.sheet)
+            else:
+                stream.writelines(result_table.text_lines(rows, self.reading, self.content))
+
+    def _write(self, file: str, write_to: Callable[[Path], None]) -> None:
+        """Write a file beside its place and then replace it, so that no half of it is left."""
+        path = Path(file)
+        part = path.with_name(f".{path.stem}.{os.getpid()}{path.suffix}")
+        try:
+            write_to(part)
+            part.replace(path)
+        except OSError as error:
+            part.unlink(missing_ok=True)
+            fix = "correct the place, and run the command again: it finds the names by their keys"
+            message = f"cannot write {file}: {error.strerror or error}"
+            raise CommandError(message, ("Fix", fix), exit_code=NO_INPUT) from None
+
+
+def print_reading(table: UserTable, *, as_json: bool) -> None:
+    """Print how a table is read: on standard error if standard output has JSON."""
+    stream = sys.stderr if as_json else sys.stdout
+    write(table.describe(Sheet.of(stream)), to=stream)
+
+
+def _is_xlsx(path: Path) -> bool:
+    return path.suffix.lower() == ".xlsx"
+
+
+_ENCODINGS = {"utf-8": "UTF-8", "utf-16": "UTF-16", "windows-1252": "Windows-1252"}

@@ -1,0 +1,142 @@
+"""Import rows without a name: new names, and names that are found again by their keys."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from ararat.bindings.bulk.undo import undo_operation
+from ararat.bindings.imports.importing import import_rows
+from ararat.bindings.imports.keyed_rows import Mint, State, repeated_keys
+from ararat.bindings.imports.summary import Summary
+from ararat.bindings.names.errors import BindingError
+from ararat.bindings.tables.columns import Row
+from ararat.bindings.tables.text_stream import ReadAs
+from ararat.middleware import Bindings
+
+BELL = {"resource": "INV 1901/0001", "what": "Gro\u00dfe Glocke", "target": "https://museum.example/1"}
+VASE = {"resource": "Slg. Wei\u00df 2", "what": "Vase", "target": "https://museum.example/2"}
+
+
+def imported(
+    bindings: Bindings, *rows: dict[str, str], state: State = "reserved", first: int = 2, **options: Any
+) -> tuple[Summary, dict[int, str]]:
+    """Import rows below ark:12345/k1. Return the summary, and the names by line."""
+    names: dict[int, str] = {}
+    read = [Row(line, cells) for line, cells in enumerate(rows, first)]
+    summary = import_rows(
+        bindings,
+        "objekte.csv",
+        iter(read),
+        ReadAs(),
+        mint=Mint("ark:12345/k1", state),
+        repeated=repeated_keys(read),
+        effect=lambda each: names.update({each.line: each.after.identifier}),  # type: ignore[union-attr]
+        **options,
+    )
+    return summary, names
+
+
+def refusals(summary: Summary) -> Sequence[tuple[int, str, str]]:
+    return [(noted.line, noted.code, noted.message) for noted in summary.refused]
+
+
+def test_a_second_import_finds_the_names_again(bindings: Bindings) -> None:
+    first, names = imported(bindings, BELL, VASE)
+    assert (first.minted, first.reserved, first.operation) == (2, 2, 1)
+    assert all(name.startswith("ark:12345/k1") for name in names.values())
+    found = bindings.lookup(names[2])
+    assert found is not None
+    assert (found.resource, found.target, found.metadata) == (
+        BELL["resource"],
+        BELL["target"],
+        {"erc.what": BELL["what"]},
+    )
+    again, same = imported(bindings, VASE, BELL)
+    assert (again.minted, again.unchanged, again.operation) == (0, 2, None)
+    assert {*same.values()} == {*names.values()}
+    changed, _ = imported(bindings, {**BELL, "what": "Bell"}, VASE)
+    assert (changed.updated, changed.unchanged, bindings.count().number) == (1, 1, 2)
+
+
+def test_a_key_is_found_in_each_composition_of_its_letters(bindings: Bindings) -> None:
+    _, names = imported(bindings, {"resource": "M\u00fc 1", "what": "A"}, state="live")
+    again, same = imported(bindings, {"resource": "Mu\u0308 1", "what": "B"})
+    assert (again.minted, again.updated, same) == (0, 1, names)
+
+
+def test_two_rows_with_one_key_name_each_other(bindings: Bindings) -> None:
+    summary, _ = imported(bindings, BELL, VASE, {**BELL, "what": "Copy"})
+    assert refusals(summary) == [
+        (2, "key-twice", "line 4 has the key INV 1901/0001 too"),
+        (4, "key-twice", "line 2 has the key INV 1901/0001 too"),
+    ]
+    assert (summary.written, bindings.count().number) == (False, 0)
+    many, _ = imported(bindings, *[BELL] * 7)
+    assert refusals(many)[1][2] == "the lines 2, 4, 5 and 3 more have the key INV 1901/0001 too"
+    named = {**BELL, "identifier": "ark:12345/k1a"}
+    assert len(refusals(imported(bindings, named, BELL)[0])) == 2
+    assert not refusals(imported(bindings, named, {**BELL, "identifier": "ark:12345/k1b"}, dry_run=True)[0])
+
+
+ROWS = {
+    "no key": ({"resource": " ", "what": "A"}, "key-missing"),
+    "a long key": ({"resource": "x" * 401}, "resource-text"),
+    "a wrong target": ({"resource": "A", "target": "http://[/"}, "target-host"),
+}
+
+
+@pytest.mark.parametrize(("row", "code"), ROWS.values(), ids=ROWS.keys())
+def test_one_refused_row_leaves_nothing(bindings: Bindings, row: dict[str, str], code: str) -> None:
+    summary, _ = imported(bindings, BELL, row)
+    (noted,) = summary.refused
+    assert (noted.line, noted.code) == (3, code)
+    assert "ark:" not in noted.identifier
+    assert bindings.count().number == 0
+
+
+def test_a_key_of_two_names_is_refused(bindings: Bindings) -> None:
+    bindings.bind("ark:12345/k1a", "/a", resource="R")
+    bindings.bind("ark:12345/k1b", "/b", resource="R")
+    bindings.bind("ark:12345/z9", "/b", resource="Q")
+    assert refusals(imported(bindings, {"resource": "R"})[0]) == [
+        (2, "key-ambiguous", "ark:12345/k1a and ark:12345/k1b have the key R")
+    ]
+    summary, _ = imported(bindings, {"resource": "Q"})
+    assert [noted.code for noted in summary.warned] == ["resource-shared"]
+
+
+def test_the_state_is_that_of_new_names_only(bindings: Bindings) -> None:
+    imported(bindings, BELL)
+    rows = [BELL, VASE, {"resource": "3", "target": ""}, {"resource": "4", "target": "/4", "status": "reserved"}]
+    summary, names = imported(bindings, *rows, state="live")
+    found = bindings.fetch([*names.values()])
+    assert [found[name].status for _, name in sorted(names.items())] == ["reserved", "live", "reserved", "reserved"]
+    assert [(noted.line, noted.code) for noted in summary.warned] == [(4, "target-empty")]
+    _, names = imported(bindings, {"resource": "5", "what": "No web site"}, state="live")
+    found = bindings.fetch([*names.values()])
+    assert [(each.kind, each.status) for each in found.values()] == [("described", "live")]
+
+
+def test_an_undo_deletes_or_hides_and_a_second_import_publishes_again(bindings: Bindings) -> None:
+    first, names = imported(bindings, BELL, {**VASE, "status": "reserved"}, state="live")
+    assert undo_operation(bindings, first.operation or 0).counts == {"hidden": 1, "deleted": 1}
+    hidden = bindings.fetch([names[2]])[names[2]]
+    assert (hidden.is_hidden, hidden.resource, hidden.target, hidden.metadata) == (True, BELL["resource"], None, {})
+    again, same = imported(bindings, BELL, VASE, state="live")
+    assert (same[2], again.published, again.added, again.minted) == (names[2], 1, 1, 1)
+    assert undo_operation(bindings, again.operation or 0).counts == {"hidden": 2}
+
+
+def test_a_shoulder_that_cannot_have_names_stops_the_import(bindings: Bindings) -> None:
+    with pytest.raises(BindingError, match="not a NAAN"):
+        import_rows(bindings, "a.csv", iter([Row(2, BELL)]), ReadAs(), mint=Mint("k\u00fc"))
+
+
+def test_a_dry_run_keeps_no_name(bindings: Bindings) -> None:
+    summary, names = imported(bindings, BELL, VASE, dry_run=True)
+    assert (summary.minted, len(names), bindings.count().number) == (2, 2, 0)
+    batches, _ = imported(bindings, BELL, VASE, batch=1)
+    assert (batches.minted, batches.kept, bindings.count().number) == (2, 2, 2)
