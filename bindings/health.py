@@ -10,19 +10,26 @@ primary.
 
 from __future__ import annotations
 
+import secrets
+import shutil
+import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .names.errors import BindingError, BindingsUnavailable, ReadOnlyBindings
+from .names.errors import BindingError, BindingsLocked, BindingsUnavailable, ReadOnlyBindings
 from .open import database_at, open_file, table_file
 from .storage.databases.snapshot_file import SnapshotFile
+from .storage.databases.sqlite import error_code
 from .storage.versions import VERSION_SQL, wrong_version
 
 if TYPE_CHECKING:
     from .collection import Bindings
     from .names.binding import NameCount
     from .storage.protocols import Database
+
+
+_WRITTEN = 262_144
 
 
 class Condition(NamedTuple):
@@ -34,6 +41,7 @@ class Condition(NamedTuple):
       file and for a file of ``ararat snapshot``, which are only read.
     - ``fault``, ``code``: what is wrong, in printable ASCII, and its code; or None.
     - ``names``: the number of names, or None if they cannot be read.
+    - ``free``: the free bytes on the disk of an SQLite file, or None.
     """
 
     where: str
@@ -45,6 +53,7 @@ class Condition(NamedTuple):
     code: str | None = None
     names: NameCount | None = None
     snapshot: bool = False
+    free: int | None = None
 
 
 def conditions(url_or_path: str | Path) -> Iterator[Condition]:
@@ -164,20 +173,60 @@ def _try_to_write(database: Database, where: str) -> Condition:
     try:
         database.require_writable()
         _begin_and_roll_back(database)
-    except (BindingsUnavailable, ReadOnlyBindings) as error:
-        fault = error.message if isinstance(error, ReadOnlyBindings) else str(error)
-        return Condition(where, True, False, fault=fault, code="not-writable")
-    return Condition(where, True, True)
+    except ReadOnlyBindings as error:
+        return Condition(where, True, False, fault=error.message, code="not-writable")
+    except BindingsLocked as error:
+        return Condition(where, True, False, fault=str(error), code="locked")
+    except BindingsUnavailable as error:
+        code = "disk-full" if _is_full(error.__cause__) else "not-written"
+        return Condition(where, True, False, fault=str(error), code=code)
+    return Condition(where, True, True, free=_free(database))
+
+
+def _is_full(error: BaseException | None) -> bool:
+    """Return whether a driver reports a full disk. SQLite reports a full quota as an error of input and output."""
+    full = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
+    return error_code(error) & 0xFF in full or getattr(error, "sqlstate", None) == "53100"
+
+
+def _free(database: Database) -> int | None:
+    path = getattr(database, "path", None)
+    try:
+        return None if path is None else shutil.disk_usage(path.parent).free
+    except OSError:
+        return None
 
 
 def _begin_and_roll_back(database: Database) -> None:
-    """Begin the transaction of a writer, and roll it back."""
+    """Write a row that needs new pages, and roll the transaction back: so a full disk is found."""
     from sqlalchemy.exc import DBAPIError
 
+    from .storage.tables.schema import meta
     from .storage.writing.transaction import driver_cause
 
+    row = {"name": "doctor", "value": secrets.token_hex(_WRITTEN // 2)}
     try:
+        if database.dialect_name == "sqlite":
+            _write_pages(database, row)
+            return
         with database.engine.connect() as connection:
-            connection.exec_driver_sql(VERSION_SQL).fetchone()
+            connection.execute(meta.insert(), row)
+            connection.rollback()
     except DBAPIError as error:
-        raise database.unavailable(driver_cause(error)) from error
+        cause = driver_cause(error)
+        raise database.unavailable(cause) from cause
+
+
+def _write_pages(database: Database, row: dict[str, str]) -> None:
+    """Let SQLite write the pages of a row to the disk before the end of the transaction."""
+    connection = database.connect_to_write()
+    try:
+        # A small cache is written to the disk when it is full.
+        connection.execute("PRAGMA cache_size = 10")
+        connection.execute("BEGIN IMMEDIATE")
+        connection.execute("INSERT INTO ararat (name, value) VALUES (?, ?)", (*row.values(),))
+        connection.execute("ROLLBACK")
+    except database.driver_error as error:
+        raise database.unavailable(error) from error
+    finally:
+        connection.close()

@@ -12,12 +12,13 @@ import inspect
 import re
 import sys
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ...identifiers.text import display
-from ...middleware import ResolverASGIMiddleware, ResolverMiddleware
+from ...middleware import Bindings, ResolverASGIMiddleware, ResolverMiddleware
 from ...middleware.asgi_detection import is_asgi, named
 from ...middleware.resolution.custom_scheme import OwnScheme
 from ...middleware.resolution.settings import SCHEMES, Settings
@@ -29,6 +30,7 @@ _INSIDE = ("wsgi_app", "asgi_app", "app", "application", "wrapped", "__func__", 
 # The maximum number of objects in which the resolver is searched.
 _MAX_OBJECTS = 200
 _MAX_ROUTES = 20
+_RESOURCES = ("metrics", "metrics_token_file", "statistics", "log", "log_folder", "sitemap", "atom", "oai", "services")
 # The syntax of a regular expression before its first letter.
 _BEGINNING = re.compile(r"(?:\^|\\A|\(\?[aiLmsux]+\)|\((?:\?P<\w+>|\?:)?)*")
 
@@ -132,6 +134,27 @@ def settings_of(application: Any) -> Settings | None:
     """
     _, resolvers = _walk(application)
     return resolvers[0].settings if resolvers else None
+
+
+def bindings_of(application: Any) -> Bindings | None:
+    """Return the bindings of the outermost resolver in an application. Return None if they are of another class."""
+    _, resolvers = _walk(application)
+    found = resolvers[0].bindings if resolvers else None
+    return found if isinstance(found, Bindings) else None
+
+
+def arguments_of(settings: Settings) -> dict[str, Any]:
+    """Return settings as the arguments of a resolver that gives the same answers for names.
+
+    >>> arguments_of(Settings(cache=60))["cache"]
+    60
+    """
+    return without_resources({each.name: getattr(settings, each.name) for each in fields(settings) if each.init})
+
+
+def without_resources(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a resolver without its feeds, metrics, statistics and log, which write or need files."""
+    return {name: value for name, value in given.items() if name not in _RESOURCES}
 
 
 def _walk(application: Any) -> tuple[list[ListedApplication], list[_Resolver]]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterator
+from contextlib import ExitStack, suppress
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -31,8 +33,21 @@ class LogOptions(NamedTuple):
     policy: str | None
 
 
+class _Site(NamedTuple):
+    """The options about the site: its address, the names to request, its application, prefix, NAANs and files."""
+
+    url: str | None
+    identifiers: tuple[str, ...]
+    place: str | None
+    prefix: str | None
+    naans: tuple[str, ...]
+    name: str | None
+    front: tuple[str, ...]
+
+
 @click.command("doctor", short_help="Diagnose a deployment.")
-@click.option("--url", metavar="URL", help="Probe the deployment at this resolver prefix.")
+@click.argument("given", metavar="[ADDRESS] [IDENTIFIER]...", nargs=-1)
+@click.option("--url", metavar="URL", help="Probe the deployment at this resolver prefix, like ADDRESS.")
 @click.option("--app", "place", metavar="MODULE:NAME", help="Import and check this WSGI or ASGI application.")
 @click.option(
     "--prefix",
@@ -42,6 +57,13 @@ class LogOptions(NamedTuple):
 @click.option("--naans", metavar="NAAN", multiple=True, help="Your NAAN. Can be repeated.")
 @click.option("--name", metavar="NAME", help="The name of the holder of the NAANs, to compare with the registry.")
 @optional_database_option
+@click.option(
+    "--front",
+    metavar="FILE",
+    multiple=True,
+    help="The configuration of the front server, to name lines. Can be repeated.  [default: that of a front server on "
+    "this machine]",
+)
 @click.option(
     "--user",
     metavar="NAME",
@@ -59,12 +81,14 @@ class LogOptions(NamedTuple):
 @policy_file_option
 @json_option
 def doctor_command(
+    given: tuple[str, ...],
     url: str | None,
     place: str | None,
     prefix: str | None,
     naans: tuple[str, ...],
     name: str | None,
     database: str | None,
+    front: tuple[str, ...],
     user: str | None,
     edge: str | None,
     log_folder: str | None,
@@ -75,21 +99,30 @@ def doctor_command(
 ) -> int:
     """Diagnose a deployment: print what to change and why. This command changes nothing.
 
-    --url sends about thirty requests for names of NAAN 99999, which cannot be bound. It reports how the reverse proxy
-    and the server change them: %2F, //, dot-segments, a bare ?, capitals, HEAD and long names. --app imports a WSGI
-    or ASGI application (Flask, Django, FastAPI or another one) and reports its routes under reserved paths. --naans and
-    --prefix are compared with the registry; the default is the settings of the application. --database reports whether
-    each server of a store can be read and written, whether the user of the service can read its file, and whether other
-    users can read accounts, secrets and tokens. With --url, it also requests a served name. --log-folder compares
-    the log with its database, counts unpublished changes and cosignatures, and checks the file of the key. With --url,
-    it also compares the served checkpoint. --edge counts the changes of names since an export for a front server.
+    ADDRESS is the resolver prefix of the site. Each IDENTIFIER is a name that is bound there. Without one, names of
+    each kind and shoulder are chosen from --database. Each name is requested as printed: over http and https, several
+    times, and with ?info, a bare ?, %2F, a hyphen, ARK:, HEAD and No-Redirect. Status, Location, Link and Cache-Control
+    are compared with the database. Other requests use names of NAAN 99999, which cannot be bound. They show how front
+    server and server change requests. If a rate limit refuses requests, they are sent more slowly.
 
-    Exit code: 0 no error found, 1 something must be changed, 64 usage, 69 no server answers at the URL, or the
-    application cannot be imported.
+    --app does the same for a WSGI or ASGI application in this process (Flask, Django, FastAPI or another one), and
+    reports its routes under reserved paths. --naans and --prefix are compared with the registry; the default is the
+    settings of the application. --database reports whether each server of a store can be read and written, whether the
+    user of the service can read its file, and whether other users can read accounts, secrets and tokens. --log-folder
+    compares the log with its database, counts unpublished changes and cosignatures, and checks the file of the key.
+    With an address, it also compares the served checkpoint. --edge counts the changes of names since an export for a
+    front server.
+
+    Exit code: 0 no error found (warnings can be found), 1 something must be changed, 64 usage, 69 no server answers at
+    the address, or the application cannot be imported.
 
     \b
-      ararat doctor --url https://example.org --naans 12148
+      ararat doctor https://example.org ark:12345/x6np1
+      ararat doctor https://example.org --database bindings.sqlite --naans 12345
     """
+    url, identifiers = _address(given, url)
+    if identifiers and not (url or place):
+        raise click.UsageError("the identifiers are requested from a site: pass its address too")
     if name is not None and not (naans or place):
         raise click.UsageError("--name is compared with the registry entry of a NAAN: pass --naans too")
     if (log_folder or log_key or log_path) and not database:
@@ -99,13 +132,14 @@ def doctor_command(
     if user is not None and not database:
         raise click.UsageError("--user is compared with the file of a database: pass --database too")
     if not (url or place or naans or database):
-        raise click.UsageError("nothing to check: pass --url, --app, --naans or --database")
+        raise click.UsageError("nothing to check: pass an address, --app, --naans or --database")
     if log_path is not None and not log_path.startswith("/"):
         raise click.BadParameter("the path must begin with /, for example /log", param_hint="--log")
     options = LogOptions(log_folder, log_key, log_path, policy_file)
     announced = None if prefix is None else _prefix(prefix, "--prefix")
     found: list[HealthFinding] = []
-    findings = _findings(url, place, announced, naans, name, database, options)
+    site = _Site(url, identifiers, place, announced, naans, name, front)
+    findings = _findings(site, database, options)
     for finding in chain(findings, _files(database, user), _exported(edge, database)):
         found.append(finding)
         if as_json:
@@ -127,45 +161,62 @@ def _show(finding: HealthFinding) -> None:
     sys.stdout.flush()
 
 
-def _findings(
-    url: str | None,
-    place: str | None,
-    prefix: str | None,
-    naans: tuple[str, ...],
-    name: str | None,
-    database: str | None,
-    log: LogOptions,
-) -> Iterator[HealthFinding]:
+def _address(given: tuple[str, ...], url: str | None) -> tuple[str | None, tuple[str, ...]]:
+    """Return the address of the site, and the identifiers in a form that can be the end of a URL.
+
+    The first argument can also be the URL of a name: the address is then its beginning.
+    """
+    from ...bindings.names import naming
+    from ...bindings.names.errors import BindingError
+
+    identifiers: list[str] = []
+    for each in given:
+        found = re.search(r"(?i)/(?=(?:ark|urn)(?::|%3a))", each) if "://" in each else None
+        address = each[: found.start()] if found else each
+        if "://" in each:
+            if url is not None and address.rstrip("/") != url.rstrip("/"):
+                raise click.UsageError(f"two addresses were given, {identifier(url)} and {identifier(address)}")
+            url = address
+        if "://" not in each or found:
+            text = each[found.end() :] if found else each
+            try:
+                key = naming.key(naming.read(text))
+            except BindingError as error:
+                raise click.UsageError(f"{identifier(text)} is not an identifier: {error.message}") from None
+            # The spelling of the user is requested if it can be a part of a URL.
+            identifiers.append(text if re.fullmatch(r"[!-~]+", text) and not set(text) & set('?#"<>\\^`{|}') else key)
+    return url, tuple(identifiers)
+
+
+def _findings(site: _Site, database: str | None, log: LogOptions) -> Iterator[HealthFinding]:
     settings: Settings | None = None
-    if place is not None:
+    application: Any = None
+    if site.place is not None:
         from . import applications
 
         try:
-            application = applications.load(place)
+            application = applications.load(site.place)
         except applications.NotLoaded as error:
             if error.usage:
                 raise click.BadParameter(str(error), param_hint="--app") from None
             remedy = "run the command in the folder of the application, in its virtual environment"
             fix = [("Fix", remedy)] if isinstance(error.__cause__, ImportError) else []
-            raise CommandError(f"{place} cannot be imported: {error}", *fix, exit_code=UNAVAILABLE) from None
+            raise CommandError(f"{site.place} cannot be imported: {error}", *fix, exit_code=UNAVAILABLE) from None
         yield from applications.examine(application)
         settings = applications.settings_of(application)
-    if url is not None:
-        yield from _probed(_prefix(url, "--url"), prefix or (settings.prefix if settings else None))
-    yield from _registered(url, prefix, naans, name, settings)
+    if settings is not None:
+        yield from _probed(site, settings, database, application)
+    if site.url is not None:
+        yield from _probed(site, settings, database)
+    yield from _registered(site.url, site.prefix, site.naans, site.name, settings)
     if database is not None:
         from . import stores
 
         yield from stores.examine(database)
-        if url is not None:
-            from ...webapp.tracing.client import url as weburl
-            from . import served
-
-            yield from served.examine(weburl.parse(_prefix(url, "--url")), database)
         folder = log.folder or (settings.log_folder if settings else None)
         if folder is not None:
             path = log.path or (settings.log if settings else None) or "/log"
-            yield from _logged(database, Path(folder), path.rstrip("/"), url, log)
+            yield from _logged(database, Path(folder), path.rstrip("/"), site.url, log)
 
 
 def _files(database: str | None, user: str | None) -> Iterator[HealthFinding]:
@@ -197,23 +248,84 @@ def _logged(database: str, folder: Path, path: str, url: str | None, options: Lo
     key = folder.with_name(f"{folder.name}.key") if options.key is None else Path(options.key)
     yield from log.examine(status, folder, key, policy)
     if url is not None:
-        yield from served_log.examine(weburl.parse(_prefix(url, "--url")), path, folder, status.key)
+        yield from served_log.examine(weburl.parse(_prefix(url, "ADDRESS")), path, folder, status.key)
 
 
-def _probed(url: str, prefix: str | None) -> Iterator[HealthFinding]:
+def _probed(
+    site: _Site, settings: Settings | None, database: str | None, application: Any = None
+) -> Iterator[HealthFinding]:
+    """Probe the site, or an application in this process, and request names from it."""
+    from ...middleware import BindingError, BindingsUnavailable, open_bindings
     from ...webapp.tracing.client import url as weburl
-    from . import probes
+    from . import applications, in_process, names, probes, requests
+    from .configuration import FrontConfiguration
+
+    prefix = site.prefix or (settings.prefix if settings else None)
+    if application is not None:
+        address, client = prefix or "http://localhost", in_process.client_of(application)
+    else:
+        address, client = _prefix(site.url or "", "ADDRESS"), requests.network
+    try:
+        url = weburl.parse(address)
+    except weburl.BadURL as error:
+        raise click.BadParameter(str(error), param_hint="ADDRESS") from None
+    known = {} if settings is None else applications.arguments_of(settings)
+    given = known or _environment()
+    with ExitStack() as stack:
+        bindings = None
+        if database is not None:
+            with suppress(BindingError):
+                bindings = stack.enter_context(open_bindings(database))
+        elif application is not None:
+            bindings = applications.bindings_of(application)
+        chosen = site.identifiers
+        if bindings is not None and not chosen:
+            # The check of the store reports why it cannot be read.
+            with suppress(BindingError, BindingsUnavailable):
+                chosen = tuple(names.choose(bindings))
+        port = url.port if application is None and requests.is_this_machine(url) else None
+        deployment = probes.Deployment(
+            url,
+            requests.PatientClient(client),
+            prefix=prefix,
+            has_urns=any(each.lower().startswith("urn:") for each in chosen),
+            schemes=given.get("schemes"),
+            configuration=FrontConfiguration(map(Path, site.front), port),
+            is_local=application is not None,
+        )
+        part = "app" if application is not None else "url"
+        try:
+            for finding in deployment.findings():
+                yield finding._replace(part=part)
+        except probes.NotAnswered as error:
+            raise CommandError(
+                f"no server answers at {identifier(address)}: {error}",
+                ("Next", "start the site, or pass an address that this machine can reach"),
+                exit_code=UNAVAILABLE,
+            ) from None
+        reached = deployment.reached
+        if reached is None or not chosen:
+            return
+        expected = None
+        if bindings is not None:
+            expected = names.Expected(bindings, reached.announced or address, given, are_known=bool(known))
+        for finding in names.examine(reached, chosen, expected):
+            yield finding._replace(part=part)
+
+
+def _environment() -> dict[str, Any]:
+    """Return the settings of the resolver that the variables of ``ararat serve`` contain on this machine."""
+    if not any(name.startswith("ARARAT_") for name in os.environ):
+        return {}
+    from ..serving.application import resolver_settings
+    from ..serving.serve import serve_command
+    from .applications import without_resources
 
     try:
-        yield from probes.examine(weburl.parse(url), prefix=prefix)
-    except weburl.BadURL as error:
-        raise click.BadParameter(str(error), param_hint="--url") from None
-    except probes.NotAnswered as error:
-        raise CommandError(
-            f"no server answers at {identifier(url)}: {error}",
-            ("Next", "start the site, or pass a URL that this machine can reach"),
-            exit_code=UNAVAILABLE,
-        ) from None
+        options = serve_command.make_context("ararat", []).params
+    except click.ClickException:
+        return {}
+    return without_resources(resolver_settings(options))
 
 
 def _registered(
@@ -226,7 +338,7 @@ def _registered(
         return
     prefixes = [prefix] if prefix else [*settings.own_prefixes] if settings else []
     if not prefixes and url is not None:
-        prefixes = [_prefix(url, "--url")]
+        prefixes = [_prefix(url, "ADDRESS")]
     try:
         yield from registered.examine(own, prefixes, name)
     except ValueError as error:

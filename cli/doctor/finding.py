@@ -13,6 +13,32 @@ State = Literal["ok", "warning", "error"]
 Part = Literal["url", "app", "registry", "database", "log", "edge"]
 
 
+class ProbeHop(NamedTuple):
+    """One request of a check and its answer.
+
+    - ``method``, ``url``: the request. ``status``: the status of the answer, or None without one.
+    - ``location``: its field Location. ``server``: the fields Via and Server, and the state of a cache (Age, X-Cache).
+
+    Untrusted text is escaped.
+    """
+
+    method: str
+    url: str
+    status: int | None
+    location: str | None
+    server: str | None
+
+    def line(self) -> str:
+        """Return the request and the answer as one line.
+
+        >>> ProbeHop("GET", "http://a.example/ark:12345/x", 301, "https://a.example/ark:12345/x", "nginx").line()
+        'GET http://a.example/ark:12345/x: 301 to https://a.example/ark:12345/x (nginx)'
+        """
+        answer = "no answer" if self.status is None else str(self.status)
+        where = f" to {self.location}" if self.location else ""
+        return f"{self.method} {self.url}: {answer}{where}{f' ({self.server})' if self.server else ''}"
+
+
 class HealthFinding(NamedTuple):
     """The result of one check.
 
@@ -21,6 +47,7 @@ class HealthFinding(NamedTuple):
     - ``remedy``: the change to make, with the line of the configuration if it is known. ``reference``: the broken rule.
     - ``sent``: the identifier that a probe sent. ``seen``: the identifier that the application received, or None if the
       answer does not contain it.
+    - ``hops``: the requests of the check of a bound name, with their answers.
     """
 
     part: Part
@@ -32,6 +59,7 @@ class HealthFinding(NamedTuple):
     reference: str | None = None
     sent: str | None = None
     seen: str | None = None
+    hops: tuple[ProbeHop, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """Return the finding as JSON values, without ``shown`` and without the fields that are None.
@@ -41,6 +69,9 @@ class HealthFinding(NamedTuple):
         """
         found = self._asdict()
         del found["shown"]
+        found["hops"] = [
+            {name: value for name, value in hop._asdict().items() if value is not None} for hop in self.hops
+        ] or None
         return {name: value for name, value in found.items() if value is not None}
 
 
@@ -59,12 +90,15 @@ def finding_lines(finding: HealthFinding, sheet: Sheet) -> Iterator[str]:
     beside = f"{finding.shown.ljust(_SHOWN - 1)} "
     indent = _STATE + len(beside)
     if sheet.width < 60:
+        indent = 4
         yield (word + sheet.paint(finding.shown)).rstrip()
-        yield from sheet.prose(finding.message, indent=4)
-        return
-    first, *others = sheet.prose(finding.message, indent=indent)
-    yield f"{word}{sheet.paint(beside, 'soft')}{first[indent:]}"
-    yield from others
+        yield from sheet.prose(finding.message, indent=indent)
+    else:
+        first, *others = sheet.prose(finding.message, indent=indent)
+        yield f"{word}{sheet.paint(beside, 'soft')}{first[indent:]}"
+        yield from others
+    for hop in finding.hops:
+        yield from sheet.prose(hop.line(), indent=indent, style="soft")
 
 
 def summary_lines(findings: Sequence[HealthFinding], sheet: Sheet) -> Iterator[str]:

@@ -9,8 +9,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+import secrets
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import replace
 from typing import NamedTuple
+from urllib.parse import urljoin, urlsplit
 
 from ...identifiers import IdentifierError, normalize
 from ...identifiers.text import display
@@ -18,22 +21,32 @@ from ...middleware.http.responses import METHODS
 from ...middleware.http.well_known import PATH as WELL_KNOWN
 from ...middleware.resolution.settings import Settings
 from ...middleware.views.error_page import ECHOED
+from ...webapp.tracing.client import url as weburl
 from ...webapp.tracing.client.url import WebURL
 from ...webapp.tracing.hop import HopFailed
+from ..output import counted
 from . import inspector
+from .configuration import FrontConfiguration
 from .finding import HealthFinding, State
 from .fixes import Cause, ReverseProxy, remedy, reverse_proxy
-from .requests import Ask, RawResponse, raw_request
+from .requests import PROBLEM, Ask, PatientClient, ProbeClient, RawResponse, network
 
 _SHOWN = 100
 _TRIPLET = re.compile("%[0-9A-Fa-f]{2}")
-_PROBLEM = "application/problem+json"
 
 # Below the default of max_length and below the default of gunicorn, 4,094 bytes. A name of 255 code points, all of them
 # percent-encoded, has 3,060 bytes (A-11).
 _LONG = 3300
-# Statuses of a reverse proxy whose upstream server cannot be reached, is not ready or is too slow.
-_GATEWAY = (502, 503, 504)
+GATEWAY = (502, 503, 504)
+"""The statuses of a reverse proxy whose upstream server cannot be reached, is not ready or is too slow."""
+
+# Statuses with which firewalls and rules refuse requests.
+_RULE = (403, 406, 418, 451, 999)
+# The words of addresses at which people sign in.
+_LOGIN = re.compile(r"(?i)log-?in|sign-?in|/auth|/sso|saml|oauth|openid")
+_ASGI_SERVER = re.compile(r"(?i)uvicorn|hypercorn|daphne|granian")
+_CACHE_FIELDS = ("Age", "X-Cache", "X-Proxy-Cache", "X-Cache-Status", "CF-Cache-Status")
+_MAX_REDIRECTS = 4
 _TOO_LONG = Settings().max_length + 200
 
 
@@ -60,7 +73,8 @@ class Echo(NamedTuple):
     ``identifier`` is the one that the resolver received. ``exact`` is whether it is as the client wrote it; an old
     version of Ararat does not report this, and it is None. ``code`` is the reason of the refusal. ``suggestion`` is the
     URL of a similar identifier, with the resolver prefix, or None. ``inspect`` is the URL of this identifier in the
-    inspector, or None.
+    inspector, or None. ``shows_empty_query`` is False behind an ASGI server,
+    which does not show a question mark at the end.
     """
 
     identifier: str
@@ -68,21 +82,52 @@ class Echo(NamedTuple):
     code: str
     suggestion: str | None
     inspect: str | None = None
+    shows_empty_query: bool = True
 
 
+class Reached(NamedTuple):
+    """A deployment that answers, and what the probes found out about it.
+
+    - ``start``: the address that was checked. ``url``: the resolver prefix to which it redirects, often the same.
+      ``http``: the prefix over http, if that is another one that answers; or None.
+    - ``client``: sends the requests. ``announced``: the prefix of links, or None.
+    - ``remedy``: returns the fix for a fault, with the lines of the configuration.
+    - ``shows_empty_query``: whether a question mark at the end can arrive.
+    - ``causes``: the causes of the faults that were found, by the codes of their findings.
+    - ``is_intercepted``: whether error pages are replaced.
+    """
+
+    start: WebURL
+    url: WebURL
+    http: WebURL | None
+    client: ProbeClient
+    announced: str | None
+    remedy: Callable[[Cause, ReverseProxy | None], str]
+    shows_empty_query: bool
+    causes: Mapping[str, Cause]
+    is_intercepted: bool
+
+
+_CERTIFICATE = (
+    "Use a certificate for this host of a known authority, and send it with all intermediate ones (nginx: "
+    "ssl_certificate fullchain.pem; Apache: SSLCertificateFile fullchain.pem). For an authority of your own, name its "
+    "certificate: SSL_CERT_FILE=ca.pem ararat doctor ..."
+)
 _OBLIGATION = "ARK draft, section 7.1"
+_NAMES_NOTHING = "a URL that names nothing is resolved as another name"
 PROBES = (
     Probe("encoded-slash", "a%2Fb", "%2F", "ark:12345/a%2Fb and ark:12345/a/b become one name", _OBLIGATION),
     Probe("encoded-octet", "a%ffb", "%ff", "names with bytes that are not UTF-8 become other names", _OBLIGATION),
-    Probe("double-slash", "a//b", "//", "a URL that names nothing is resolved as another name", _OBLIGATION),
-    Probe("dot-segment", "a/../b", "/../", "a URL that names nothing is resolved as another name", _OBLIGATION),
+    Probe("double-slash", "a//b", "//", _NAMES_NOTHING, _OBLIGATION),
+    Probe("dot-segment", "a/../b", "/../", _NAMES_NOTHING, _OBLIGATION),
     Probe(
         "encoded-dot-segment",
         "a/%2E%2E/b",
         "/%2E%2E/",
-        "a URL that names nothing is resolved as another name",
+        _NAMES_NOTHING,
         _OBLIGATION,
     ),
+    Probe("letter-case", "aB", "capitals", "ark:12345/aB and ark:12345/ab become one name", _OBLIGATION),
     Probe("encoded-hyphen", "a%2Db", "%2D", "%2D arrives as another character", _OBLIGATION),
     Probe("question-mark", "x?", "a bare ?", "x? is resolved as x instead of described", "ARK draft, section 3.4"),
     Probe("question-marks", "x??", "??", "x?? is resolved as x instead of described", "ARK draft, section 3.4"),
@@ -102,56 +147,138 @@ PROBES = (
 """The probes."""
 
 
-def examine(url: WebURL, *, prefix: str | None = None, asking: Ask | None = None) -> Iterator[HealthFinding]:
+def examine(
+    url: WebURL,
+    *,
+    prefix: str | None = None,
+    asking: Ask | None = None,
+    sleep: Callable[[float], object] | None = None,
+) -> Iterator[HealthFinding]:
     """Send requests to the deployment whose resolver prefix is ``url``, and yield the findings.
 
     ``prefix`` is the prefix that its links should contain, in stored form; the default is ``url``. ``asking`` replaces
     the network. Raises :class:`NotAnswered` if no server answers at the URL.
     """
-    asked = asking or _requests(url)
-    deployment = _Deployment(url, asked, prefix)
-    yield from deployment.findings()
+
+    def client(url: WebURL, method: str, target: str, fields: Mapping[str, str] | None = None) -> RawResponse:
+        if asking is None:
+            return network(url, method, target, fields)
+        return asking(method, target, fields) if fields else asking(method, target)
+
+    yield from Deployment(url, PatientClient(client, sleep), prefix=prefix).findings()
 
 
-def _requests(url: WebURL) -> Ask:
-    def ask(method: str, target: str, fields: Mapping[str, str] | None = None) -> RawResponse:
-        return raw_request(url, target, method, accept=_PROBLEM, fields=fields)
+class Deployment:
+    """One deployment, and the facts that its first answers contain.
 
-    return ask
+    - ``url``: its resolver prefix. ``client`` sends the requests. ``prefix``: as in :func:`examine`.
+    - ``has_urns``: whether names that are URNs are bound there. ``schemes``: those of the settings, if they are known.
+    - ``configuration``: the files of the front server.
+    - ``is_local``: whether the application is called in this process, so that there is no network to check.
+    """
 
-
-class _Deployment:
-    """One deployment, and the facts that its first answer contains."""
-
-    def __init__(self, url: WebURL, asked: Ask, prefix: str | None) -> None:
-        self._url = url
-        self._asked = asked
+    def __init__(
+        self,
+        url: WebURL,
+        client: PatientClient,
+        *,
+        prefix: str | None = None,
+        has_urns: bool = False,
+        schemes: Collection[str] | None = None,
+        configuration: FrontConfiguration | None = None,
+        is_local: bool = False,
+    ) -> None:
+        self._start = self._url = url
+        self._client = client
         self._expected = prefix
+        self._has_urns = has_urns
+        self._schemes = schemes
+        self._configuration = configuration or FrontConfiguration()
+        self._is_local = is_local
         self._mount = url.target.rstrip("/")
         self._base = "ark:99999/"
         self._proxy: ReverseProxy | None = None
         self._raw = True
+        self._root: str | None = None
+        self._http: WebURL | None = None
+        self._causes: dict[str, Cause] = {}
+        self._lost: dict[str, bool] = {}
+        self._shows_empty_query = True
+        self._is_intercepted = False
+        self._answers = False
+
+    @property
+    def reached(self) -> Reached | None:
+        """The deployment, if it answers for names, after :meth:`findings`."""
+        if not self._answers:
+            return None
+        return Reached(
+            self._start,
+            self._url,
+            self._http,
+            self._client,
+            self._root,
+            self.remedy,
+            self._raw and self._shows_empty_query,
+            self._causes,
+            self._is_intercepted,
+        )
+
+    def remedy(self, cause: Cause, proxy: ReverseProxy | None = None) -> str:
+        """Return the fix for a fault. It ends with the lines of the configuration that can be the reason."""
+        proxy = proxy or self._proxy
+        lines = self._configuration.lines(cause, proxy)
+        change = remedy(cause, proxy)
+        return f"{change} See {'; '.join(map(str, lines))}" if lines else change
 
     def findings(self) -> Iterator[HealthFinding]:
+        """Yield the findings. Raises :class:`NotAnswered`."""
+        yield from self._probes()
+        if self._client.limited:
+            message = (
+                f"{counted(self._client.limited, 'request was', 'requests were')} refused at first "
+                f"({self._client.status}) and answered after a pause."
+            )
+            change = self.remedy("rate-limit", reverse_proxy(self._client.server, None))
+            yield HealthFinding("url", "rate-limit", "warning", "rate limit", message, change)
+
+    def _probes(self) -> Iterator[HealthFinding]:
         try:
             plain = self._ask("x")
+            for _ in range(_MAX_REDIRECTS):
+                following = redirected(self._url, f"{self._base}x", plain)
+                if following is None:
+                    break
+                yield from self._follow(following, plain)
+                plain = self._ask("x")
         except HopFailed as failed:
+            if failed.code == "tls":
+                message = f"{self._here} has no certificate that this machine trusts: {failed.sentence}."
+                yield HealthFinding("url", "certificate", "error", "certificate", message, _CERTIFICATE)
+                return
             raise NotAnswered(failed.sentence) from None
+        self._proxy = _proxy_of(plain)
         echo = parse_echo(plain)
         if echo is None:
             first = plain
             self._base = "urn:example:ararat-"
             plain = self._try("x") or first
             if (echo := parse_echo(plain)) is None:
-                yield _not_ararat(first, self._url)
+                self._base = "ark:99999/"
+                yield self._not_ararat(first)
                 return
-        self._proxy = reverse_proxy(plain.field("Server"), plain.field("Via"))
+        self._answers = True
+        self._proxy = _proxy_of(plain)
         self._raw = echo.exact is not False
+        self._shows_empty_query = echo.shows_empty_query and not _ASGI_SERVER.search(plain.field("Server") or "")
         yield HealthFinding("url", "answered", "ok", "answered", f"Ararat answers at {self._mount or '/'}.")
         yield self._raw_target(echo)
         for probe in PROBES:
-            yield self._probed(probe)
-        yield self._too_long()
+            # A request in this process has no limit of length.
+            if not (self._is_local and probe.code == "long"):
+                yield self._probed(probe)
+        if not self._is_local:
+            yield self._too_long()
         if self._base.startswith("ark:"):
             yield self._other_spelling(
                 "classic", "ark:/99999/x", "ark:/", "ARKs in their classic form (ark:/), the most frequent one,"
@@ -162,11 +289,78 @@ class _Deployment:
         yield self._head(plain)
         yield self._cache_control(plain)
         yield from self._bindings()
+        if self._is_local:
+            self._root = self._announced_root()
+            return
         yield from inspector.examine(self._url, echo.inspect, self._proxy, self._asked)
         yield self._announced()
         if self._base.startswith("ark:"):
             yield self._well_known()
-        yield _hsts(plain, self._url, self._proxy)
+        yield self._hsts(plain)
+        yield from self._over_http()
+
+    def _asked(self, method: str, target: str, fields: Mapping[str, str] | None = None) -> RawResponse:
+        return self._client(self._url, method, target, fields)
+
+    def _follow(self, following: WebURL, plain: RawResponse) -> Iterator[HealthFinding]:
+        """Continue at the prefix to which all names are redirected, and check that the redirect loses nothing."""
+        before, after = (_prefix_of(url) for url in (self._url, following))
+        yield from self._redirect_keeps_all(self._url, following, _proxy_of(plain))
+        self._url, self._mount = following, following.target.rstrip("/")
+        if self._start.host == following.host and following.scheme == "https":
+            message = f"{before} redirects to {after}, which is checked."
+            yield HealthFinding("url", "redirect", "ok", "redirect", message)
+            return
+        message = f"{before} redirects each name to {after}, which is checked."
+        change = (
+            f"Use this address: ararat doctor {after}, and set it as the prefix. Or answer names at {before} without "
+            "this redirect."
+        )
+        yield HealthFinding("url", "redirect", "warning", "redirect", message, change)
+
+    def _redirect_keeps_all(
+        self, url: WebURL, following: WebURL, proxy: ReverseProxy | None
+    ) -> Iterator[HealthFinding]:
+        """Compare the targets of a redirect from one prefix to another with the requested ones."""
+        for rest in ("x?info", "a%2Fb"):
+            sent = f"{self._base}{rest}"
+            target = f"{url.target.rstrip('/')}/{sent}"
+            where = self._client(url, "GET", target).field("Location") or ""
+            if redirected_to(url, where) == (following.origin, f"{following.target.rstrip('/')}/{sent}"):
+                continue
+            message = f"{display.percent(target)} is redirected to {display.percent(where[:_SHOWN]) or 'nothing'}: "
+            message += "the description is lost." if "?" in rest else "names with %2F become other names."
+            code = "redirect-query" if "?" in rest else "redirect-path"
+            change = self.remedy("redirect-query", proxy)
+            yield HealthFinding("url", code, "error", "redirect", message, change, _OBLIGATION, sent)
+
+    def _over_http(self) -> Iterator[HealthFinding]:
+        """Check the prefix over http, which is printed in many ARKs, if the checked one is https at its own port."""
+        url = self._url
+        if url.scheme != "https" or url.port != 443 or self._start.scheme == "http":
+            return
+        plain = replace(url, scheme="http", port=80)
+        shown = _prefix_of(plain)
+        try:
+            response = self._client(plain, "GET", f"{self._mount}/{self._base}x")
+        except HopFailed as failed:
+            message = f"{shown} does not answer ({failed.sentence}), so links that begin with http fail."
+            yield HealthFinding("url", "http", "warning", "http", message, "Redirect port 80 to https.")
+            return
+        following = redirected(plain, f"{self._base}x", response)
+        if following is not None:
+            self._http = plain
+            found = list(self._redirect_keeps_all(plain, following, _proxy_of(response)))
+            yield from found
+            if not found:
+                yield HealthFinding("url", "http", "ok", "http", f"{shown} redirects to https with the whole target.")
+        elif parse_echo(response) is not None:
+            self._http = plain
+            yield HealthFinding("url", "http", "ok", "http", f"Ararat answers at {shown}.")
+        else:
+            message = f"{shown} is answered by {response.status}, not by Ararat: links that begin with http fail."
+            change = self.remedy("redirect-query", _proxy_of(response))
+            yield HealthFinding("url", "http", "error", "http", message, change)
 
     def _ask(self, rest: str, method: str = "GET") -> RawResponse:
         return self._asked(method, f"{self._mount}/{self._base}{rest}")
@@ -209,7 +403,7 @@ class _Deployment:
                 state,
                 probe.shown,
                 message,
-                remedy(cause, self._proxy) if cause else None,
+                self.remedy(cause) if cause else None,
                 None if state == "ok" else probe.reference,
                 _cut(sent),
                 received,
@@ -222,18 +416,58 @@ class _Deployment:
             return found("ok", "Refused, although the path was cleaned in transit.")
         if _equivalent(sent, echo.identifier):
             return found("warning", f"Arrives as {received}, another spelling of the same name.")
+        if probe.code == "question-mark" and not self._shows_empty_query and echo.identifier == sent[:-1]:
+            return found("ok", "An ASGI server does not show it (docs/servers.md). Use ?info.")
         lost = f"Arrives as {received}: {probe.lost}."
+        cause = self._cause_of_change(probe, sent, echo)
+        self._causes[probe.code] = cause
+        return found("error", lost, cause)
+
+    def _cause_of_change(self, probe: Probe, sent: str, echo: Echo) -> Cause:
+        """Return why another identifier arrived. Names that were never requested before show whether it is a cache."""
+        fresh = self._fresh(probe.rest)
+        if fresh is not None and _same(*fresh):
+            return "cache-key"
         if not self._raw:
-            return found("error", lost, "no-raw-target")
-        return found("error", lost, "normalised" if echo.exact is False else "rewritten")
+            return "no-raw-target"
+        if sent.lower() == echo.identifier.lower():
+            return "case"
+        # A path in proxy_pass, a frequent fault of nginx, keeps a query that is not empty.
+        if self._loses("x?info"):
+            return "arguments"
+        if probe.code == "question-mark" and not self._loses("a%2Fb"):
+            return "empty-query"
+        return "normalised" if echo.exact is False else "rewritten"
+
+    def _loses(self, rest: str) -> bool:
+        """Return whether a name with this end, which was never requested before, arrives changed."""
+        if rest not in self._lost:
+            fresh = self._fresh(rest)
+            self._lost[rest] = fresh is not None and not _same(*fresh)
+        return self._lost[rest]
+
+    def _fresh(self, rest: str) -> tuple[str, str] | None:
+        """Request a name that was never requested before. Return what was sent and what arrived, or None."""
+        rest = f"{secrets.token_hex(4)}{rest}"
+        try:
+            echo = parse_echo(self._ask(rest))
+        except HopFailed:
+            return None
+        return None if echo is None else (self._base + rest, echo.identifier)
 
     def _stopped(self, probe: Probe, sent: str, message: str, response: RawResponse | None = None) -> HealthFinding:
         cause: Cause = "long" if probe.code == "long" else "stopped"
         if probe.code.startswith("extension-"):
             cause = "extension"
+        if response is not None and 400 <= response.status < 500 and probe.lost == _NAMES_NOTHING:
+            message = f"{_status(response)} by a server in front of Ararat. Such a URL names nothing."
+            return HealthFinding("url", probe.code, "ok", probe.shown, message, sent=_cut(sent))
+        if response is not None and response.status in _RULE and cause == "stopped":
+            cause = "rule"
+            message = f"{_status(response)}, not by Ararat: a rule in front of it refuses such names."
+        self._causes[probe.code] = cause
         # A reverse proxy may name itself only in its own answers.
-        proxy = reverse_proxy(response.field("Server"), response.field("Via")) if response else None
-        change = remedy(cause, proxy or self._proxy)
+        change = self.remedy(cause, _proxy_of(response) if response else None)
         return HealthFinding("url", probe.code, "error", probe.shown, message, change, probe.reference, _cut(sent))
 
     def _too_long(self) -> HealthFinding:
@@ -288,49 +522,65 @@ class _Deployment:
         if wanted is None or seen == wanted:
             return HealthFinding("url", "cache-control", "ok", "Cache-Control", "Arrives as Ararat set it.")
         message = f"A refusal has {display.escape((seen or 'no value')[:_SHOWN])}; Ararat sets {wanted}."
-        change = remedy("cache", self._proxy)
+        change = self.remedy("cache")
         return HealthFinding("url", "cache-control", "error", "Cache-Control", message, change, "RFC 9111, section 5.2")
 
     def _bindings(self) -> Iterator[HealthFinding]:
-        """Look up a name to check the store. Yield nothing if URNs are not answered or this URN is bound."""
+        """Look up a name to check the store, and that URNs reach the resolver."""
         try:
-            echo = parse_echo(self._asked("GET", f"{self._mount}/urn:example:ararat-doctor"))
+            response = self._asked("GET", f"{self._mount}/urn:example:ararat-doctor")
         except HopFailed:
             return
+        echo = parse_echo(response)
         if echo is None:
-            return
-        if echo.code == "bindings-unavailable":
+            yield from self._urns(response)
+        elif echo.code == "bindings-unavailable":
             change = "See its log, or run ararat doctor --database URL as the user that runs the site."
             message = "The resolver cannot read its bindings."
             yield HealthFinding("url", "bindings", "error", "bindings", message, change, "ARK draft, section 3.1")
         else:
             yield HealthFinding("url", "bindings", "ok", "bindings", "The resolver can read its bindings.")
 
-    def _announced(self) -> HealthFinding:
-        """Check the prefix of links. A refusal that suggests another spelling contains it (ark:B9999/x)."""
-        code, shown = "prefix", "prefix"
+    def _urns(self, response: RawResponse) -> Iterator[HealthFinding]:
+        if self._schemes is not None and "urn" not in self._schemes and not self._has_urns:
+            yield HealthFinding("url", "urn", "ok", "URNs", "The settings exclude URNs.")
+            return
+        message = f"{_status(response)}, not by Ararat: URNs (/urn:) do not reach it."
+        change = self.remedy("urn", _proxy_of(response))
+        yield HealthFinding("url", "urn", "error" if self._has_urns else "warning", "URNs", message, change)
+
+    def _announced_root(self) -> str | None:
+        """Return the prefix of links. A refusal that suggests another spelling contains it (ark:B9999/x)."""
         try:
             echo = parse_echo(self._asked("GET", f"{self._mount}/ark:B9999/x"))
         except HopFailed:
-            echo = None
+            return None
         tail = "/ark:b9999/x"
         if echo is None or echo.suggestion is None or not echo.suggestion.endswith(tail):
+            return None
+        return echo.suggestion.removesuffix(tail)
+
+    def _announced(self) -> HealthFinding:
+        """Check the prefix of links."""
+        code, shown = "prefix", "prefix"
+        self._root = root = self._announced_root()
+        if root is None:
             return HealthFinding(
                 "url", code, "warning", shown, "The prefix of links is unknown: no answer contains it."
             )
-        root = echo.suggestion.removesuffix(tail)
         if not root.startswith("http"):
             change = f'Set it: ResolverMiddleware(..., prefix="{self._here}"), or ararat serve --prefix {self._here}.'
             message = "No prefix is set, so links contain no host and do not work outside of this site."
             return HealthFinding("url", code, "warning", shown, message, change)
         wanted = self._expected or self._here
         announced = display.percent(root[:_SHOWN])
-        if root == wanted:
+        if root == wanted or (self._expected is None and root == _prefix_of(self._start)):
             return HealthFinding("url", code, "ok", shown, f"Links begin with {announced}.")
         message = f"Links begin with {announced}, not with {wanted}."
         same_host = root.partition("://")[2].partition("/")[0] == self._url.authority
         if self._expected is None and not same_host:
-            return HealthFinding("url", code, "warning", shown, f"{message} This is correct if both lead to this site.")
+            message = f"{message} This is correct if both lead to this site."
+            return HealthFinding("url", code, "warning", shown, message, f'Otherwise, set prefix="{wanted}".')
         return HealthFinding("url", code, "error", shown, message, f'Set prefix="{wanted}".', "ARK draft, section 7.1")
 
     def _well_known(self) -> HealthFinding:
@@ -353,17 +603,154 @@ class _Deployment:
         found = response.body[:_SHOWN].decode("utf-8", "replace").strip()
         if found == wanted:
             return HealthFinding("url", code, "ok", shown, f"The host announces the resolver at {wanted}.")
+        if self._root is not None and found == f"{urlsplit(self._root).path.rstrip('/')}/":
+            message = f"The host announces a resolver at {display.percent(found)}, the path of the prefix of links."
+            return HealthFinding("url", code, "warning", shown, message, f'Set prefix="{self._here}".', reference)
+        is_path = found.startswith("/") and "<" not in found
         message = f"The host announces a resolver at {display.percent(found)}, not at {wanted}."
-        return HealthFinding("url", code, "error", shown, message, f"Answer {wanted} at {WELL_KNOWN}.", reference)
+        if not is_path:
+            message = f"The site has another page at {WELL_KNOWN}, so the host does not announce the resolver."
+        change = f"Answer {wanted} at {WELL_KNOWN}, as text/plain."
+        return HealthFinding("url", code, "error" if is_path else "warning", shown, message, change, reference)
+
+    def _not_ararat(self, response: RawResponse) -> HealthFinding:
+        """Return why the first request got no answer of Ararat."""
+        proxy, who = _proxy_of(response), response.field("Server")
+        by = f" (Server: {display.escape(who[:_SHOWN])})" if who else ""
+        told = f"{_status(response)}, not by Ararat{by}"
+        where = response.field("Location")
+
+        def found(code: str, message: str, cause: Cause, more: str = "") -> HealthFinding:
+            change = f"{self.remedy(cause, proxy)}{more}"
+            return HealthFinding("url", code, "error", "answered", message, change)
+
+        if where is not None and 300 <= response.status < 400:
+            message = f"{told}: it redirects to {display.percent(where[:_SHOWN])}."
+            if redirected_to(self._url, where)[1] == f"{self._mount}/{self._base}x/":
+                return found("slash", message, "slash")
+            if _LOGIN.search(where):
+                return found("password", f"{message} This is a page to sign in.", "password")
+            return found("answered", message, "redirected")
+        if response.status in (401, 407):
+            return found("password", f"{told}: the front server asks for a password.", "password")
+        if response.status == 429:
+            return found("rate-limit", f"{told}, also after pauses.", "rate-limit")
+        if response.status in _RULE:
+            return found("rule", f"{told}: a rule refuses /{self._base}x.", "rule")
+        if response.field("Access-Control-Expose-Headers") == "Link, Location" and response.status in (400, 404):
+            kind = display.escape((response.field("Content-Type") or "no type")[:_SHOWN])
+            message = f"Ararat answers as {kind}, not as application/problem+json: the request field Accept is lost."
+            return found("fields", message, "fields")
+        if self._works_without_errors():
+            self._answers = self._is_intercepted = True
+            message = f"{told}: Ararat answers other requests at this address, but its error pages are replaced."
+            return found("intercepted", message, "intercepted")
+        if response.status in GATEWAY:
+            message = f"{_status(response)}{by}: the reverse proxy works, but the server behind it does not answer."
+            return found("backend", message, "no-process")
+        message = f"{told}: a request for /ark:99999/x does not reach a resolver."
+        more = f" ResolverMiddleware answers {METHODS}. The URL must be the resolver prefix, with its path."
+        return found("answered", message, "not-forwarded", more)
+
+    def _works_without_errors(self) -> bool:
+        """Return whether Ararat answers a request that is not refused: OPTIONS for a name (204)."""
+        try:
+            response = self._ask("x", "OPTIONS")
+        except HopFailed:
+            return False
+        return response.status == 204 and response.field("Allow") == METHODS
+
+    def _hsts(self, response: RawResponse) -> HealthFinding:
+        code, shown, seen = "hsts", "HSTS", response.field("Strict-Transport-Security")
+        if self._url.scheme == "http":
+            if seen is None:
+                return HealthFinding("url", code, "ok", shown, "Not sent over http, as required.")
+            message = "Strict-Transport-Security is sent over http."
+            change = (
+                f"Send it over https only: move the line that sets it to the server for https. {self.remedy('hsts')}"
+            )
+            return HealthFinding("url", code, "warning", shown, message, change, "RFC 6797, section 7.2")
+        if seen is not None:
+            return HealthFinding("url", code, "ok", shown, f"Sent: {display.escape(seen[:_SHOWN])}.")
+        message = "Strict-Transport-Security is not sent."
+        return HealthFinding("url", code, "warning", shown, message, self.remedy("hsts"), "ARK draft, section 8")
 
     @property
     def _here(self) -> str:
-        return f"{self._url.scheme}://{self._url.authority}{self._mount}"
+        return _prefix_of(self._url)
 
     def _bad(
         self, code: str, shown: str, message: str, cause: Cause, reference: str, sent: str | None = None
     ) -> HealthFinding:
-        return HealthFinding("url", code, "error", shown, message, remedy(cause, self._proxy), reference, sent)
+        self._causes[code] = cause
+        return HealthFinding("url", code, "error", shown, message, self.remedy(cause), reference, sent)
+
+
+def redirected(url: WebURL, name: str, response: RawResponse) -> WebURL | None:
+    """Return the prefix to which a front server redirects a name: the same name at another host or over https.
+
+    ``url`` is the requested prefix. Return None for another answer, also for a redirect to the target of the name.
+
+    >>> from ararat.webapp.tracing.client import url as weburl
+    >>> answer = RawResponse(301, (("Location", "https://www.a.example/ark:12345/x"),), b"")
+    >>> redirected(weburl.parse("http://a.example/"), "ark:12345/x", answer).authority
+    'www.a.example'
+    """
+    where = response.field("Location")
+    if where is None or response.status not in (301, 302, 303, 307, 308):
+        return None
+    path = name.partition("?")[0]
+    try:
+        found = weburl.parse(urljoin(f"{url.scheme}://{url.authority}/", where))
+    except (weburl.BadURL, ValueError):
+        return None
+    target = found.target.partition("?")[0]
+    following = replace(found, target=target.removesuffix(path))
+    if not target.endswith(f"/{path}") or not _are_neighbours(url.host, following.host):
+        return None
+    is_same = (following.origin, following.target.rstrip("/")) == (url.origin, url.target.rstrip("/"))
+    return None if is_same else following
+
+
+def redirected_to(url: WebURL, where: str) -> tuple[tuple[str, str, int] | None, str]:
+    """Return the origin and the target of a Location. The origin is None, and the target "", if it is not a web address.
+
+    >>> from ararat.webapp.tracing.client import url as weburl
+    >>> redirected_to(weburl.parse("http://a.example/"), "/b?c")
+    (('http', 'a.example', 80), '/b?c')
+    """
+    try:
+        found = weburl.parse(urljoin(f"{url.scheme}://{url.authority}/", where.partition("#")[0]))
+    except (weburl.BadURL, ValueError):
+        return None, ""
+    return found.origin, found.target
+
+
+def answered_by(response: RawResponse) -> str | None:
+    """Return the header fields that name who answered, and whether a cache did.
+
+    >>> answered_by(RawResponse(302, (("Server", "nginx"), ("Age", "17")), b""))
+    'nginx, Age: 17'
+    """
+    named = [response.field(name) for name in ("Via", "Server")]
+    caches = [f"{name}: {value}" for name in _CACHE_FIELDS if (value := response.field(name))]
+    return ", ".join(display.escape(value[:_SHOWN]) for value in [*named, *caches] if value) or None
+
+
+def _prefix_of(url: WebURL) -> str:
+    return f"{url.scheme}://{url.authority}{url.target.rstrip('/')}"
+
+
+def _are_neighbours(one: str, other: str) -> bool:
+    """Return whether two hosts are of one site: they are equal, one is below the other, or both are this machine."""
+    if one == other or one.endswith(f".{other}") or other.endswith(f".{one}"):
+        return True
+    loopback = ("localhost", "127.0.0.1", "::1")
+    return one in loopback and other in loopback
+
+
+def _proxy_of(response: RawResponse) -> ReverseProxy | None:
+    return reverse_proxy(response.field("Server"), response.field("Via"))
 
 
 def parse_echo(response: RawResponse) -> Echo | None:
@@ -372,7 +759,7 @@ def parse_echo(response: RawResponse) -> Echo | None:
     >>> parse_echo(RawResponse(200, (("Content-Type", "text/html"),), b"<title>Ararat</title>")) is None
     True
     """
-    if (response.field("Content-Type") or "").partition(";")[0].strip().lower() != _PROBLEM:
+    if (response.field("Content-Type") or "").partition(";")[0].strip().lower() != PROBLEM:
         return None
     try:
         document = json.loads(response.body)
@@ -390,44 +777,8 @@ def parse_echo(response: RawResponse) -> Echo | None:
         code,
         suggestion if isinstance(suggestion, str) else None,
         inspect if isinstance(inspect, str) else None,
+        document.get("empty_query_visible") is not False,
     )
-
-
-def _not_ararat(response: RawResponse, url: WebURL) -> HealthFinding:
-    where = response.field("Location")
-    if where is not None and 300 <= response.status < 400:
-        shown = display.percent(where[:_SHOWN])
-        message = f"{_status(response)}, not by Ararat: it redirects to {shown}."
-        change = "Run ararat doctor with that address (--url)."
-        if url.scheme == "http" and where.lower().startswith(f"https://{url.host}"):
-            change = "Run ararat doctor with the https address (--url https://...)."
-        return HealthFinding("url", "answered", "error", "answered", message, change)
-    who = response.field("Server")
-    by = f" (Server: {display.escape(who[:_SHOWN])})" if who else ""
-    message = f"{_status(response)}, not by Ararat{by}: a request for /ark:99999/x does not reach a resolver."
-    proxy = reverse_proxy(who, response.field("Via"))
-    if response.status in _GATEWAY:
-        message = f"{_status(response)}{by}: the reverse proxy works, but the server behind it does not answer."
-        return HealthFinding("url", "backend", "error", "answered", message, remedy("no-process", proxy))
-    change = (
-        f"{remedy('not-forwarded', proxy)} ResolverMiddleware answers {METHODS}. The URL must be the resolver prefix, "
-        "with its path."
-    )
-    return HealthFinding("url", "answered", "error", "answered", message, change)
-
-
-def _hsts(response: RawResponse, url: WebURL, proxy: ReverseProxy | None) -> HealthFinding:
-    code, shown, seen = "hsts", "HSTS", response.field("Strict-Transport-Security")
-    if url.scheme == "http":
-        if seen is None:
-            return HealthFinding("url", code, "ok", shown, "Not sent over http, as required.")
-        message = "Strict-Transport-Security is sent over http."
-        change = "Send it over https only: move the line that sets it to the server for https."
-        return HealthFinding("url", code, "error", shown, message, change, "RFC 6797, section 7.2")
-    if seen is not None:
-        return HealthFinding("url", code, "ok", shown, f"Sent: {display.escape(seen[:_SHOWN])}.")
-    message = "Strict-Transport-Security is not sent."
-    return HealthFinding("url", code, "warning", shown, message, remedy("hsts", proxy), "ARK draft, section 8")
 
 
 def _status(response: RawResponse) -> str:

@@ -7,8 +7,9 @@ therefore do not apply. Its limits do: every wait ends at a deadline, and at mos
 from __future__ import annotations
 
 import dataclasses
+import socket
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from typing import NamedTuple, Protocol
 
@@ -20,6 +21,13 @@ from ...webapp.tracing.client.url import WebURL
 SECONDS = 10.0
 """Time limit of one request, with its lookup and connection."""
 
+PROBLEM = "application/problem+json"
+"""The media type in which Ararat describes its errors to programs."""
+
+# Seconds before the requests that follow a refused one, and between all later requests.
+_WAITS = (0.5, 1.0, 2.0, 4.0)
+_MAX_WAIT = 30.0
+_MIN_PAUSE, _MAX_PAUSE = 0.25, 1.0
 _ALL_NETWORKS = ("0.0.0.0/0", "::/0")
 
 
@@ -70,3 +78,86 @@ def raw_request(
         exchange = Exchange(connection, method, dataclasses.replace(url, target=target), sent)
         header = exchange.header()
         return RawResponse(header.status, header.headers, exchange.body())
+
+
+class ProbeClient(Protocol):
+    """Sends a request to the host of a URL, with a method, a target and further header fields. Raises HopFailed."""
+
+    def __call__(
+        self, url: WebURL, method: str, target: str, fields: Mapping[str, str] | None = None, /
+    ) -> RawResponse: ...
+
+
+def network(url: WebURL, method: str, target: str, fields: Mapping[str, str] | None = None) -> RawResponse:
+    """Send a request over the network. An error of Ararat is a JSON problem document."""
+    others = dict(fields or {})
+    accept = others.pop("Accept", PROBLEM)
+    return raw_request(url, target, method, accept=accept, fields=others)
+
+
+class PatientClient:
+    """A client that waits and tries again if a server limits the rate of requests (429, or 503 of a front server).
+
+    ``client`` sends the requests. ``sleep`` waits for a number of seconds. ``limited`` is the number of requests that
+    were refused at first, and ``status`` the status of the last of these answers.
+    """
+
+    def __init__(self, client: ProbeClient, sleep: Callable[[float], object] | None = None) -> None:
+        self._client = client
+        self._sleep = sleep or time.sleep
+        self._pause = 0.0
+        self.limited = 0
+        self.status: int | None = None
+        self.server: str | None = None
+
+    def __call__(
+        self, url: WebURL, method: str, target: str, fields: Mapping[str, str] | None = None, /
+    ) -> RawResponse:
+        if self._pause:
+            self._sleep(self._pause)
+        response = self._client(url, method, target, fields)
+        if not _is_limited(response):
+            return response
+        self.status, self.server = response.status, response.field("Server")
+        for wait in _WAITS:
+            # From now on, send more slowly.
+            self._pause = min(max(_MIN_PAUSE, 2 * self._pause), _MAX_PAUSE)
+            self._sleep(min(_retry_after(response) or wait, _MAX_WAIT))
+            response = self._client(url, method, target, fields)
+            if not _is_limited(response):
+                self.limited += 1
+                return response
+        return response
+
+
+def _is_limited(response: RawResponse) -> bool:
+    """Return whether an answer is that of a rate limit. A 503 of Ararat is a JSON problem document."""
+    if response.status == 429:
+        return True
+    kind = (response.field("Content-Type") or "").partition(";")[0].strip().lower()
+    return (
+        response.status == 503
+        and kind != PROBLEM
+        and (response.field("Retry-After") is not None or "nginx" in (response.field("Server") or "").lower())
+    )
+
+
+def _retry_after(response: RawResponse) -> float | None:
+    value = (response.field("Retry-After") or "").strip()
+    return float(value) if value.isascii() and value.isdigit() and len(value) < 6 else None
+
+
+def is_this_machine(url: WebURL) -> bool:
+    """Return whether the host of a URL is an address of this machine, so that its files can be read."""
+    if url.address is not None and url.address.is_loopback:
+        return True
+    try:
+        found = socket.getaddrinfo(url.host, url.port, type=socket.SOCK_DGRAM)
+        for family, kind, protocol, _, place in found:
+            with socket.socket(family, kind, protocol) as probe:
+                # Only an own address can be bound.
+                probe.bind((place[0], 0))
+                return True
+    except (OSError, UnicodeError):
+        pass
+    return False

@@ -14,16 +14,21 @@ _REMEDIES = {
     "schema-version": "Make a backup, then run ararat migrate --database URL. If the database is newer than "
     "this Ararat, update Ararat instead.",
     "no-tables": "Name the database that contains the bindings, or create the tables: ararat init --database URL.",
-    "not-writable": "Give write access to the user that runs the site and to the users that bind names. SQLite: the "
-    "file and its folder (chown, or chmod u+w). PostgreSQL: INSERT and UPDATE on the tables.",
+    "disk-full": "Free space on the disk of the database. Names are answered, but no name can be bound.",
+    "not-written": "Names are answered, but no name can be bound. Check the server or the disk of the database.",
+    "not-writable": "This is right for the user of a site that only reads. To bind names with this user, give write "
+    "access. SQLite: to the file and its folder (chown, or chmod u+w). PostgreSQL: INSERT and UPDATE on the tables.",
     **dict.fromkeys(
         ("snapshot-foreign", "snapshot-damaged", "snapshot-version"),
         "Write the file again: ararat snapshot FILE. Copy it under another name, and rename the complete copy.",
     ),
     "unavailable": "Start the database server. For SQLite, check that the file exists and its folder can be "
-    "written (chown, or chmod u+w on the folder). SQLite keeps its log beside the file, and a reader writes to it too.",
+    "written (chown, or chmod u+w on the folder).",
 }
 
+
+LEAST_FREE = 67_108_864
+"""The free bytes on the disk of an SQLite file below which a warning is given."""
 
 # Errors for which a running site keeps the previous version of the file, from its copy.
 _BREAKS = {"name-missing", "other-resource", "bound-otherwise", "withdrawn", "claim-withdrawn"}
@@ -65,6 +70,12 @@ def examine(url_or_path: str) -> Iterator[HealthFinding]:
 
 def _finding(condition: Condition, shown: str, *, alone: bool) -> HealthFinding:
     where = display.escape(condition.where)
+    if condition.code == "not-writable":
+        message = f"{where} can be read, as documented for a site that only reads, but this user cannot write it."
+        return HealthFinding("database", "not-writable", "warning", shown, message, _REMEDIES["not-writable"])
+    if condition.code == "locked":
+        message = f"{sentence(display.escape(condition.fault or ''))} An import can take this long."
+        return HealthFinding("database", "locked", "warning", shown, message, "Run ararat doctor again later.")
     if condition.fault is not None:
         can = "It can be read but not written: " if condition.readable else ""
         code = condition.code or "unavailable"
@@ -92,6 +103,9 @@ def _finding(condition: Condition, shown: str, *, alone: bool) -> HealthFinding:
         state = "warning" if alone else "ok"
         change = "Add the primary to the URL if names are to be bound." if alone else None
         return HealthFinding("database", "standby", state, shown, f"{where} is {role}.{names}", change)
+    if condition.free is not None and condition.free < LEAST_FREE:
+        message = f"{where} can be read and written, but its disk has only {condition.free / 1e6:,.1f} MB free.{names}"
+        return HealthFinding("database", "disk-space", "warning", shown, message, _REMEDIES["disk-full"])
     return HealthFinding("database", "readable-writable", "ok", shown, f"{where} can be read and written.{names}")
 
 

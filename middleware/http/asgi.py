@@ -106,6 +106,7 @@ def read_request(scope: Scope, target: Target, prefix: str | None) -> Request:
         prefix or quoted_mount(_mount(scope)),
         fields,
         scope.get("scheme") == "https",
+        hides_empty_query=target.query is None,
     )
 
 

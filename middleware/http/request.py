@@ -41,6 +41,7 @@ class Request(NamedTuple):
       nothing else of the request, because a client can forge the field Host.
     - ``fields``: the header fields, of which only :data:`FIELDS` are read.
     - ``is_secure``: True if the client used https, as the server reports it.
+    - ``hides_empty_query``: True if a question mark at the end of the request target would not be visible (ASGI).
     - ``service``: the service, or None.
     - ``read_body``: returns the body of a form. It raises :class:`werkzeug.exceptions.HTTPException` if the body is
       larger than :data:`MAX_FORM` or incomplete. It is None for a name.
@@ -53,6 +54,7 @@ class Request(NamedTuple):
     is_secure: bool = False
     service: Service | None = None
     read_body: Callable[[], bytes] | None = None
+    hides_empty_query: bool = False
 
     def for_service(self, requested: ServiceRequest) -> Request:
         """Return the request for a service on an identifier that this request contains."""

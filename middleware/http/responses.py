@@ -293,7 +293,16 @@ class Answers:
         settings, root, exact = self._settings, request.root, request.target.exact
         logged = self._logged(resolution)
         inspector, inflections = settings.inspector, settings.all_inflections
-        view = explain(resolution, root, inspector, inflections, formats=formats, exact=exact, logged=logged)
+        view = explain(
+            resolution,
+            root,
+            inspector,
+            inflections,
+            formats=formats,
+            exact=exact,
+            hides_empty_query=request.hides_empty_query,
+            logged=logged,
+        )
         headers: Headers = []
         if resolution.binding is not None:
             headers.append(("Link", describedby(f"{root}/{resolution.key}?info")))

@@ -87,6 +87,7 @@ class Explanation:
     - ``record``: the record of the longest NAAN or shoulder that an unknown identifier begins with, or None.
     - ``exact``: False if the server hid the raw request target, so that the identifier had to be rebuilt
       (:mod:`.http.request_target`).
+    - ``hides_empty_query``: True if the server does not show a question mark at the end of the request target.
     """
 
     status: int
@@ -99,6 +100,7 @@ class Explanation:
     inflections: Mapping[str, str] = field(default_factory=dict)
     record: PrefixRecord | None = None
     exact: bool = True
+    hides_empty_query: bool = False
 
     @property
     def title(self) -> str:
@@ -163,6 +165,9 @@ class Explanation:
             "expected": self.problem.expected,
             "reference": self.problem.reference,
         }
+        # Only for NAAN 99999, with which `ararat doctor` probes: other answers are the same under WSGI and ASGI.
+        if self.hides_empty_query and self.problem.code == "naan-reserved-invalid":
+            document["empty_query_visible"] = False
         document |= {hint.member: hint.href for hint in self.hints}
         if self.inflections:
             document["inflections"] = dict(self.inflections)
@@ -189,6 +194,7 @@ def explain(
     *,
     formats: Sequence[Format] = FORMATS,
     exact: bool = True,
+    hides_empty_query: bool = False,
     logged: LoggedName | None = None,
 ) -> Explanation:
     """Create the error page of a refused request.
@@ -198,6 +204,7 @@ def explain(
     - ``inflections``: all known inflections with their descriptions.
     - ``formats``: the formats of the description of the name.
     - ``exact``: whether the request target is as the client sent it.
+    - ``hides_empty_query``: whether a question mark at the end of the request target would not be visible.
     - ``logged``: the place of a withdrawn name in the public log, or None.
 
     Raises ValueError if the resolution is not a refusal.
@@ -223,6 +230,7 @@ def explain(
         inflections=inflections,
         record=resolution.record,
         exact=exact,
+        hides_empty_query=hides_empty_query,
     )
 
 

@@ -98,7 +98,7 @@ def test_a_held_lock_is_reported(
     bindings = open_store(tmp_path / "bindings.sqlite")
     with bindings.store.transaction():
         condition = one(tmp_path / "bindings.sqlite")
-    assert (condition.readable, condition.writable, condition.code) == (True, False, "not-writable")
+    assert (condition.readable, condition.writable, condition.code) == (True, False, "locked")
     assert "another writer" in (condition.fault or "")
 
 

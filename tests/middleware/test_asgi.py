@@ -169,7 +169,13 @@ def test_answers_are_those_of_the_wsgi_middleware(both, method, fields):
         reply = both.asgi.request(target, method, fields, scheme="https")
         after = by_wsgi(both.wsgi, target, method, fields)
         headers = sorted(field for field in reply.headers if field[0] != "date")
-        assert (reply.status, headers, reply.body) in (before, after), f"{method} {target}"
+        body = reply.body
+        if target.startswith("/ark:99999/") and reply.header("content-type") == "application/problem+json":
+            # Only this answer, for the probes of `ararat doctor`, has one more member.
+            length = next(int(value) for name, value in before[1] if name == "content-length")
+            headers = [(name, str(length) if name == "content-length" else value) for name, value in headers]
+            body = body.replace(b' "empty_query_visible": false,\n', b"")
+        assert (reply.status, headers, body) in (before, after), f"{method} {target}"
 
 
 def test_an_encoded_slash_needs_the_raw_path(both):

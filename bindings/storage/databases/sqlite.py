@@ -597,6 +597,6 @@ def _remedy(error: Exception) -> str:
     return _REMEDIES.get(error_code(error) & 0xFF, "check the file and its disk")
 
 
-def error_code(error: Exception) -> int:
+def error_code(error: BaseException | None) -> int:
     """Return the extended result code of SQLite, or 0 for another error."""
     return getattr(error, "sqlite_errorcode", 0)

@@ -174,9 +174,7 @@ def test_the_settings_of_an_application_are_compared_with_the_registry_and_its_s
     ran = ararat("--app", "site_of_doctor:app", "--database", "bindings.sqlite", "--json")
     sys.modules.pop("site_of_doctor").app.wsgi_app.bindings.close()
     assert ran.exit_code == 0, ran.output
-    assert [(row["part"], row["code"], row["state"]) for row in map(json.loads, ran.stdout.splitlines())] == [
-        ("app", "resolver", "ok"),
-        ("app", "routes", "ok"),
-        ("registry", "registered", "ok"),
-        ("database", "no-names", "warning"),
-    ]
+    rows = [(row["part"], row["code"], row["state"]) for row in map(json.loads, ran.stdout.splitlines())]
+    assert rows[:3] == [("app", "resolver", "ok"), ("app", "routes", "ok"), ("app", "answered", "ok")]
+    assert rows[-2:] == [("registry", "registered", "ok"), ("database", "no-names", "warning")]
+    assert {state for _, _, state in rows[:-1]} == {"ok"}

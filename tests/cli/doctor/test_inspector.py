@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import pytest
 from werkzeug.test import Client
 
-from ararat.cli.doctor import inspector, probes, served
+from ararat.cli.doctor import inspector, probes
 from ararat.cli.doctor.finding import HealthFinding
 from ararat.cli.doctor.requests import RawResponse
 from ararat.middleware import ResolverMiddleware, open_bindings
@@ -171,32 +170,3 @@ def test_a_hostile_link_gets_no_request(link: str) -> None:
     found = list(inspector.examine(weburl.parse(PREFIX), link, None, ask))
     assert asked == ["/healthz?forwarded"]
     assert all(finding.message.isascii() and finding.state == "ok" for finding in found)
-
-
-@pytest.mark.parametrize(("status", "state"), [(200, "ok"), (303, "ok"), (404, "error"), (502, "error"), (0, "error")])
-def test_a_served_name_is_requested(tmp_path: Path, status: int, state: str) -> None:
-    database = tmp_path / "names.sqlite"
-    with open_bindings(database, create=True) as bindings:
-        bindings.bind("ark:12345/b%2Fc", "/page", kind="served")
-        bindings.bind("ark:12345/a", "https://target.test/")
-    asked = []
-
-    def ask(method: str, target: str, fields: Mapping[str, str] | None = None) -> RawResponse:
-        asked.append(target)
-        if not status:
-            raise HopFailed("connect")
-        return RawResponse(status, (), b"")
-
-    [found] = served.examine(weburl.parse(f"{PREFIX}/app/"), str(database), asking=ask)
-    assert (found.state, asked) == (state, ["/app/ark:12345/b%2Fc"])
-    assert "ark:12345/b%2Fc" in found.message
-    assert (found.remedy is None) == (state == "ok")
-    if found.remedy:
-        assert "ararat relocate NAME URL --kind located" in found.remedy
-
-
-def test_a_store_without_served_names_gets_no_request(bindings: Any, tmp_path: Path) -> None:
-    assert list(served.examine(weburl.parse(PREFIX), str(tmp_path / "missing.sqlite"))) == []
-    with open_bindings(tmp_path / "names.sqlite", create=True) as opened:
-        opened.bind("ark:12345/a", "https://target.test/")
-    assert list(served.examine(weburl.parse(PREFIX), str(tmp_path / "names.sqlite"))) == []

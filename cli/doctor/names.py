@@ -1,0 +1,451 @@
+"""Request bound names from a site, and compare the answers with those of the database.
+
+The expected answers come from the resolver itself: it answers the same requests in this process, from the database.
+Without a database, the answers for one name are compared with one another.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+from werkzeug.datastructures import ResponseCacheControl
+from werkzeug.http import parse_cache_control_header
+
+from ...bindings.names.binding import Binding
+from ...bindings.names.selection import Selection, shoulder_of
+from ...identifiers.text import display
+from ...middleware import Bindings, ResolverMiddleware
+from ...webapp.tracing.client.url import WebURL
+from ...webapp.tracing.hop import HopFailed
+from ..output import counted
+from .finding import HealthFinding, ProbeHop, State
+from .fixes import Cause, reverse_proxy
+from .in_process import client_of
+from .probes import GATEWAY, Reached, answered_by, parse_echo, redirected
+from .requests import RawResponse
+
+MAX_NAMES = 12
+"""The number of names that are chosen from a database."""
+
+_MAX_SHOULDERS = 10
+_MOST_COUNTED = 200_000
+_LISTED = 100
+_DETAILED = 4
+_AGAIN = 6
+_SHOWN = 100
+_NAMED = 3
+_LARGE = 2000
+_MAX_SECONDS = 86_400
+_SERVED = b"the site"
+
+
+class Expected:
+    """The resolver in this process, which answers from ``bindings`` with the settings of the site.
+
+    ``settings`` are those of :class:`~ararat.middleware.ResolverMiddleware`; ``are_known`` is whether they are really
+    those of the site.
+    """
+
+    def __init__(self, bindings: Bindings, prefix: str, settings: Mapping[str, Any], *, are_known: bool) -> None:
+        self.are_known = are_known
+        self._client = client_of(ResolverMiddleware(_site, bindings, **{**settings, "prefix": prefix}))
+
+    def answer(self, url: WebURL, method: str, target: str, fields: Mapping[str, str]) -> RawResponse:
+        """Return the right answer to a request. ``target`` begins with the name, below the prefix."""
+        return self._client(url, method, target, fields)
+
+
+def _site(environ: Any, start_response: Any) -> list[bytes]:
+    start_response("200 OK", [("Content-Type", "text/plain")])
+    return [_SERVED]
+
+
+def choose(bindings: Bindings) -> list[str]:
+    """Return at most :data:`MAX_NAMES` public names of a store: some of each kind, state, scheme and shoulder.
+
+    The names that were changed last are among them, because a cache can still have their old targets, and the name with
+    the longest target that was seen. Raises BindingsUnavailable.
+    """
+    found = _listed(bindings, by_change=True, newest_first=True)
+    if bindings.count().number <= _MOST_COUNTED:
+        beginnings = [*bindings.count_names(Selection(public=True), by="shoulder")]
+    else:
+        beginnings = [record.prefix for record in bindings.prefixes.list()] or ["ark:", "urn:"]
+    for beginning in beginnings[:_MAX_SHOULDERS]:
+        found += _listed(bindings, prefix=beginning)
+    with bindings.store.snapshot() as snapshot:
+        _, served = snapshot.served()
+    found += bindings.fetch([served]).values() if served else ()
+    longest = max(found, key=lambda binding: len(binding.target or ""), default=None)
+    seen: set[tuple[str, object]] = set()
+    chosen: dict[str, None] = {} if longest is None else {longest.identifier: None}
+    for binding in found:
+        key = binding.identifier
+        traits = {
+            ("kind", (binding.kind, binding.status)),
+            ("shoulder", shoulder_of(key)),
+            ("scheme", key.partition(":")[0]),
+            ("alternates", bool(binding.alternates)),
+        }
+        if not traits <= seen and len(chosen) < MAX_NAMES:
+            seen |= traits
+            chosen[key] = None
+    return [*chosen]
+
+
+def _listed(bindings: Bindings, **conditions: Any) -> list[Binding]:
+    page = bindings.list_names(Selection(public=True, **conditions), limit=_LISTED)
+    return [binding for binding in page.names if not binding.is_reserved]
+
+
+class _Fault(NamedTuple):
+    """A fault of one name: its message, and the header fields by which the front server is recognized."""
+
+    name: str
+    message: str
+    response: RawResponse | None = None
+
+
+def examine(reached: Reached, names: Sequence[str], expected: Expected | None) -> Iterator[HealthFinding]:
+    """Request each name from the site, and yield the findings: one for each right name, and one for each kind of fault.
+
+    ``names`` are in a form that can be the end of a URL. ``expected`` is None without a database.
+    """
+    check = _Check(reached, expected)
+    for number, name in enumerate(names):
+        yield from check.name(name, is_first=number == 0)
+    yield from check.faults()
+
+
+class _Check:
+    """The check of several names. The faults are collected, so that each kind is reported once."""
+
+    def __init__(self, reached: Reached, expected: Expected | None) -> None:
+        self._reached = reached
+        self._expected = expected
+        self._mount = reached.url.target.rstrip("/")
+        self._faults: dict[tuple[Cause, State], list[_Fault]] = {}
+        self._hops: dict[tuple[Cause, State], tuple[ProbeHop, ...]] = {}
+        self._detailed: set[str] = set()
+
+    def name(self, name: str, *, is_first: bool) -> Iterator[HealthFinding]:
+        hops: list[ProbeHop] = []
+        try:
+            first = self._chain(name, hops)
+            wanted = self._wanted("GET", name)
+            if wanted is not None and wanted.status == 503:
+                # The database cannot be read here; the check of the store reports it.
+                return
+            fault = self._plain(name, first, wanted, tries=3 if is_first else 1)
+            faults = [fault] if fault else [*self._details(name, first, wanted)]
+            if (echo := parse_echo(first)) is not None and echo.code == "bindings-unavailable":
+                return  # the probes report it
+        except HopFailed as failed:
+            faults = [("stopped", "error", f"No answer for {_short(name)}: {failed.sentence}", None)]
+        if not any(state == "error" for _, state, _, _ in faults):
+            yield HealthFinding(
+                "url", "name", "ok", _label(name), self._summary(first, wanted), sent=_short(name), hops=tuple(hops)
+            )
+        for cause, state, message, response in faults:
+            self._hops.setdefault((cause, state), tuple(hops))
+            self._faults.setdefault((cause, state), []).append(_Fault(name, message, response))
+
+    def faults(self) -> Iterator[HealthFinding]:
+        for (cause, state), faults in self._faults.items():
+            messages = [fault.message for fault in faults[:_NAMED]]
+            if len(faults) > _NAMED:
+                messages.append(f"The same for {counted(len(faults) - _NAMED, 'more name')}")
+            proxy = next((found for fault in faults if fault.response and (found := _proxy(fault.response))), None)
+            yield HealthFinding(
+                "url",
+                cause,
+                state,
+                _LABELS.get(cause, "names"),
+                ". ".join(messages) + ".",
+                self._reached.remedy(cause, proxy),
+                sent=_short(faults[0].name),
+                hops=self._hops[cause, state],
+            )
+
+    # Requests ---------------------------------------------------------------------------------------------------------
+
+    def _ask(self, method: str, rest: str, fields: Mapping[str, str] | None = None) -> RawResponse:
+        return self._reached.client(self._reached.url, method, f"{self._mount}/{rest}", fields)
+
+    def _wanted(self, method: str, rest: str, fields: Mapping[str, str] | None = None) -> RawResponse | None:
+        if self._expected is None:
+            return None
+        return self._expected.answer(self._reached.url, method, f"/{rest}", fields or {})
+
+    def _chain(self, name: str, hops: list[ProbeHop]) -> RawResponse:
+        """Request a name as a client that has the printed address, and follow the redirects to the resolver."""
+        url = self._reached.http or self._reached.start
+        while True:
+            target = f"{url.target.rstrip('/')}/{name}"
+            response = self._reached.client(url, "GET", target)
+            where = response.field("Location")
+            hops.append(
+                ProbeHop(
+                    "GET",
+                    display.percent(f"{url.scheme}://{url.authority}{target}"[:300]),
+                    response.status,
+                    display.percent(where[:300]) if where else None,
+                    answered_by(response),
+                )
+            )
+            following = redirected(url, name, response)
+            if following is None or len(hops) > 5:
+                return response
+            url = following
+
+    # Comparison -------------------------------------------------------------------------------------------------------
+
+    def _plain(
+        self, name: str, first: RawResponse, wanted: RawResponse | None, tries: int
+    ) -> tuple[Cause, State, str, RawResponse | None] | None:
+        """Return the fault of the answers for a name, or None. Send the request several times."""
+        answers = [first, *(self._ask("GET", name) for _ in range(tries))]
+        if all(self._is_right(answer, wanted, first) for answer in answers):
+            return self._age(name, answers, wanted)
+        answers += [self._ask("GET", name) for _ in range(_AGAIN)]
+        wrong = [answer for answer in answers if not self._is_right(answer, wanted, first)]
+        seen = ", ".join(_said(answer) for answer in answers[-_AGAIN:])
+        response, shown = wrong[-1], _short(name)
+        if len(wrong) < len(answers):
+            if all(answer.status in GATEWAY and parse_echo(answer) is None for answer in wrong):
+                message = f"Some requests for {shown} get no answer from the server behind the proxy: {seen}"
+                return "no-process", "error", message, response
+            message = f"The answers for {shown} differ from request to request: {seen}"
+            return "two-databases", "error", message, response
+        if wanted is None:
+            return None
+        told = f"{shown} is answered by {_said(response)}; the database has {_said(wanted)}"
+        fresh = self._ask("GET", f"{name}?utm_source=ararat-doctor-{secrets.token_hex(4)}")
+        if self._is_right(fresh, wanted, first):
+            return "cached", "error", f"{told}. A request that no cache has stored gets the right answer", response
+        return self._cause(name, response, wanted), "error", told, response
+
+    def _is_right(self, answer: RawResponse, wanted: RawResponse | None, first: RawResponse) -> bool:
+        if wanted is None:
+            return _signature(answer) == _signature(first)
+        if wanted.body == _SERVED:
+            # The site answers.
+            return answer.status < 400
+        return _signature(answer) == _signature(wanted)
+
+    def _cause(self, name: str, response: RawResponse, wanted: RawResponse) -> Cause:
+        """Return why a name is always answered in another way than expected."""
+        where, right = response.field("Location"), wanted.field("Location")
+        causes = self._reached.causes
+        if "cache-key" in causes.values():
+            return "cache-key"
+        if "letter-case" in causes and name != name.lower():
+            return causes["letter-case"]
+        if parse_echo(response) is not None:
+            return "other-database"
+        if response.status in (*GATEWAY, 500):
+            large = sum(len(field) + len(value) + 4 for field, value in wanted.fields) > _LARGE
+            return "buffer" if large else "no-process"
+        if where is not None and 300 <= response.status < 400:
+            if where.rstrip("/").endswith(f"/{name}"):
+                return "slash" if where.endswith(f"/{name}/") else "redirected"
+            here = self._reached.url.authority
+            if right is not None and _same_path(where, right) and urlsplit(where).netloc in ("", here):
+                return "location"
+            return "other-database" if 300 <= wanted.status < 400 or wanted.status >= 400 else "redirected"
+        if response.status in (401, 407):
+            return "password"
+        if wanted.body == _SERVED:
+            return "served"
+        if wanted.status >= 400 and self._reached.is_intercepted:
+            return "intercepted"
+        if name.lower().startswith("urn:"):
+            return "urn"
+        return "rule" if response.status == 403 else "not-forwarded"
+
+    def _age(
+        self, name: str, answers: Sequence[RawResponse], wanted: RawResponse | None
+    ) -> tuple[Cause, State, str, RawResponse | None] | None:
+        """Return the fault of a stored answer that is older than Ararat allows."""
+        allowed = _seconds((wanted or answers[0]).field("Cache-Control"))
+        for answer in answers:
+            age = (answer.field("Age") or "").strip()
+            if allowed is not None and age.isdigit() and len(age) < 10 and int(age) > allowed + 60:
+                message = f"{_short(name)} comes from a cache that stored it {int(age):,} seconds ago, not {allowed:,}"
+                return "cached", "error", message, answer
+        return None
+
+    def _details(
+        self, name: str, first: RawResponse, wanted: RawResponse | None
+    ) -> Iterator[tuple[Cause, State, str, RawResponse | None]]:
+        """Compare the other header fields, and the answers to other requests for the same name."""
+        if wanted is not None and wanted.body != _SERVED and wanted.status < 400:
+            yield from self._fields(name, first, wanted)
+        kind = f"{name.partition(':')[0]} {first.status}"
+        if kind in self._detailed or len(self._detailed) >= _DETAILED or (wanted is None and first.status >= 400):
+            return
+        self._detailed.add(kind)
+        yield from self._spellings(name, first, wanted)
+        if "info" not in self._reached.causes:
+            yield from self._negotiated(name)
+
+    def _fields(
+        self, name: str, first: RawResponse, wanted: RawResponse
+    ) -> Iterator[tuple[Cause, State, str, RawResponse | None]]:
+        shown = _short(name)
+        if wanted.field("Link") and not first.field("Link"):
+            yield "link", "warning", f"The answer for {shown} has no field Link", first
+        seen, right = first.field("Cache-Control"), wanted.field("Cache-Control")
+        if seen == right:
+            return
+        told = f"The answer for {shown} has Cache-Control {_value(seen)}; Ararat sets {_value(right)}"
+        seconds, allowed = _seconds(seen), _seconds(right)
+        longer = seconds is None or allowed is None or seconds > max(allowed, _MAX_SECONDS)
+        if longer or (self._expected is not None and self._expected.are_known):
+            yield "cache", "error", told, first
+        else:
+            yield "cache", "warning", f"{told} by default. This is right if the setting cache is set", first
+
+    def _spellings(
+        self, name: str, first: RawResponse, wanted: RawResponse | None
+    ) -> Iterator[tuple[Cause, State, str, RawResponse | None]]:
+        label, _, rest = name.partition(":")
+        # The method, the name and its end, the code of the probe, the cause of another answer if the probe found none,
+        # and whether the answer is that for the name.
+        requests: list[tuple[str, str, str, Cause, bool]] = [
+            ("HEAD", name, "head", "head", True),
+            ("GET", f"{label.upper()}:{rest}", "label", "label", True),
+            ("GET", f"{name}?info", "info", "arguments", False),
+            ("GET", f"{name}%2Fararat-doctor", "encoded-slash", "rewritten", False),
+            ("GET", name, "", "fields", False),
+        ]
+        if hyphened := _hyphened(name):
+            requests.append(("GET", hyphened, "encoded-hyphen", "rewritten", True))
+        if self._reached.shows_empty_query:
+            requests.append(("GET", f"{name}?", "question-mark", "empty-query", False))
+        for method, sent, code, usual, is_like in requests:
+            cause = self._reached.causes.get(code, usual)
+            fields = {"No-Redirect": "1"} if cause == "fields" else {}
+            right = self._wanted(method, sent, fields)
+            if right is not None and right.body == _SERVED:
+                continue
+            try:
+                answer = self._ask(method, sent, fields)
+            except HopFailed as failed:
+                yield cause, "error", f"No answer for {method} {_short(sent)}: {failed.sentence}", None
+                continue
+            if right is None:
+                is_lost = "?" in sent and 300 <= answer.status < 400 and _signature(answer) == _signature(first)
+                if is_lost:
+                    message = f"GET {_short(sent)} is answered by {_said(answer)}, like the name without the query"
+                    yield cause, "error", message, answer
+                if not is_like:
+                    continue
+                right = first
+            if _signature(answer) == _signature(right):
+                continue
+            if right.status >= 400 and answer.status >= 400 and parse_echo(answer) is None:
+                # The front server has its own error page; the probes report it.
+                continue
+            if parse_echo(answer) is None and answer.status == 403:
+                cause = "rule"
+            with_fields = " with No-Redirect" if fields else ""
+            if fields and _signature(self._ask(method, f"{sent}?utm_source={secrets.token_hex(4)}", fields)) == (
+                _signature(right)
+            ):
+                cause = "vary"
+            message = f"{method} {_short(sent)}{with_fields} is answered by {_said(answer)}, not by {_said(right)}"
+            yield cause, "error", message, answer
+
+    def _negotiated(self, name: str) -> Iterator[tuple[Cause, State, str, RawResponse | None]]:
+        """Request the description as HTML and then as JSON: a cache must keep both apart."""
+        wanted = self._wanted("GET", f"{name}?info", {"Accept": "application/json"})
+        if wanted is not None and wanted.status != 200:
+            return
+        page = self._ask("GET", f"{name}?info", {"Accept": "text/html"})
+        answer = self._ask("GET", f"{name}?info", {"Accept": "application/json"})
+        if page.status != 200 or answer.status != 200 or _is_json(answer):
+            return
+        fresh = self._ask("GET", f"{name}?info&utm_source={secrets.token_hex(4)}", {"Accept": "application/json"})
+        kind = display.escape((answer.field("Content-Type") or "none")[:_SHOWN])
+        message = f"{_short(name)}?info is requested as application/json and answered as {kind}"
+        yield ("vary" if _is_json(fresh) else "fields"), "error", message, answer
+
+    def _summary(self, first: RawResponse, wanted: RawResponse | None) -> str:
+        agrees = "as in the database" if wanted is not None else "the same each time"
+        if wanted is not None and wanted.body == _SERVED:
+            return f"The site answers by {first.status}."
+        return f"{_said(first)}, {agrees}."
+
+
+_LABELS: dict[Cause, str] = {
+    "cached": "cache",
+    "vary": "cache",
+    "cache": "Cache-Control",
+    "link": "Link",
+    "head": "HEAD",
+    "served": "served names",
+    "other-database": "database",
+    "two-databases": "databases",
+    "urn": "URNs",
+    "label": "ARK:",
+}
+
+
+def _label(name: str) -> str:
+    return name if len(name) <= 40 else f"{name[:37]}..."
+
+
+def _hyphened(name: str) -> str | None:
+    """Return another spelling of an ARK, with a hyphen more, or None."""
+    if not name.startswith("ark:") or not re.search("[A-Za-z0-9]{2}$", name):
+        return None
+    return f"{name[:-1]}-{name[-1]}"
+
+
+def _signature(response: RawResponse) -> tuple[int, str | None]:
+    return response.status, response.field("Location") if 300 <= response.status < 400 else None
+
+
+def _said(response: RawResponse) -> str:
+    where = response.field("Location")
+    if where and 300 <= response.status < 400:
+        return f"{response.status} to {display.percent(where[:_SHOWN])}"
+    echo = parse_echo(response)
+    return f"{response.status} ({display.escape(echo.code[:40])})" if echo else str(response.status)
+
+
+def _value(field: str | None) -> str:
+    return display.escape((field or "no value")[:_SHOWN])
+
+
+def _short(name: str) -> str:
+    shown = display.percent(name)
+    return shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}..."
+
+
+def _seconds(field: str | None) -> int | None:
+    """Return for how long a cache may keep an answer. None: for an unknown time."""
+    control = parse_cache_control_header(field, cls=ResponseCacheControl)
+    if control.no_store or control.no_cache:
+        return 0
+    return control.max_age if control.s_maxage is None else max(control.s_maxage, control.max_age or 0)
+
+
+def _same_path(one: str, other: str) -> bool:
+    try:
+        return urlsplit(one)[2:] == urlsplit(other)[2:]
+    except ValueError:
+        return False
+
+
+def _is_json(response: RawResponse) -> bool:
+    return "json" in (response.field("Content-Type") or "").lower()
+
+
+def _proxy(response: RawResponse) -> Any:
+    return reverse_proxy(response.field("Server"), response.field("Via"))

@@ -1,0 +1,382 @@
+"""Each misconfiguration is found and has the right remedy, with a stand-in for the front server in this process."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ararat.bindings.health import Condition
+from ararat.cli.doctor import edge, in_process, names, probes, stores
+from ararat.cli.doctor.finding import HealthFinding
+from ararat.cli.doctor.requests import PatientClient, ProbeClient, RawResponse
+from ararat.middleware import Bindings, ResolverASGIMiddleware, ResolverMiddleware, open_bindings
+from ararat.middleware.edge.exporting import export_redirects
+from ararat.middleware.resolution.settings import Settings
+from ararat.webapp.tracing.client import url as weburl
+from ararat.webapp.tracing.client.url import WebURL
+from ararat.webapp.tracing.hop import HopFailed
+
+from .faults import FAULTS
+
+HOST = "museum.example"
+PREFIX = f"https://{HOST}"
+Findings = Iterator[HealthFinding]
+Before = Callable[[str, str, Mapping[str, str]], str | RawResponse]
+After = Callable[[RawResponse], RawResponse]
+LONG = f"https://example.org/{'a' * 2000}"
+
+
+def bind_all(bindings: Bindings) -> None:
+    for name, target, kind in (
+        ("ark:12345/x6np1", "https://example.org/maps/17", "located"),
+        ("ark:12345/x6nP1", "https://example.org/maps/18", "located"),
+        ("ark:12345/k4", "https://example.org/about/k4", "related"),
+        ("ark:12345/page", "/page", "served"),
+        ("urn:example:map", "https://example.org/map", "located"),
+    ):
+        bindings.bind(name, target, kind=kind, metadata={"what": "Map"})  # type: ignore[arg-type]
+    bindings.bind("ark:12345/d9", None, kind="described", metadata={"what": "Letter"})
+    bindings.bind("ark:12345/gone", "https://example.org/gone")
+    bindings.withdraw("ark:12345/gone", reason="destroyed")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("databases")
+
+
+@pytest.fixture(scope="module")
+def right(folder: Path) -> Iterator[Bindings]:
+    """The database into which names are bound."""
+    with open_bindings(folder / "right.sqlite", create=True) as bindings:
+        bind_all(bindings)
+        yield bindings
+
+
+@pytest.fixture(scope="module")
+def other(folder: Path) -> Iterator[Bindings]:
+    """A database that lacks these names."""
+    with open_bindings(folder / "other.sqlite", create=True) as bindings:
+        bindings.bind("ark:12345/other", "https://example.org/other")
+        yield bindings
+
+
+def site(environ: Any, start_response: Any) -> list[bytes]:
+    status = "200 OK" if environ["PATH_INFO"] == "/page" else "404 Not Found"
+    start_response(status, [("Content-Type", "text/html")])
+    return [b"<title>The site</title>"]
+
+
+def application(bindings: Bindings, **settings: Any) -> ProbeClient:
+    return in_process.client_of(
+        ResolverMiddleware(site, bindings, **{"prefix": PREFIX, "hsts": "max-age=60"} | settings)
+    )
+
+
+def page(status: int, *fields: tuple[str, str]) -> RawResponse:
+    return RawResponse(status, (("Content-Type", "text/html"), *fields), b"<title>front</title>")
+
+
+def front(
+    behind: ProbeClient,
+    *,
+    before: Before = lambda method, target, fields: target,
+    after: After = lambda response: response,
+    server: str = "nginx/1.22.1",
+) -> ProbeClient:
+    """Return a front server: it answers over https, and redirects http to https."""
+
+    def client(url: WebURL, method: str, target: str, fields: Mapping[str, str] | None = None) -> RawResponse:
+        if url.scheme == "http":
+            return page(301, ("Location", f"https://{url.host}{target}"), ("Server", server))
+        changed = before(method, target, fields or {})
+        response = changed if isinstance(changed, RawResponse) else behind(url, method, changed, fields)
+        if method == "HEAD":
+            response = response._replace(body=b"")
+        response = after(response)
+        return response._replace(fields=(*response.fields, ("Server", server)))
+
+    return client
+
+
+def diagnosed(
+    client: ProbeClient, bindings: Bindings, sleep: Callable[[float], object] = lambda seconds: None
+) -> Findings:
+    """Yield what the command finds at PREFIX, with names of the database ``bindings``."""
+    chosen = names.choose(bindings)
+    has_urns = any(name.startswith("urn:") for name in chosen)
+    deployment = probes.Deployment(weburl.parse(PREFIX), PatientClient(client, sleep), has_urns=has_urns)
+    yield from deployment.findings()
+    if (reached := deployment.reached) is not None:
+        expected = names.Expected(bindings, reached.announced or PREFIX, {}, are_known=False)
+        yield from names.examine(reached, chosen, expected)
+
+
+def refused(unless: str, status: int = 404) -> Before:
+    """Return a front server that answers itself for the paths that do not match."""
+    return lambda method, target, fields: target if re.match(unless, target) else page(status)
+
+
+def with_field(name: str, value: str | None) -> After:
+    def change(response: RawResponse) -> RawResponse:
+        kept = tuple(field for field in response.fields if field[0] != name)
+        return response._replace(fields=kept if value is None else (*kept, (name, value)))
+
+    return change
+
+
+def cleaned(target: str) -> str:
+    """Change the path like nginx with a path in proxy_pass."""
+    path, _, query = target.partition("?")
+    path = re.sub("/+", "/", path.replace("%2F", "/").replace("%2E", ".").replace("%2D", "-"))
+    while "/../" in path:
+        path = re.sub("/[^/]+/../", "/", path, count=1)
+    return f"{path}?{query}" if query else path
+
+
+def cached(behind: ProbeClient, key: Callable[[str], str] = str, *, varies: bool = True) -> ProbeClient:
+    """Return a cache that keeps each answer for ever. ``key`` shortens a target."""
+    kept: dict[tuple[str, ...], RawResponse] = {}
+
+    def client(url: WebURL, method: str, target: str, fields: Mapping[str, str] | None = None) -> RawResponse:
+        place = (method, key(target), *(map(str, (fields or {}).items()) if varies else ()))
+        if place not in kept:
+            kept[place] = behind(url, method, target, fields)
+        return kept[place]
+
+    return client
+
+
+def faulty(**changes: Any) -> Callable[[Bindings, Bindings, Path], Findings]:
+    """Return a case: the right site behind a front server with these faults."""
+    return lambda right, other, folder: diagnosed(front(application(right), **changes), right)
+
+
+def database_missing(right: Bindings, other: Bindings, folder: Path) -> Findings:
+    with open_bindings(folder / "missing.sqlite") as missing:
+        return iter([*diagnosed(front(application(missing)), right)])
+
+
+def conditions(code: str, fault: str) -> Callable[[Bindings, Bindings, Path], Findings]:
+    def case(right: Bindings, other: Bindings, folder: Path) -> Findings:
+        with pytest.MonkeyPatch.context() as patch:
+            found = Condition("sqlite:////srv/names.sqlite", True, False, fault=fault, code=code)
+            patch.setattr(stores, "conditions", lambda database: iter([found]))
+            return iter([*stores.examine("names.sqlite")])
+
+    return case
+
+
+def forged(right: Bindings, other: Bindings, folder: Path) -> Findings:
+    def before(method: str, target: str, fields: Mapping[str, str]) -> str | RawResponse:
+        if not target.startswith("/healthz"):
+            return target
+        number = 1 if "X-Forwarded-For" in fields else 0
+        health = {"status": "ok", "bindings": "readable", "forwarded": {"values": number, "position": number}}
+        return RawResponse(200, (("Content-Type", "application/json"),), json.dumps(health).encode())
+
+    return diagnosed(front(application(right), before=before, server="waitress"), right)
+
+
+def self_signed(right: Bindings, other: Bindings, folder: Path) -> Findings:
+    def client(url: WebURL, method: str, target: str, fields: Mapping[str, str] | None = None) -> RawResponse:
+        raise HopFailed("tls", "the certificate is self-signed")
+
+    return diagnosed(client, right)
+
+
+def outdated(right: Bindings, other: Bindings, folder: Path) -> Findings:
+    database = folder / "exported.sqlite"
+    with open_bindings(database, create=True) as bindings:
+        bindings.bind("ark:12345/a", "https://example.org/a")
+        file = folder / "names.conf"
+        with file.open("wb") as stream:
+            export_redirects(bindings, stream, "nginx", Settings(prefix=PREFIX))
+        bindings.bind("ark:12345/b", "https://example.org/b")
+    return edge.examine(file, str(database))
+
+
+def two_databases(right: Bindings, other: Bindings, folder: Path) -> Findings:
+    sites = [application(right), application(other)]
+
+    def client(url: WebURL, method: str, target: str, fields: Mapping[str, str] | None = None) -> RawResponse:
+        sites.reverse()
+        return sites[0](url, method, target, fields)
+
+    return diagnosed(front(client), right)
+
+
+def cached_redirect(right: Bindings, other: Bindings, folder: Path) -> Findings:
+    with open_bindings(folder / "moved.sqlite", create=True) as bindings:
+        bind_all(bindings)
+        cache = cached(application(bindings))
+        cache(weburl.parse(PREFIX), "GET", "/ark:12345/x6np1")
+        bindings.relocate("ark:12345/x6np1", "https://example.org/new")
+        return iter([*diagnosed(front(cache), bindings)])
+
+
+def http_loses_query(right: Bindings, other: Bindings, folder: Path) -> Findings:
+    behind = front(application(right))
+
+    def client(url: WebURL, method: str, target: str, fields: Mapping[str, str] | None = None) -> RawResponse:
+        if url.scheme == "http":
+            where = f"{PREFIX}{target.partition('?')[0].replace('%2F', '/')}"
+            return page(301, ("Location", where), ("Server", "nginx"))
+        return behind(url, method, target, fields)
+
+    return diagnosed(client, right)
+
+
+def asgi(right: Bindings, other: Bindings, folder: Path) -> Findings:
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        status = 200 if scope["path"] == "/page" else 404
+        await send({"type": "http.response.start", "status": status, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
+
+    behind = in_process.client_of(ResolverASGIMiddleware(app, right, prefix=PREFIX, hsts="max-age=60"))
+    return diagnosed(front(behind, server="uvicorn"), right)
+
+
+def cache_key(right: Bindings, other: Bindings, folder: Path) -> Findings:
+    return diagnosed(front(cached(application(right), lambda target: cleaned(target).partition("?")[0])), right)
+
+
+def ignored_vary(right: Bindings, other: Bindings, folder: Path) -> Findings:
+    return diagnosed(front(cached(application(right), varies=False)), right)
+
+
+def www(right: Bindings, other: Bindings, folder: Path) -> Findings:
+    behind = front(application(right))
+
+    def client(url: WebURL, method: str, target: str, fields: Mapping[str, str] | None = None) -> RawResponse:
+        if url.host == HOST:
+            return page(301, ("Location", f"https://www.{HOST}{target}"), ("Server", "nginx"))
+        return behind(url, method, target, fields)
+
+    return diagnosed(client, right)
+
+
+def rate_limit(right: Bindings, other: Bindings, folder: Path) -> Findings:
+    clock = [0.0, -1.0]
+
+    def sleep(seconds: float) -> None:
+        clock[0] += seconds
+
+    def before(method: str, target: str, fields: Mapping[str, str]) -> str | RawResponse:
+        now, last = clock
+        if now - last < 0.2:
+            return page(503)
+        clock[1] = now
+        return target
+
+    return diagnosed(front(application(right), before=before), right, sleep)
+
+
+def small_buffer(right: Bindings, other: Bindings, folder: Path) -> Findings:
+    def after(response: RawResponse) -> RawResponse:
+        size = sum(len(name) + len(value) + 4 for name, value in response.fields)
+        return page(502) if size > 2048 else response
+
+    with open_bindings(folder / "long.sqlite", create=True) as bindings:
+        bind_all(bindings)
+        bindings.bind("ark:12345/long", LONG)
+        return iter([*diagnosed(front(application(bindings), after=after), bindings)])
+
+
+def changed_location(response: RawResponse) -> RawResponse:
+    where = response.field("Location")
+    if where is None or not where.startswith("https://example.org"):
+        return response
+    return with_field("Location", where.replace("https://example.org", PREFIX))(response)
+
+
+def lost_request_fields(right: Bindings, other: Bindings, folder: Path) -> Findings:
+    behind = application(right)
+
+    def client(url: WebURL, method: str, target: str, fields: Mapping[str, str] | None = None) -> RawResponse:
+        return behind(url, method, target, {"Accept": "*/*"})
+
+    return diagnosed(front(client), right)
+
+
+def intercepted(response: RawResponse) -> RawResponse:
+    return page(response.status) if response.status >= 400 else response
+
+
+CASES: dict[str, Callable[[Bindings, Bindings, Path], Findings]] = {
+    "proxy-pass-path": faulty(before=lambda method, target, fields: cleaned(target)),
+    "extension-location": faulty(before=refused(r"(?!.*\.(?:js|css|png|jpg|pdf)$)")),
+    "lower-case-label": faulty(before=refused("/ark:|/[^/:]*$|/.well-known/ark$")),
+    "long-cache-control": faulty(after=with_field("Cache-Control", "max-age=31536000")),
+    "backend-down": faulty(before=lambda method, target, fields: page(502)),
+    "database-missing": database_missing,
+    "database-read-only": conditions("not-writable", "no permission to write the file"),
+    "firewall": faulty(before=refused(r"(?i)(?!.*(?:%2f|\.\.|%2e%2e))", 403)),
+    "forged-client-address": forged,
+    "self-signed": self_signed,
+    "wrong-prefix": lambda right, other, folder: diagnosed(
+        front(application(right, prefix="https://other.example/ids")), right
+    ),
+    "outdated-export": outdated,
+    "other-database": lambda right, other, folder: diagnosed(front(application(other)), right),
+    "two-databases": two_databases,
+    "urn-not-forwarded": faulty(before=refused("(?i)(?!/urn:)")),
+    "cached-redirect": cached_redirect,
+    "full-disk": conditions("disk-full", "names.sqlite: database or disk is full; free space on its disk"),
+    "http-loses-query": http_loses_query,
+    "asgi": asgi,
+    "cache-key": cache_key,
+    "arguments": faulty(before=lambda method, target, fields: cleaned(target).partition("?")[0]),
+    "intercepted": faulty(after=intercepted),
+    "added-slash": faulty(
+        before=lambda method, target, fields: page(301, ("Location", f"{PREFIX}{target.partition('?')[0]}/"))
+    ),
+    "www": www,
+    "password": faulty(before=lambda method, target, fields: page(401, ("WWW-Authenticate", 'Basic realm="staging"'))),
+    "rate-limit": rate_limit,
+    "small-buffer": small_buffer,
+    "changed-location": faulty(after=changed_location),
+    "lost-request-fields": lost_request_fields,
+    "hidden-link": faulty(after=with_field("Link", None)),
+    "bot-filter": faulty(before=lambda method, target, fields: page(403)),
+    "ignored-vary": ignored_vary,
+    "lower-cased": faulty(before=lambda method, target, fields: target.lower(), server="Apache/2.4.62"),
+    "encoded-slash-refused": faulty(before=refused("(?i)(?!.*%2f)"), server="Apache/2.4.62"),
+    "head-refused": faulty(before=lambda method, target, fields: page(405) if method == "HEAD" else target),
+    "caddy-rewrite": faulty(
+        before=lambda method, target, fields: cleaned(target) + "?" * (target[-1] == "?"), server="Caddy"
+    ),
+}
+
+
+def test_each_fault_has_a_case() -> None:
+    assert {*CASES} == {*FAULTS}
+    assert len(FAULTS) == 36
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_is_found_with_the_right_remedy(fault: str, right: Bindings, other: Bindings, folder: Path) -> None:
+    expected = FAULTS[fault]
+    found = [*CASES[fault](right, other, folder)]
+    rows = [(each.code, each.state, each.remedy) for each in found if each.state != "ok" or each.code == expected.code]
+    [remedy] = {each.remedy for each in found if (each.code, each.state) == expected[:2]} or {repr(rows)}
+    if expected.remedy is None:
+        assert remedy is None
+    else:
+        assert expected.remedy.replace("{www}", f"https://www.{HOST}") in (remedy or "")
+    errors = {each.remedy for each in found if each.state == "error"}
+    assert len(errors) == expected.remedies, rows
+    assert None not in errors
+
+
+def test_a_right_site_has_no_findings(right: Bindings, other: Bindings, folder: Path) -> None:
+    found = [*diagnosed(front(application(right)), right)]
+    assert [each for each in found if each.state != "ok"] == []
+    assert {each.sent for each in found if each.code == "name"} >= {
+        *("ark:12345/x6nP1", "ark:12345/k4", "ark:12345/page", "ark:12345/d9", "ark:12345/gone", "urn:example:map"),
+    }
