@@ -713,7 +713,7 @@ def redirected(url: WebURL, name: str, response: RawResponse) -> WebURL | None:
 
 
 def redirected_to(url: WebURL, where: str) -> tuple[tuple[str, str, int] | None, str]:
-    """Return the origin and the target of a Location. The origin is None, and the target "", if it is not a web address.
+    """Return the origin and the target of a Location; (None, "") if it is not a web address.
 
     >>> from ararat.webapp.tracing.client import url as weburl
     >>> redirected_to(weburl.parse("http://a.example/"), "/b?c")
