@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import replace
 from urllib.parse import unquote
 
@@ -12,6 +11,7 @@ from werkzeug.test import Client
 from ararat.identifiers.problems import IdentifierError, problem
 from ararat.identifiers.scheme_registration import read
 from ararat.middleware import BindingSource, OwnScheme, Resolution, ResolverASGIMiddleware, ResolverMiddleware
+from tests.asgi_client import run
 
 RECORD = read("Scheme name: atlas\nStatus: provisional\nContact: maps@example.org\n")
 
@@ -81,7 +81,7 @@ def test_asgi_and_wsgi_read_an_encoded_colon_alike(raw, status):
     scope = {"type": "http", "method": "GET", "path": unquote((raw or b"/atlas:17").decode()), "query_string": b""}
     scope |= {"headers": [], "scheme": "http", "server": ("h", 80), "client": None, "root_path": ""}
     scope |= {"http_version": "1.1", "asgi": {"version": "3.0"}} | ({} if raw is None else {"raw_path": raw})
-    asyncio.run(resolver(scope, receive, send))
+    run(resolver(scope, receive, send))
     assert sent[0]["status"] == status
     environ = {"PATH_INFO": scope["path"]} | {"REQUEST_URI": raw.decode() if raw else ""}
     assert client().get("/", environ_overrides=environ).status_code == status
