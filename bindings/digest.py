@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sqlalchemy import and_, bindparam, func, or_, select
 
+from ..identifiers.text.display import counted
 from .names.binding import rfc3339
 from .names.errors import BindingsUnavailable
 from .storage.store import DatabaseStore
@@ -147,10 +148,10 @@ def _backup(store: DatabaseStore, now: datetime) -> DigestFact:
     if failed is not None and (last is None or failed > last):
         why = rows[FAILED_BACKUP].get("why") or "no reason is recorded"
         return DigestFact("backup", True, hours, f"The last backup failed: {why}.", "run ararat backup")
-    if hours is None:
+    if last is None or hours is None:
         return DigestFact("backup", True, None, "No backup was recorded.", "run ararat backup each night")
     old = hours > BACKUP_HOURS
-    message = f"The last backup is {hours:,g} hours old."
+    message = f"The last backup is {_age(now - last)} old."
     return DigestFact("backup", old, hours, message, "find out why no newer backup was made" if old else "")
 
 
@@ -167,7 +168,7 @@ def _log(store: DatabaseStore, now: datetime) -> Iterator[DigestFact]:
     ((number, since),) = store.current_rows(_UNPUBLISHED, searched=int(searched[0][0]))
     late = since is not None and datetime.fromisoformat(since) < now - timedelta(hours=LOG_HOURS)
     first = f", the first of {since}" if since else ""
-    message = f"The log lacks {number:,} change{'' if number == 1 else 's'}{first}."
+    message = f"The log lacks {counted(number, 'change')}{first}."
     yield DigestFact("log", late, number, message, "run ararat log publish" if late else "")
 
 
@@ -186,4 +187,9 @@ def _imports(store: DatabaseStore, now: datetime) -> DigestFact:
 
 
 def _counted(code: str, number: int, one: str, more: str, fix: str) -> DigestFact:
-    return DigestFact(code, number > 0, number, f"{number:,} {one if number == 1 else more}.", fix if number else "")
+    return DigestFact(code, number > 0, number, f"{counted(number, one, more)}.", fix if number else "")
+
+
+def _age(age: timedelta) -> str:
+    minutes = round(age.total_seconds() / 60)
+    return counted(minutes, "minute") if minutes < 60 else counted(round(minutes / 60), "hour")

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import Literal, TextIO
 
 from ..identifiers.text import display
+from ..identifiers.text.display import counted as counted
 
 Style = Literal["", "strong", "soft", "good", "warning", "error", "name"]
 
@@ -170,15 +171,6 @@ def words(text: str, *, most: int = _MAX_SHOWN) -> str:
     '404 Not\\\\u{1b}[31m Found'
     """
     return display.visible(text[:most].replace("\\", "\\\\")) + ("..." if len(text) > most else "")
-
-
-def counted(number: int, noun: str, plural: str | None = None) -> str:
-    """Return a number and its noun. The default of ``plural`` is the noun with an "s".
-
-    >>> counted(1, "name"), counted(2000, "entry", "entries")
-    ('1 name', '2,000 entries')
-    """
-    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
 
 
 def _takes_utf8(stream: TextIO) -> bool:

@@ -9,8 +9,10 @@ import re
 import shlex
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -110,6 +112,35 @@ def test_the_digest_is_mailed_if_there_is_a_problem(names: Path) -> None:
     subprocess.run(run, env=os.environ | environment(names), check=True, capture_output=True, timeout=60)
     assert mailed.read_text().startswith("Subject: Ararat needs attention\n\n")
     assert "No backup was recorded." in mailed.read_text()
+
+
+@pytest.mark.parametrize("status", [204, 500])
+def test_the_digest_is_sent_to_a_webhook(names: Path, status: int) -> None:
+    received: list[tuple[str, Any]] = []
+
+    class Webhook(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            received.append((self.headers["Content-Type"], json.loads(body)))
+            self.send_response(status)
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    [command] = re.findall(r"^ExecStart=(.*example\.org/hook'?)$", PAGE, re.MULTILINE)
+    with HTTPServer(("127.0.0.1", 0), Webhook) as server:
+        command = here(command.replace("https://example.org", f"http://127.0.0.1:{server.server_port}"), names)
+        answering = threading.Thread(target=server.handle_request)
+        answering.start()
+        run = shlex.split(command.replace("%%", "%"))
+        ran = subprocess.run(run, env=os.environ | environment(names), check=False, capture_output=True, timeout=60)
+        answering.join(10)
+    [(media_type, digest)] = received
+    assert media_type == "application/json"
+    assert digest["problems"] == sum(fact["problem"] for fact in digest["facts"])
+    # The unit fails if the digest does not arrive.
+    assert (ran.returncode == 0) == (status == 204), ran
 
 
 def test_the_backup_unit_has_a_time_limit() -> None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ...identifiers.text import display
+from ...identifiers.text.display import counted
 from ..names.errors import BindingError
 from ..storage.store import DatabaseStore
 from . import state
@@ -162,9 +163,9 @@ def last_recorded(folder: LogFolder, head: Head, published: Checkpoint) -> Growi
     contain it.
     """
     if published.size > head.size:
+        size = counted(published.size, "entry", "entries")
         raise BindingError(
-            "log-restored",
-            f"the published checkpoint has {published.size:,} entries, and the database has recorded {head.size:,}",
+            "log-restored", f"the published checkpoint has {size}, and the database has recorded {head.size:,}"
         )
     if published.size == head.size and published.root != head.root:
         raise BindingError("log-fork")
@@ -173,9 +174,8 @@ def last_recorded(folder: LogFolder, head: Head, published: Checkpoint) -> Growi
     except LogError as error:
         raise BindingError("log-folder", str(error)) from None
     if growing.root() != head.root:
-        message = (
-            f"{display.escape(str(folder))} does not have the {head.size:,} entries that the database has recorded"
-        )
+        recorded = counted(head.size, "entry", "entries")
+        message = f"{display.escape(str(folder))} lacks {recorded} that the database has recorded"
         raise BindingError("log-folder", message)
     return growing
 

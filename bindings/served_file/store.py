@@ -27,6 +27,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn
 
+from ...identifiers.text.display import counted
 from ..names import validation
 from ..names.binding import Action, Binding, Event, NameCount, StoredRedirect, rfc3339
 from ..names.errors import BindingError, BindingsUnavailable, ReadOnlyBindings
@@ -394,7 +395,7 @@ class FileStore:
         self._seen = seen
         self.refusal = None
         if not known:
-            _log.info("%s was read: %d names", self, len(table.bindings))
+            _log.info("%s was read: %s", self, counted(len(table.bindings), "name"))
 
     def _refuse(self, reason: str, seen: _Seen | None) -> None:
         self._seen = seen

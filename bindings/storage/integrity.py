@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
+from ...identifiers.text.display import counted
 from ..names.errors import UnreadableBinding
 from ..names.prefixes.patterns import Pattern
 from .rows import STATE, binding_of
@@ -153,7 +154,9 @@ def _operations(rows: _Rows) -> Iterator[Contradiction]:
         "WHERE names > 0 AND NOT EXISTS (SELECT 1 FROM events WHERE operation = operations.id)"
     ):
         yield Contradiction(
-            "operation-missing", "", f"operation {number} changed {names:,} names, but has {events} events"
+            "operation-missing",
+            "",
+            f"operation {number} changed {counted(names, 'name')}, but has {counted(events, 'event')}",
         )
 
 

@@ -16,6 +16,7 @@ from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, NamedTuple, get_args
 
+from ...identifiers.text.display import counted
 from ..names import validation
 from ..names.errors import BindingError, TableError
 from . import delimited
@@ -163,7 +164,7 @@ def _twice(column: str, file: str, line: int) -> TableError:
 
 def wrong_number(names: Sequence[str], fields: int, file: str, line: int) -> TableError:
     """Return the error for a line with another number of fields than the header ``names``."""
-    message = f"the line has {fields} field{'' if fields == 1 else 's'}, but the header has {len(names)}"
+    message = f"the line has {counted(fields, 'field')}, but the header has {len(names)}"
     column = validation.shown(names[fields].strip()) if fields < len(names) else f"{len(names) + 1}"
     return TableError("table-fields", message, file, line, column)
 

@@ -246,4 +246,4 @@ def _line(word: str, number: int, text: str, sheet: Sheet) -> Iterator[str]:
 
 def _checksum(label: str, checksum: Checksum | None, sheet: Sheet) -> Iterator[str]:
     if checksum is not None:
-        yield from sheet.field(label, f"{checksum.names:,} names, SHA-256 {checksum.sha256}")
+        yield from sheet.field(label, f"{counted(checksum.names, 'name')}, SHA-256 {checksum.sha256}")

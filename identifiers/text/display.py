@@ -26,6 +26,15 @@ _LONG_RUN = 16
 _MAX_MARKS = 4
 
 
+def counted(number: int, noun: str, plural: str | None = None) -> str:
+    """Return a number and its noun. The default of ``plural`` is the noun with an "s".
+
+    >>> counted(1, "name"), counted(2000, "entry", "entries")
+    ('1 name', '2,000 entries')
+    """
+    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
+
+
 @dataclass(frozen=True, slots=True)
 class Atom:
     """A piece of a text for display: a run of visible characters, or hidden characters shown as a chip.

@@ -13,6 +13,7 @@ from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, BinaryIO
 
 from ...bindings.collection import utc_now
+from ...identifiers.text.display import counted
 from ..resolution.settings import Settings
 from .front_servers import EdgeName, edge_format
 from .marker import Counted, Marker
@@ -42,7 +43,7 @@ class NotRepresentable(Exception):
     """Raised if a format cannot represent some names. ``omitted`` has these names, and nothing is written."""
 
     def __init__(self, omitted: OmittedNames) -> None:
-        super().__init__(f"the format cannot represent {omitted.number:,} names")
+        super().__init__(f"the format cannot represent {counted(omitted.number, 'name')}")
         self.omitted = omitted
 
 

@@ -56,8 +56,9 @@ def test_a_backup_is_right_then_old_then_failed_then_right_again(
     assert (fact(store, "backup").problem, fact(store, "backup").number) == (True, 37)
     record(database, None, "the disk is full", clock=lambda: NOW - timedelta(hours=1))
     assert fact(store, "backup").message == "The last backup failed: the disk is full."
-    record(database, made._replace(began=NOW))
+    record(database, made._replace(began=NOW - timedelta(minutes=1)))
     assert not fact(store, "backup").problem
+    assert fact(store, "backup").message == "The last backup is 1 minute old."
 
 
 def test_a_backup_that_another_program_recorded_is_a_problem(store: Bindings) -> None:

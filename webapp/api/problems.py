@@ -18,6 +18,7 @@ from ...bindings.names.errors import (
     CatalogueError,
     Stale,
 )
+from ...identifiers.text.display import counted
 from ..errors import problem_document, sentence, sentence_of
 from . import representations
 
@@ -75,7 +76,8 @@ def of_operation(error: OperationRefused) -> Response:
     """Return the problem document of an operation that was refused."""
     result = error.result
     first = result.refused[0]
-    detail = f"{result.refusals:,} names are refused, the first is {first.identifier}: {sentence(first.message)}"
+    refused = counted(result.refusals, "name is", "names are")
+    detail = f"{refused} refused, the first is {first.identifier}: {sentence(first.message)}"
     return _problem(409, "operation-refused", detail, result=representations.of_operation(result))
 
 

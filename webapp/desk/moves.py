@@ -15,6 +15,7 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from ...bindings.bulk.plan import BulkResult
 from ...bindings.names.errors import BindingError
+from ...identifiers.text.display import counted
 from ..config import site, url
 from ..management import Forbidden
 from ..management.permissions import require_curator
@@ -79,7 +80,7 @@ def send() -> AnyResponse:
             problems[field] = FieldProblem.of(error)
     if result is not None and result.written:
         messages.put(
-            f"{result.changed:,} target{'' if result.changed == 1 else 's'} moved.",
+            f"{counted(result.changed, 'target')} moved.",
             label=f"Show operation {result.operation}",
             path=url("desk.operation", number=result.operation),
         )

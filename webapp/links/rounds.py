@@ -11,6 +11,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from ...bindings.names.errors import BindingsUnavailable
+from ...identifiers.text.display import counted
 from ..tracing.algorithm import trace
 from ..tracing.bulk import trace_all
 from ..tracing.client.allowed_addresses import ANYWHERE, Destinations
@@ -142,7 +143,7 @@ def run_continuously(new_round: Callable[[], Round], stop: threading.Event, paus
             counts = new_round().run()
             if counts:
                 listed = ", ".join(f"{number:,} {state}" for state, number in counts.items())
-                _log.info("Traced the targets of %s names: %s", f"{counts.total():,}", listed)
+                _log.info("Traced the targets of %s: %s", counted(counts.total(), "name"), listed)
         except BindingsUnavailable as error:
             _log.warning("The round of traces ended early: %s", error)
         stop.wait(pause)

@@ -13,6 +13,7 @@ from ...bindings.names.actor import Actor
 from ...bindings.names.errors import BindingError, BindingsUnavailable
 from ...bindings.system.concurrency import Busy, Slot
 from ...bindings.system.thread_slots import slots
+from ...identifiers.text.display import counted
 from ..accounts import audit
 from .permissions import require_curator, require_granted, require_same_owner, require_unrevoked
 
@@ -102,8 +103,8 @@ class Recorder:
         try:
             return slots.acquire("changes", brief=BRIEF_SECONDS)
         except Busy:
-            message = f"{slots.in_use('changes')} changes wait for the database; try again in some seconds"
-            raise BindingsUnavailable(message) from None
+            waiting = counted(slots.limit("changes"), "change waits", "changes wait")
+            raise BindingsUnavailable(f"{waiting} for the database; try again in some seconds") from None
 
     def refused(self, caller: Caller | None, operation: str, name: Name | None, code: str) -> None:
         """Write a row for a change that was refused. Log it if the database cannot be written."""

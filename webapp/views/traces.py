@@ -23,6 +23,7 @@ from markupsafe import Markup
 from ...bindings.names import origins
 from ...bindings.names.errors import PrefixError
 from ...identifiers import examine
+from ...identifiers.text import display
 from ...middleware import BindingsUnavailable
 from .. import trace_requests
 from ..config import MAX_URL_LENGTH, Site, site, url
@@ -233,12 +234,8 @@ def about(seconds: float) -> str:
     ('3 seconds', '1 minute', '2 minutes')
     """
     if seconds < 60:
-        return _counted(math.ceil(seconds), "second")
-    return _counted(math.ceil(seconds / 60), "minute")
-
-
-def _counted(count: int, thing: str) -> str:
-    return f"{count:,} {thing}{'' if count == 1 else 's'}"
+        return display.counted(math.ceil(seconds), "second")
+    return display.counted(math.ceil(seconds / 60), "minute")
 
 
 def _runner(
@@ -338,7 +335,7 @@ def _json_line(event: BulkTraceRow | KeepAlive) -> str:
 def _page(order: Order, *, running: str = "", least: float = 0.0) -> str:
     title = "Traces of a list - Ararat"
     if running:
-        title = f"Traces of {_counted(len(order.texts), 'identifier')} - Ararat"
+        title = f"Traces of {display.counted(len(order.texts), 'identifier')} - Ararat"
     cut = Markup(live.CUT)  # noqa: S704 - a constant
     gap, limit = about(site().rate_limiter.min_interval), about(MAX_SECONDS)
     takes = about(least) if least else ""

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from hashlib import sha256
 
+from ....identifiers.text.display import counted
 from ..errors import LogError
 
 HASH_BYTES = 32
@@ -109,7 +110,9 @@ def root_of_inclusion(leaf: bytes, index: int, size: int, proof: Sequence[bytes]
     True
     """
     if not 0 <= index < size <= MAX_SIZE:
-        raise LogError(f"the proof is for entry {index} of a tree of {size} entries, which does not have it")
+        raise LogError(
+            f"the proof is for entry {index} of a tree of {counted(size, 'entry', 'entries')}, which does not have it"
+        )
     # The path from the entry meets the right edge of the tree at this level.
     inner = (index ^ (size - 1)).bit_length()
     expected = inner + (index >> inner).bit_count()
@@ -155,11 +158,12 @@ def check_consistency(old: int, old_root: bytes, new: int, new_root: bytes, proo
     >>> check_consistency(1, two, 2, node_hash(one, two), [two])
     Traceback (most recent call last):
     ...
-    ararat.bindings.log.errors.LogError: the tree of 2 entries does not begin with the tree of 1 entries
+    ararat.bindings.log.errors.LogError: the tree of 2 entries does not begin with the tree of 1 entry
     """
     if not 0 <= old <= new <= MAX_SIZE:
-        raise LogError(f"a tree of {new} entries does not contain a tree of {old} entries")
-    inconsistent = LogError(f"the tree of {new} entries does not begin with the tree of {old} entries")
+        raise LogError(f"a tree of {new:,} entries does not contain one of {old:,}")
+    larger, smaller = counted(new, "entry", "entries"), counted(old, "entry", "entries")
+    inconsistent = LogError(f"the tree of {larger} does not begin with the tree of {smaller}")
     if old in (0, new):
         if proof:
             raise LogError(f"the proof of consistency has {len(proof)} hashes instead of 0")

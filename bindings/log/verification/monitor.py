@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Protocol
 
+from ....identifiers.text.display import counted
 from ..errors import LogError
 from ..notes.checkpoints import Checkpoint, read_checkpoint
 from ..notes.keys import VerifierKey, encode
@@ -203,8 +204,9 @@ class Monitor:
 
 
 def _forked(last: Checkpoint, root: bytes) -> LogFinding:
+    size = counted(last.size, "entry", "entries")
     message = (
-        f"the log has two histories: its first {last.size:,} entries have the root {encode(root)}, and had "
+        f"the log has two histories: with {size} it has the root {encode(root)}, and had "
         f"{encode(last.root)} at the last visit; keep both checkpoints, which prove it"
     )
     return _of_checkpoint("forked", message)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from ....identifiers.text import display
+from ....identifiers.text.display import counted
 from ...names.errors import BindingError
 from ..errors import LogError
 from ..notes.checkpoints import Checkpoint, read_checkpoint
@@ -85,8 +86,9 @@ class Cosigning:
             if sizes[name] > self.recorded:
                 raise BindingError(
                     "log-restored",
-                    f"the witness {display.escape(witness.key.name)} has seen {sizes[name]:,} entries, and the "
-                    f"database has recorded {self.recorded:,}; if the witness is wrong, remove it from the policy",
+                    f"the witness {display.escape(witness.key.name)} has seen "
+                    f"{counted(sizes[name], 'entry', 'entries')}, and the database has recorded {self.recorded:,}; "
+                    "if the witness is wrong, remove it from the policy",
                 )
         self._sizes = sizes
 
@@ -128,11 +130,11 @@ class Cosigning:
         if status == 409 and media_type == SIZE_TYPE:
             return read_size(body)
         if status == 409:
-            where = display.escape(witness.key.name)
+            where, size = display.escape(witness.key.name), counted(self.published.size, "entry", "entries")
             raise BindingError(
                 "log-fork",
-                f"the witness {where} has seen another checkpoint of {self.published.size:,} entries; if the witness "
-                "is wrong, remove it from the policy",
+                f"the witness {where} has seen another checkpoint of {size}; "
+                "if the witness is wrong, remove it from the policy",
             )
         raise LogError(_refusal(status, body))
 
@@ -155,7 +157,7 @@ class Cosigning:
         self, note: SignedNote, url: str, size: int, read: ReadHash, old: int
     ) -> tuple[int, str, bytes]:
         if old > size:
-            raise LogError(f"it has seen {old:,} entries already")
+            raise LogError(f"it has seen {counted(old, 'entry', 'entries')} already")
         proof = tuple(consistency_proof(old, size, read))
         return self.witnessing.send(url, bytes(AddCheckpoint(old=old, proof=proof, checkpoint=bytes(note))))
 

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from ....identifiers.ark.check_character import Coverage, check_character, covered
 from ....identifiers.ark.grammar import BETANUMERIC
+from ....identifiers.text.display import counted
 
 DEFAULT_LENGTH = 8
 """The number of characters after the shoulder. 29**8 are about 500,000,000,000 names."""
@@ -40,7 +41,7 @@ class Form(NamedTuple):
         """
         kind = "digit" if self.digits else "betanumeric character"
         covers = {"noid": " and a check character for NAAN and Name", "name": " and a check character for the Name"}
-        number = f"{self.length} {kind}{'' if self.length == 1 else 's'}"
+        number = counted(self.length, kind)
         return number + (covers[self.check] if self.check else "")
 
 

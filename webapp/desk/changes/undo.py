@@ -6,6 +6,7 @@ from flask import render_template, request
 from werkzeug.wrappers import Response as AnyResponse
 
 from ....bindings.bulk.plan import BulkResult
+from ....identifiers.text.display import counted
 from ...config import url
 from ...management.permissions import require_administrator
 from .. import messages
@@ -31,7 +32,7 @@ def undo(number: int) -> AnyResponse | str:
         messages.put("The undo changed no name.", "warn")
         return see_other("desk.operation", number=number)
     messages.put(
-        f"The operation {number} is undone for {result.changed:,} {'name' if result.changed == 1 else 'names'}.",
+        f"The operation {number} is undone for {counted(result.changed, 'name')}.",
         label="Show the undone operation",
         path=url("desk.operation", number=number),
     )

@@ -21,6 +21,7 @@ from collections.abc import Callable, Hashable, Iterable
 
 from ....bindings.system.concurrency import client_key
 from ....bindings.system.fork_safety import ForkSafeLock
+from ....identifiers.text.display import counted
 from ..client.allowed_addresses import Address
 from ..hop import HopFailed
 
@@ -116,9 +117,8 @@ class HostRateLimiter:
 def _require(window: SlidingWindow, keys: Iterable[Hashable], whom: str) -> None:
     if wait := max(map(window.wait, keys)):
         seconds = max(1, math.ceil(wait))
-        requests = "1 request" if window.most == 1 else f"{window.most} requests"
         raise HopFailed(
             "too-often",
-            f"this site reached its limit of {requests}{whom} to this host within a minute; "
-            f"try again in {seconds} second{'' if seconds == 1 else 's'}",
+            f"this site reached its limit of {counted(window.most, 'request')}{whom} to this host within a minute; "
+            f"try again in {counted(seconds, 'second')}",
         )
