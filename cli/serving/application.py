@@ -66,6 +66,7 @@ def wsgi_application_of(
         **sign_in.of_proxy(options["trusted_proxies"]),
         openid=sign_in.openid(),
         session_idle=options["session_idle"],
+        threads=options["threads"],
         ezid=options["ezid"],
         ezid_passthrough=options["ezid_passthrough"],
         resume=resume,

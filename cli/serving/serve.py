@@ -8,7 +8,6 @@ from __future__ import annotations
 import errno
 import logging
 import os
-import re
 import shutil
 import socket
 import sys
@@ -22,16 +21,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from ...middleware.resolution.settings import SettingDescription, described
 from .. import exposed_files
 from ..bindings.stores import SERVED_ADVICE
 from ..errors import NO_INPUT, UNAVAILABLE, CommandError, store_errors, write
-from ..options import PASSTHROUGHS, Number, WholeNumber, policy_option, with_options
+from ..options import policy_option, with_options
 from ..output import Sheet
 from ..streams import refuse_database
 from .application import wsgi_application_of
 from .logs import LogFile, LogStream
-from .sign_in import sign_in_options
+from .server_options import resolver_options, server_options
 
 if TYPE_CHECKING:
     from ...identifiers.iri_policy import Profile
@@ -49,145 +47,10 @@ class StoreOption(NamedTuple):
     is_table: bool = False
 
 
-def _options(command: Any) -> Any:
-    """Add an option for each setting of the resolver. An option that is not given keeps the default of the setting."""
-    for each in reversed([*described()]):
-        name, more = f"--{each.name.replace('_', '-')}", dict[str, Any](default=None)
-        variable = f"ARARAT_{each.name.upper()}"
-        if each.metavar:
-            more = {"multiple": each.is_list, "metavar": each.metavar}
-            more |= {"type": WholeNumber()} if each.type == "int" else {}
-        elif each.type != "bool" or each.metavar is not None:
-            continue  # prefix and inspector are options above; the others have no text form
-        elif each.default == "yes":
-            name = f"{name}/--no-{name[2:]}"
-        else:
-            more["is_flag"] = True
-        command = click.option(name, envvar=variable, show_envvar=True, help=_help(each), **more)(command)
-    return command
-
-
-def _help(each: SettingDescription) -> str:
-    """Return the help of the option of a setting."""
-    text = re.sub("``([a-z]+_[a-z_]+|prefix)``", lambda found: f"--{found[1].replace('_', '-')}", each.text)
-    repeated = " Can be repeated." if each.is_list else ""
-    default = "" if each.default in ("none", "no") else f"  [default: {each.default}]"
-    return f"{text.replace('``', '')}{repeated}{default}"
-
-
 @click.command("serve", short_help="Run the inspector and a resolver, by default with a demo site.")
-@click.option(
-    "--database",
-    metavar="URL",
-    envvar="ARARAT_DATABASE",
-    show_envvar=True,
-    help="The store of the bindings.  [default: a temporary database of the demo]",
-)
-@click.option(
-    "--create",
-    is_flag=True,
-    envvar="ARARAT_CREATE",
-    show_envvar=True,
-    help="Create the database if it is missing.  [default: no]",
-)
-@click.option(
-    "--bindings",
-    "table",
-    metavar="FILE",
-    envvar="ARARAT_BINDINGS",
-    show_envvar=True,
-    help="Serve the bindings of a CSV, TSV or JSON Lines file, and read it again when it changes. "
-    "--database also accepts a file that ends in .csv, .tsv or .jsonl.",
-)
-@click.option(
-    "--state",
-    metavar="DIR",
-    envvar="ARARAT_STATE",
-    show_envvar=True,
-    help="The folder for the copy of the served file.  [default: the folder of the file]",
-)
-@click.option(
-    "--prefix",
-    metavar="URL",
-    envvar="ARARAT_PREFIX",
-    show_envvar=True,
-    help="The public URL of the resolver.  [default: the address of the server]",
-)
-@click.option(
-    "--host",
-    metavar="ADDRESS",
-    default="127.0.0.1",
-    show_default=True,
-    envvar="ARARAT_HOST",
-    show_envvar=True,
-    help="The address to listen on.",
-)
-@click.option(
-    "--port",
-    type=WholeNumber(0, 65535),
-    metavar="N",
-    envvar="ARARAT_PORT",
-    show_envvar=True,
-    help="The port to listen on, 0 for any free port.  [default: the first free port from 8000]",
-)
-@click.option(
-    "--trace-elsewhere/--no-trace-elsewhere",
-    default=True,
-    show_default="yes",
-    envvar="ARARAT_TRACE_ELSEWHERE",
-    show_envvar=True,
-    help="Let traces in the inspector send requests to other hosts.",
-)
-@click.option(
-    "--trusted-host", "trusted_hosts", multiple=True, metavar="HOST", envvar="ARARAT_TRUSTED_HOST", show_envvar=True,
-    help="Another host name of the inspector, besides this machine and the prefix. Other host names are refused if "
-    "this option or --allow-network is given, or if --host is a loopback address. Can be repeated.",
-)  # fmt: skip
-@click.option(
-    "--trusted-proxies", type=WholeNumber(0), default=0, show_default=True, metavar="N",
-    envvar="ARARAT_TRUSTED_PROXIES", show_envvar=True,
-    help="The number of reverse proxies. The last N values of X-Forwarded-For and X-Forwarded-Proto are trusted. Each "
-    "proxy must set both fields.",
-)  # fmt: skip
-@click.option(
-    "--inspector", metavar="URL|none", envvar="ARARAT_INSPECTOR", show_envvar=True,
-    help="The URL of the inspector, for links on error pages, or none.  [default: the prefix without --prefix, none "
-    "with it]",
-)  # fmt: skip
-@click.option(
-    "--allow-network", "networks", multiple=True, metavar="CIDR", envvar="ARARAT_ALLOW_NETWORK", show_envvar=True,
-    help="Allow traces to this private network. Can be repeated.",
-)  # fmt: skip
-@click.option(
-    "--deny-network", "denied_networks", multiple=True, metavar="CIDR", envvar="ARARAT_DENY_NETWORK", show_envvar=True,
-    help="Forbid traces to this network, such as the public addresses of this machine or its NAT64 prefix. Can be "
-    "repeated.",
-)  # fmt: skip
-@click.option(
-    "--resolver", "resolvers", multiple=True, metavar="URL", envvar="ARARAT_RESOLVER", show_envvar=True,
-    help="Offer this resolver prefix for traces in the inspector. Can be repeated.",
-)  # fmt: skip
-@click.option(
-    "--rounds", "rounds", type=Number(1, 3650), metavar="DAYS", envvar="ARARAT_ROUNDS", show_envvar=True,
-    help="Trace each target of the database every DAYS days, and record which are dead, moved or refused "
-    "(ararat rounds).  [default: never]",
-)  # fmt: skip
-@sign_in_options
+@server_options
 @policy_option("Also check IRIs against this IRI policy.", multiple=True)
-@click.option(
-    "--ezid", metavar="PATH", envvar="ARARAT_EZID", show_envvar=True,
-    help="Answer the EZID API below this path, such as /ezid. It needs an account (ararat account add).",
-)  # fmt: skip
-@click.option(
-    "--ezid-passthrough", type=click.Choice(PASSTHROUGHS), envvar="ARARAT_EZID_PASSTHROUGH", show_envvar=True,
-    default="given", show_default=True,
-    help="The passthrough of names that get their first target by the EZID API.",
-)  # fmt: skip
-@click.option(
-    "--access-log", metavar="FILE", envvar="ARARAT_ACCESS_LOG", show_envvar=True,
-    help="Log each requested identifier to FILE as a line of JSON, without data of the client. - is standard output.",
-)  # fmt: skip
-@_options
+@resolver_options
 def serve_command(
     database: str | None,
     create: bool,
@@ -268,7 +131,8 @@ def serve_command(
 
         known = Destinations(parse_networks(networks), parse_networks(options["denied_networks"]), trace_elsewhere)
         with _rounds(rounds, bindings, prefix or address, known):
-            server.run(app, listener, ready, trusted_proxies=options["trusted_proxies"])
+            threads = options["threads"] or server.THREADS
+            server.run(app, listener, ready, trusted_proxies=options["trusted_proxies"], threads=threads)
 
 
 @contextmanager

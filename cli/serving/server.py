@@ -2,7 +2,7 @@
 
 :func:`compose` returns the WSGI application: inspector, resolver and demo. :func:`listen` opens a socket. :func:`run`
 serves the application until a signal arrives. The server is waitress. It reads requests and sends answers without a
-thread for each connection, so slow clients hold no thread. A request holds one of :data:`THREADS` only while the
+thread for each connection, so slow clients hold no thread. A request holds one of the threads only while the
 application answers it.
 """
 
@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 
 FIRST_PORT = 8000
 THREADS = 96
-"""The number of worker threads. Work that waits holds a part of them (:mod:`~ararat.bindings.system.thread_slots`)."""
+"""The default number of threads. Work that waits holds a part of them (:mod:`~ararat.bindings.system.thread_slots`)."""
 
 CONNECTIONS = 2000
 """The maximum number of connections. waitress accepts no more until one of them closes."""
@@ -129,6 +129,7 @@ def compose(
     remote_user_secret_field: str = SECRET_FIELD,
     openid: OpenID | None = None,
     session_idle: int = 60,
+    threads: int | None = None,
     ezid: str | None = None,
     ezid_passthrough: str = "given",
     resume: bool = True,
@@ -150,6 +151,7 @@ def compose(
       the proxy adds in the field ``remote_user_secret_field``. With a secret, the fields of the proxies count only
       together with it. ``openid``: an OpenID provider.
     - ``session_idle``: the time in minutes after which a session that is not used ends.
+    - ``threads``: the number of threads of a process; None if the server is asked for it.
     - ``ezid``: the path below which the EZID API answers, or None.
     - ``ezid_passthrough``: the passthrough of names that get their first target by the EZID API.
     - ``resume``: whether to carry out unfinished jobs now, in threads, or after the first request to the desk or API.
@@ -179,6 +181,7 @@ def compose(
         remote_user_secret_field=remote_user_secret_field,
         openid=openid,
         session_idle=session_idle,
+        threads=threads,
         ezid=ezid,
         ezid_passthrough=ezid_passthrough,
         statistics=settings.get("statistics"),
@@ -271,7 +274,14 @@ def address_of(listener: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def run(app: WSGIApplication, listener: socket.socket, ready: Callable[[], None], *, trusted_proxies: int = 0) -> None:
+def run(
+    app: WSGIApplication,
+    listener: socket.socket,
+    ready: Callable[[], None],
+    *,
+    trusted_proxies: int = 0,
+    threads: int = THREADS,
+) -> None:
     """Serve ``app`` on ``listener`` until a signal such as SIGTERM or SIGINT arrives, then raise SystemExit.
 
     ``ready`` is called when the server listens. With ``trusted_proxies`` all connections are those of the proxy, so one
@@ -281,12 +291,12 @@ def run(app: WSGIApplication, listener: socket.socket, ready: Callable[[], None]
     log_plainly(FOR_SERVERS)
     # waitress would log a line for each request that waits for a thread.
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)
-    slots.use(THREADS)
+    slots.use(threads)
     stoppable = Stoppable(app)
     server: Any = create_server(
         stoppable,
         sockets=[listener],
-        threads=THREADS,
+        threads=threads,
         connection_limit=_connection_limit(),
         channel_timeout=IDLE_SECONDS,
         cleanup_interval=CLEANUP_SECONDS,

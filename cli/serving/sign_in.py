@@ -1,4 +1,4 @@
-"""The options of ``ararat serve`` for sign-in: a user that a proxy reports, and an OpenID provider."""
+"""The sign-in that the options of ``ararat serve`` describe: a user that a proxy reports, and an OpenID provider."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ import click
 from ...bindings.system.file_access import open_to_others
 from ...webapp import trusted_proxy
 from ..errors import NO_INPUT, USAGE, CommandError
-from ..options import WholeNumber
 
 if TYPE_CHECKING:
     from ...webapp.accounts.openid import OpenID
@@ -27,24 +26,24 @@ class SignIn(NamedTuple):
     """The values of the options. None means that an option is not given."""
 
     remote_user: str | None
-    proxy_secret_file: str | None
-    proxy_secret_field: str
-    issuer: str | None
-    client: str | None
-    secret_file: str | None
-    title: str | None
+    remote_user_secret_file: str | None
+    remote_user_secret_field: str
+    openid_issuer: str | None
+    openid_client: str | None
+    openid_secret_file: str | None
+    openid_title: str | None
 
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> SignIn:
         """Return the values in the options of the command."""
-        return cls(*(options[parameter] for _, parameter, _, _ in _OPTIONS))
+        return cls(*(options[name] for name in cls._fields))
 
     def of_proxy(self, trusted_proxies: int) -> dict[str, str | None]:
         """Return the settings of the application for the user of a proxy.
 
         Raises UsageError if no proxy can have set the fields, and CommandError without a secret or with a wrong file.
         """
-        user, file = self.remote_user, self.proxy_secret_file
+        user, file = self.remote_user, self.remote_user_secret_file
         if user == "REMOTE_USER" and not file:
             return {"remote_user": user}
         if user is None and file is None:
@@ -55,32 +54,32 @@ class SignIn(NamedTuple):
         if user is not None and user != "REMOTE_USER":
             # A wrong name is refused before its lines are shown.
             trusted_proxy.environ_key(user, "remote_user")
-            trusted_proxy.environ_key(self.proxy_secret_field, "remote_user_secret_field")
+            trusted_proxy.environ_key(self.remote_user_secret_field, "remote_user_secret_field")
             if file is None:
                 raise CommandError(
                     f"--remote-user {user} needs --remote-user-secret-file, because clients can send a field that "
                     "servers read as this one",
                     ("Fix", _NEW_SECRET),
-                    *proxy_lines(user, self.proxy_secret_field),
+                    *proxy_lines(user, self.remote_user_secret_field),
                     exit_code=USAGE,
                 )
         secret = None if file is None else _secret(file, private=True)
         if secret is not None:
             try:
-                trusted_proxy.ProxySecret(secret, self.proxy_secret_field)
+                trusted_proxy.ProxySecret(secret, self.remote_user_secret_field)
             except ValueError as error:
                 raise CommandError(f"{file}: {str(error).partition(': ')[2]}", exit_code=NO_INPUT) from None
         return {
             "remote_user": user,
             "remote_user_secret": secret,
-            "remote_user_secret_field": self.proxy_secret_field,
+            "remote_user_secret_field": self.remote_user_secret_field,
         }
 
     def openid(self) -> OpenID | None:
         """Return the OpenID provider, or None. Raises UsageError, ValueError and CommandError."""
-        if self.issuer is None and not (self.client or self.secret_file):
+        if self.openid_issuer is None and not (self.openid_client or self.openid_secret_file):
             return None
-        if self.issuer is None or self.client is None:
+        if self.openid_issuer is None or self.openid_client is None:
             raise click.UsageError("--openid-issuer and --openid-client need each other")
         try:
             from ...webapp.accounts.openid import OpenID
@@ -88,28 +87,11 @@ class SignIn(NamedTuple):
             fix = "install the extra oidc: pip install 'ararat[app,oidc]'"
             raise CommandError("the packages for OpenID Connect are not installed", ("Fix", fix)) from None
         return OpenID(
-            issuer=self.issuer,
-            client_id=self.client,
-            client_secret=None if self.secret_file is None else _secret(self.secret_file),
-            title=self.title or "",
+            issuer=self.openid_issuer,
+            client_id=self.openid_client,
+            client_secret=None if self.openid_secret_file is None else _secret(self.openid_secret_file),
+            title=self.openid_title or "",
         )
-
-
-def sign_in_options(command: Any) -> Any:
-    """Add the options to a command."""
-    command = click.option(
-        "--session-idle", type=WholeNumber(5, 720), default=60, show_default=True, metavar="MINUTES",
-        envvar="ARARAT_SESSION_IDLE", show_envvar=True,
-        help="End the session of a browser that sends no request for this time.",
-    )(command)  # fmt: skip
-    for name, parameter, metavar, text in reversed(_OPTIONS):
-        default = _DEFAULTS.get(parameter)
-        variable = f"ARARAT_{name[2:].upper().replace('-', '_')}"
-        command = click.option(
-            name, parameter, metavar=metavar, envvar=variable, show_envvar=True, help=text, default=default,
-            show_default=default is not None,
-        )(command)  # fmt: skip
-    return command
 
 
 def proxy_lines(user: str, secret: str) -> list[tuple[str, str]]:
@@ -145,28 +127,9 @@ def warn_of_underscores(options: Mapping[str, Any]) -> None:
     )  # fmt: skip
 
 
-_REMOTE_USER = (
-    "Trust this header field for the user that a proxy has signed in, or REMOTE_USER of a server that sets it itself. "
-    "The proxy must set or remove the field in each request. A field needs --trusted-proxies and "
-    "--remote-user-secret-file."
-)
 _NEW_SECRET = (
     f"write a random secret of {trusted_proxy.MIN_SECRET} or more characters to a file that other users cannot read, "
     "and let the proxy add it to each request"
-)
-_PROXY_FILE = (
-    "The file with a secret of 32 or more characters, in one line. Other users must not be able to read it. The user "
-    "and the forwarded fields of a request count only if it has the secret in --remote-user-secret-field."
-)
-_DEFAULTS = {"remote_user_secret_field": trusted_proxy.SECRET_FIELD}
-_OPTIONS = (
-    ("--remote-user", "remote_user", "FIELD", _REMOTE_USER),
-    ("--remote-user-secret-file", "remote_user_secret_file", "FILE", _PROXY_FILE),
-    ("--remote-user-secret-field", "remote_user_secret_field", "FIELD", "The header field with that secret."),
-    ("--openid-issuer", "openid_issuer", "URL", "Let users of this OpenID provider sign in. Needs --openid-client."),
-    ("--openid-client", "openid_client", "ID", "The client ID of this site at the OpenID provider."),
-    ("--openid-secret-file", "openid_secret_file", "FILE", "The file with the secret of the client, in one line."),
-    ("--openid-title", "openid_title", "TEXT", "The name of the provider on the sign-in page.  [default: its host]"),
 )
 
 

@@ -1,21 +1,30 @@
-"""The accounts of a site, with their grants, tokens, sessions and identities, in the database of the bindings."""
+"""The accounts of a site, with their grants, tokens, sessions and identities, in the database of the bindings.
+
+Each check of a token or session reads the database, so that a revocation takes effect immediately in all workers.
+Nothing that can be revoked is kept in memory.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+import time
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import Connection, Executable, SelectBase, delete, insert, select, update
 
+from ...bindings import changes
 from ...bindings.names import validation
 from ...bindings.names.binding import rfc3339
+from ...bindings.names.errors import ReadOnlyBindings
+from ...bindings.storage.store import DatabaseStore
 from ...bindings.storage.tables import account_tables as tables
 from ...bindings.storage.writing.inserts import new_row_number
 from . import audit, passwords
 from .model import Account, AccountError, Caller, read_name, read_prefix, read_role
 from .records import rows
-from .records.attempts import failed_attempts, forget_attempts, name_hash
-from .records.database import AccountDatabase, end_sessions, find
+from .records.attempts import Unwritten, failed_attempts, forget_attempts, name_hash
+from .records.database import CLOCK_SKEW, end_sessions, find, locked
 from .records.identities import Identities
 from .records.sessions import Sessions
 from .records.tokens import Tokens
@@ -24,8 +33,16 @@ if TYPE_CHECKING:
     from ...middleware import Bindings
 
 
-class Accounts(AccountDatabase):
+FRESH_SECONDS = 1.0
+"""The time for which :meth:`Accounts.exist` keeps its result."""
+
+T = TypeVar("T")
+
+
+class Accounts:
     """The accounts in the database of ``bindings``. All threads and forked processes can use one object.
+
+    A file of text has no accounts.
 
     Methods raise :class:`AccountError` for wrong arguments, and :class:`BindingsUnavailable` if the database cannot be
     reached. A change of a file or a standby raises :class:`ReadOnlyBindings`.
@@ -53,10 +70,81 @@ class Accounts(AccountDatabase):
     """
 
     def __init__(self, bindings: Bindings) -> None:
-        super().__init__(bindings)
+        self.bindings = bindings
+        self.unwritten = Unwritten(self)
+        self._existence: tuple[bool, float] = (False, float("-inf"))
         self.tokens = Tokens(self)
         self.sessions = Sessions(self, self.tokens)
         self.identities = Identities(self)
+
+    def exist(self) -> bool:
+        """Return whether an account exists, also a disabled one. The result is at most a second old."""
+        known, until = self._existence
+        if time.monotonic() < until:
+            return known
+        return self._set_existence(bool(self.read(rows.ANY_ACCOUNT)))
+
+    def get(self, name: str, connection: Connection | None = None) -> Account | None:
+        """Return an account, also a disabled one, or None. ``connection`` is as for :meth:`read`."""
+        found = rows.found(self.read(rows.ACCOUNT_OF_NAME, connection, name=read_name(name)))
+        return found[0].account if found else None
+
+    def write(self, change: Callable[[Connection], T]) -> T:
+        """Return the result of ``change`` in a transaction, which is repeated if another writer was faster.
+
+        Raises :class:`ReadOnlyBindings` for a file or a standby, and :class:`BindingsUnavailable`.
+        """
+
+        def attempt() -> T:
+            with self._store().transaction() as transaction:
+                return change(transaction.connection)
+
+        return changes.repeat_after_collision(attempt, self.bindings.where, "account")
+
+    def _set_existence(self, known: bool) -> bool:
+        self._existence = known, time.monotonic() + FRESH_SECONDS
+        return known
+
+    def read(
+        self, query: SelectBase, connection: Connection | None = None, **values: str | int
+    ) -> list[tuple[Any, ...]]:
+        """Return the rows of a query at this moment (:meth:`DatabaseStore.current_rows`); a file of text has none.
+
+        ``connection`` is that of a transaction, which then reads them.
+        """
+        if connection is not None:
+            return [tuple(row) for row in connection.execute(cast("Executable", query), values)]
+        return [] if self.bindings.kind != "database" else self._store().current_rows(query, **values)
+
+    def _store(self) -> DatabaseStore:
+        store = self.bindings.store
+        if not isinstance(store, DatabaseStore):
+            raise ReadOnlyBindings(f"{self.bindings.where} is a file of text, which has no accounts; use a database")
+        return store
+
+    def change_account(
+        self, name: str, operation: str, by: Caller | None, change: Callable[[Connection, Account], str]
+    ) -> Account:
+        """Change an account, and write the outcome that ``change`` returns to the audit. Return the account after it.
+
+        Raises AccountError with the code ``account-unknown``.
+        """
+        name = read_name(name)
+
+        def write(connection: Connection) -> Account:
+            outcome = change(connection, locked(connection, name))
+            audit.record(connection, by, operation, name, outcome, when=self.bindings.now())
+            return find(connection, name)
+
+        return self.write(write)
+
+    def is_valid(self, created: datetime, expires: datetime | None) -> bool:
+        """Return whether a token or session with these times is valid now.
+
+        It is not valid before its creation: then the clock was set back, and its expiry cannot be checked.
+        """
+        now = self.bindings.now()
+        return created - CLOCK_SKEW <= now and (expires is None or now < expires)
 
     def add(
         self,

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from werkzeug.test import Client
 
+from ararat.bindings.system.thread_slots import slots
 from ararat.cli.serving import environment
 from ararat.cli.serving.environment import InvalidEnvironment
 from ararat.middleware import Bindings, open_bindings
@@ -92,6 +93,14 @@ def test_the_wsgi_application_is_the_resolver_and_the_inspector(load: Load) -> N
     assert "<title>Ararat</title>" in client.get("/", base_url="https://r.example").text
     assert client.get("/", base_url="https://inner.example").status_code == 200
     assert client.get("/", base_url="https://evil.example").status_code == 400
+
+
+def test_the_limits_of_work_that_waits_follow_the_given_number_of_threads(
+    load: Load, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(slots, "_given", None)
+    load("wsgi", THREADS="12")
+    assert (slots.number, slots.limit("traces")) == (12, 3)
 
 
 def test_the_asgi_application_is_the_resolver(load: Load, names: Path) -> None:

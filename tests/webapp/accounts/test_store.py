@@ -30,7 +30,7 @@ def test_another_process_sees_the_first_account_after_a_second(accounts, monkeyp
     other = Accounts(accounts.bindings)
     assert not other.exist()
     accounts.add("jane", "curator")
-    monkeypatch.setattr("ararat.webapp.accounts.records.database.time.monotonic", lambda: float("inf"))
+    monkeypatch.setattr("ararat.webapp.accounts.store.time.monotonic", lambda: float("inf"))
     assert other.exist()
 
 

@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 from functools import partial
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import ColumnElement, Connection, bindparam, delete, insert, or_, select, text, update
 
@@ -33,28 +33,7 @@ from ....bindings.system.concurrency import client_key
 from ....bindings.system.fork_safety import AtFork, ForkSafeLock
 
 if TYPE_CHECKING:
-    from sqlalchemy import SelectBase
-
-    from ....middleware import Bindings
-
-T = TypeVar("T")
-
-
-class AttemptTables(Protocol):
-    """The parts of :class:`~.database.AccountDatabase` that read and write the attempts."""
-
-    bindings: Bindings
-    unwritten: Unwritten
-
-    def read(
-        self, query: SelectBase, connection: Connection | None = None, **values: str | int
-    ) -> list[tuple[Any, ...]]:
-        """Return the rows of a query at this moment."""
-        ...
-
-    def write(self, change: Callable[[Connection], T]) -> T:
-        """Return the result of ``change`` in a transaction."""
-        ...
+    from ..store import Accounts
 
 
 WINDOW = timedelta(minutes=15)
@@ -107,7 +86,7 @@ class TooManyAttempts(Exception):
 class Attempts:
     """The failed attempts for one name from one client address."""
 
-    def __init__(self, accounts: AttemptTables, name: str, address: str | None) -> None:
+    def __init__(self, accounts: Accounts, name: str, address: str | None) -> None:
         self._accounts = accounts
         self._unwritten = accounts.unwritten
         self._client = client_key(address)[:200]
@@ -186,7 +165,7 @@ class Unwritten:
     The thread ends when everything is written. A forked process begins without entries.
     """
 
-    def __init__(self, accounts: AttemptTables) -> None:
+    def __init__(self, accounts: Accounts) -> None:
         self._accounts = accounts
         self.lock = ForkSafeLock()
         self._begin()
@@ -336,7 +315,7 @@ def forget_attempts(connection: Connection, name: str) -> None:
     connection.execute(delete(sign_ins).where(sign_ins.c.name == name_hash(name)))
 
 
-def failed_attempts(accounts: AttemptTables, name: str) -> int:
+def failed_attempts(accounts: Accounts, name: str) -> int:
     """Return the number of failed attempts for a name from all addresses in the last minutes."""
     rows = accounts.read(_OF_NAME, key=name_hash(name))
     since = rfc3339(accounts.bindings.now() - WINDOW)

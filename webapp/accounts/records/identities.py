@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from sqlalchemy import ColumnElement, Connection, delete, insert, select
 
 from ....bindings.storage.tables import account_tables as tables
 from ..model import Account, AccountError, Caller
 from . import rows
-from .database import AccountDatabase, end_sessions, read_line
+from .database import end_sessions, read_line
+
+if TYPE_CHECKING:
+    from ..store import Accounts
 
 MAX_IDENTITY = 1000
 """The maximum length of an issuer and of a subject in characters."""
@@ -18,8 +22,8 @@ MAX_IDENTITY = 1000
 class Identities:
     """The identities of accounts: pairs of the URL of the provider (issuer) and its text for a person (subject)."""
 
-    def __init__(self, database: AccountDatabase) -> None:
-        self._database = database
+    def __init__(self, accounts: Accounts) -> None:
+        self._accounts = accounts
 
     def link(self, issuer: str, subject: str, name: str, *, by: Caller | None = None) -> Account:
         """Let an identity sign in to an account.
@@ -40,7 +44,7 @@ class Identities:
                 raise AccountError("identity-taken", "the identity is linked to another account")
             return subject
 
-        return self._database.change_account(name, "account.link", by, change)
+        return self._accounts.change_account(name, "account.link", by, change)
 
     def unlink(self, issuer: str, subject: str, name: str, *, by: Caller | None = None) -> Account:
         """Remove the link of an identity, and end the sessions of the account.
@@ -53,14 +57,14 @@ class Identities:
             of_account = *_is(issuer, subject), tables.identities.c.account == account.number
             if not connection.execute(delete(tables.identities).where(*of_account)).rowcount:
                 raise AccountError("identity-unknown", f"the identity is not linked to {account.name}")
-            end_sessions(connection, account, self._database.bindings.now())
+            end_sessions(connection, account, self._accounts.bindings.now())
             return subject
 
-        return self._database.change_account(name, "account.unlink", by, change)
+        return self._accounts.change_account(name, "account.unlink", by, change)
 
     def list(self, account: Account) -> Sequence[tuple[str, str]]:
         """Return the identities of an account: pairs of issuer and subject, in order."""
-        return sorted((row[0], row[1]) for row in self._database.read(rows.IDENTITIES, account=account.number))
+        return sorted((row[0], row[1]) for row in self._accounts.read(rows.IDENTITIES, account=account.number))
 
     def account(self, issuer: str, subject: str) -> Account | None:
         """Return the account of exactly this identity, or None if there is no account or it is disabled."""
@@ -70,7 +74,7 @@ class Identities:
                 return None
         except AccountError:
             return None
-        found = rows.found(self._database.read(rows.OF_IDENTITY, issuer=issuer, subject=subject))
+        found = rows.found(self._accounts.read(rows.OF_IDENTITY, issuer=issuer, subject=subject))
         return found[0].account if found and not found[0].account.disabled else None
 
 

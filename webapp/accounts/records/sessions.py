@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, delete, insert, select, update
 
@@ -12,8 +13,11 @@ from ....bindings.storage.tables import account_tables as tables
 from .. import audit
 from ..model import Account, Caller, SignInOutdated, Token
 from . import rows
-from .database import AccountDatabase, end_sessions, locked, secret_hash
+from .database import end_sessions, locked, secret_hash
 from .tokens import Tokens
+
+if TYPE_CHECKING:
+    from ..store import Accounts
 
 SESSION_HOURS = 12
 """The time after which a session ends, also if it is used."""
@@ -29,8 +33,8 @@ class Sessions:
     token and ends with it. The hash of the id includes the number, so no client can change or remove it.
     """
 
-    def __init__(self, database: AccountDatabase, tokens: Tokens) -> None:
-        self._database = database
+    def __init__(self, accounts: Accounts, tokens: Tokens) -> None:
+        self._accounts = accounts
         self._tokens = tokens
 
     def start(
@@ -53,7 +57,7 @@ class Sessions:
         session = secrets.token_urlsafe(32) + (f".{token.number}" if token else "")
 
         def write(connection: Connection) -> None:
-            now = self._database.bindings.now()
+            now = self._accounts.bindings.now()
             # A sign-in takes time. A change in this time ends only the sessions that it finds.
             known = locked(connection, account.name)
             if known.disabled or known.hash != account.hash or not _is_linked(connection, account, identity):
@@ -65,7 +69,7 @@ class Sessions:
             caller = Caller(account=account, token=token, address=address)
             audit.record(connection, caller, "sign-in", None, "session", when=now)
 
-        self._database.write(write)
+        self._accounts.write(write)
         return session
 
     def caller(self, session: str, *, idle: timedelta | None = None) -> Caller | None:
@@ -73,14 +77,14 @@ class Sessions:
 
         ``idle``: the time after this use at which the session ends if it is not used again.
         """
-        found = rows.found(self._database.read(rows.OF_SESSION, hash=secret_hash(session)))
+        found = rows.found(self._accounts.read(rows.OF_SESSION, hash=secret_hash(session)))
         if not found:
             return None
         created, expires, has_ended = rows.session_of(found[0])
-        if has_ended or found[0].account.disabled or not self._database.is_valid(created, expires):
+        if has_ended or found[0].account.disabled or not self._accounts.is_valid(created, expires):
             return None
         if idle is not None:
-            self._postpone(session, expires, _end(created, self._database.bindings.now(), idle))
+            self._postpone(session, expires, _end(created, self._accounts.bindings.now(), idle))
         number = session.partition(".")[2]
         return self._tokens.caller_of_number(int(number)) if number else Caller(account=found[0].account)
 
@@ -93,9 +97,9 @@ class Sessions:
 
     def end(self, session: str) -> None:
         """End a session. Nothing changes if it is unknown or has ended."""
-        ended = rfc3339(self._database.bindings.now())
+        ended = rfc3339(self._accounts.bindings.now())
         is_open = tables.sessions.c.id == secret_hash(session), tables.sessions.c.ended.is_(None)
-        self._database.write(
+        self._accounts.write(
             lambda connection: connection.execute(update(tables.sessions).where(*is_open).values(ended=ended))
         )
 
@@ -103,15 +107,15 @@ class Sessions:
         """End all sessions of an account. Its password and its tokens stay valid."""
 
         def change(connection: Connection, account: Account) -> str:
-            end_sessions(connection, account, self._database.bindings.now())
+            end_sessions(connection, account, self._accounts.bindings.now())
             return "ended"
 
-        return self._database.change_account(name, "account.end-sessions", by, change)
+        return self._accounts.change_account(name, "account.end-sessions", by, change)
 
     def count(self, account: Account) -> int:
         """Return the number of sessions of an account that have not ended."""
-        times = (map(datetime.fromisoformat, row) for row in self._database.read(rows.SESSIONS, account=account.number))
-        return sum(self._database.is_valid(*each) for each in times)
+        times = (map(datetime.fromisoformat, row) for row in self._accounts.read(rows.SESSIONS, account=account.number))
+        return sum(self._accounts.is_valid(*each) for each in times)
 
 
 def _is_linked(connection: Connection, account: Account, identity: tuple[str, str] | None) -> bool:

@@ -7,6 +7,7 @@ import secrets
 import time
 from collections.abc import Sequence
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, Update, select, update
 
@@ -17,7 +18,10 @@ from ....bindings.storage.writing.inserts import new_row_number
 from .. import audit, passwords
 from ..model import Account, AccountError, Caller, Token, read_prefix
 from . import rows
-from .database import AccountDatabase, read_line, secret_hash, unknown
+from .database import read_line, secret_hash, unknown
+
+if TYPE_CHECKING:
+    from ..store import Accounts
 
 MAX_LABEL = 100
 
@@ -30,8 +34,8 @@ _MAX_USES = 10_000
 class Tokens:
     """The tokens of accounts. A token stays valid until it expires or is revoked, or its account is disabled."""
 
-    def __init__(self, database: AccountDatabase) -> None:
-        self._database = database
+    def __init__(self, accounts: Accounts) -> None:
+        self._accounts = accounts
         self._uses: dict[int | str, float] = {}
 
     def create(
@@ -48,13 +52,13 @@ class Tokens:
         ``expires`` is a time in UTC or None. ``prefixes`` restricts the token to some of the prefixes of the account.
         """
         label = read_line(label, "token-label", "label", MAX_LABEL)
-        tests = self._database.bindings.test_naans
+        tests = self._accounts.bindings.test_naans
         limited = None if prefixes is None else sorted({read_prefix(prefix, tests) for prefix in prefixes})
         secret = passwords.TOKEN_BEGINS + secrets.token_urlsafe(32)
         created: list[Token] = []
 
         def change(connection: Connection, account: Account) -> str:
-            now = self._database.bindings.now()
+            now = self._accounts.bindings.now()
             if expires is not None and expires <= now:
                 raise AccountError("token-expires", "the token would be expired already")
             row = {
@@ -70,15 +74,15 @@ class Tokens:
             created[:] = [rows.token_of(tuple(new))]
             return f"token {created[0].number}"
 
-        self._database.change_account(name, "account.token", by, change)
+        self._accounts.change_account(name, "account.token", by, change)
         return created[0], secret
 
     def list(self, name: str) -> Sequence[Token]:
         """Return all tokens of an account in the order of their numbers, also revoked and expired ones."""
-        account = self._database.get(name)
+        account = self._accounts.get(name)
         if account is None:
             raise unknown(name)
-        found = self._database.read(rows.TOKENS, account=account.number)
+        found = self._accounts.read(rows.TOKENS, account=account.number)
         return sorted(map(rows.token_of, found), key=lambda token: token.number)
 
     def revoke(self, number: int, *, by: Caller | None = None) -> None:
@@ -89,7 +93,7 @@ class Tokens:
 
         def write(connection: Connection) -> None:
             of_token = tables.tokens.c.id == number
-            now = self._database.bindings.now()
+            now = self._accounts.bindings.now()
             row = connection.execute(select(tables.tokens.c.revoked).where(of_token).with_for_update()).first()
             if row is None:
                 raise AccountError("token-unknown", f"there is no token {number}")
@@ -97,26 +101,26 @@ class Tokens:
                 connection.execute(update(tables.tokens).where(of_token).values(revoked=rfc3339(now)))
                 audit.record(connection, by, "account.revoke-token", None, f"token {number}", when=now)
 
-        self._database.write(write)
+        self._accounts.write(write)
 
     def caller(self, secret: str) -> Caller | None:
         """Return the caller with this token; None if it is unknown, expired or revoked, or its account is disabled."""
-        found = self._caller(rows.found(self._database.read(rows.OF_TOKEN, hash=secret_hash(secret))))
+        found = self._caller(rows.found(self._accounts.read(rows.OF_TOKEN, hash=secret_hash(secret))))
         if found is not None and found.token is not None:
-            number, now = found.token.number, rfc3339(self._database.bindings.now())
+            number, now = found.token.number, rfc3339(self._accounts.bindings.now())
             self.record_use(number, update(tables.tokens).where(tables.tokens.c.id == number).values(last_used=now))
         return found
 
     def caller_of_number(self, number: int, connection: Connection | None = None) -> Caller | None:
         """Return the caller of a token by its number, as :meth:`caller`, for what the token started before."""
-        return self._caller(rows.found(self._database.read(rows.OF_TOKEN_NUMBER, connection, number=number)))
+        return self._caller(rows.found(self._accounts.read(rows.OF_TOKEN_NUMBER, connection, number=number)))
 
     def _caller(self, found: Sequence[rows.AccountRow]) -> Caller | None:
         """Return the caller of a found token if it is valid now."""
         if not found:
             return None
         account, token = found[0].account, rows.token_of(found[0].rest)
-        if token.revoked or account.disabled or not self._database.is_valid(token.created, token.expires):
+        if token.revoked or account.disabled or not self._accounts.is_valid(token.created, token.expires):
             return None
         return Caller(account=account, token=token)
 
@@ -129,6 +133,6 @@ class Tokens:
             self._uses.clear()
         self._uses[used] = time.monotonic() + USE_SECONDS
         try:
-            self._database.write(lambda connection: connection.execute(statement))
+            self._accounts.write(lambda connection: connection.execute(statement))
         except (BindingsUnavailable, BindingError):
             return  # the time of the last use is not worth a failed request
