@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 from functools import partial
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from sqlalchemy import ColumnElement, Connection, bindparam, delete, insert, or_, select, text, update
 
@@ -31,9 +31,13 @@ from ....bindings.names.errors import BindingsUnavailable, ReadOnlyBindings
 from ....bindings.storage.tables.account_tables import sign_ins
 from ....bindings.system.concurrency import client_key
 from ....bindings.system.fork_safety import AtFork, ForkSafeLock
+from .database import AccountTables
 
-if TYPE_CHECKING:
-    from ..store import Accounts
+
+class AttemptTables(AccountTables, Protocol):
+    """The accounts with their attempts that are not in the database yet."""
+
+    unwritten: Unwritten
 
 
 WINDOW = timedelta(minutes=15)
@@ -86,7 +90,7 @@ class TooManyAttempts(Exception):
 class Attempts:
     """The failed attempts for one name from one client address."""
 
-    def __init__(self, accounts: Accounts, name: str, address: str | None) -> None:
+    def __init__(self, accounts: AttemptTables, name: str, address: str | None) -> None:
         self._accounts = accounts
         self._unwritten = accounts.unwritten
         self._client = client_key(address)[:200]
@@ -165,7 +169,7 @@ class Unwritten:
     The thread ends when everything is written. A forked process begins without entries.
     """
 
-    def __init__(self, accounts: Accounts) -> None:
+    def __init__(self, accounts: AttemptTables) -> None:
         self._accounts = accounts
         self.lock = ForkSafeLock()
         self._begin()
@@ -315,7 +319,7 @@ def forget_attempts(connection: Connection, name: str) -> None:
     connection.execute(delete(sign_ins).where(sign_ins.c.name == name_hash(name)))
 
 
-def failed_attempts(accounts: Accounts, name: str) -> int:
+def failed_attempts(accounts: AttemptTables, name: str) -> int:
     """Return the number of failed attempts for a name from all addresses in the last minutes."""
     rows = accounts.read(_OF_NAME, key=name_hash(name))
     since = rfc3339(accounts.bindings.now() - WINDOW)

@@ -1,20 +1,47 @@
-"""What the changes of accounts, tokens, sessions and identities share."""
+"""Functions that tokens, sessions and identities share, and the methods of the accounts that they call."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from hashlib import sha256
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from sqlalchemy import Connection, select, update
+from sqlalchemy import Connection, SelectBase, select, update
 
 from ....bindings.names import validation
 from ....bindings.names.binding import rfc3339
 from ....bindings.storage.tables import account_tables as tables
-from ..model import Account, AccountError
+from ..model import Account, AccountError, Caller
 from . import rows
+
+if TYPE_CHECKING:
+    from ....middleware import Bindings
+
+T = TypeVar("T")
 
 CLOCK_SKEW = timedelta(minutes=5)
 """The accepted difference between the clocks of two servers."""
+
+
+class AccountTables(Protocol):
+    """The methods of :class:`~..store.Accounts` by which its parts read and change the tables."""
+
+    bindings: Bindings
+
+    def get(self, name: str, connection: Connection | None = None) -> Account | None: ...
+
+    def read(
+        self, query: SelectBase, connection: Connection | None = None, **values: str | int
+    ) -> list[tuple[Any, ...]]: ...
+
+    def write(self, change: Callable[[Connection], T]) -> T: ...
+
+    def change_account(
+        self, name: str, operation: str, by: Caller | None, change: Callable[[Connection, Account], str]
+    ) -> Account: ...
+
+    def is_valid(self, created: datetime, expires: datetime | None) -> bool: ...
 
 
 def find(connection: Connection, name: str) -> Account:

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from sqlalchemy import ColumnElement, Connection, delete, insert, select
 
 from ....bindings.storage.tables import account_tables as tables
 from ..model import Account, AccountError, Caller
 from . import rows
-from .database import end_sessions, read_line
-
-if TYPE_CHECKING:
-    from ..store import Accounts
+from .database import AccountTables, end_sessions, read_line
 
 MAX_IDENTITY = 1000
 """The maximum length of an issuer and of a subject in characters."""
@@ -22,7 +18,7 @@ MAX_IDENTITY = 1000
 class Identities:
     """The identities of accounts: pairs of the URL of the provider (issuer) and its text for a person (subject)."""
 
-    def __init__(self, accounts: Accounts) -> None:
+    def __init__(self, accounts: AccountTables) -> None:
         self._accounts = accounts
 
     def link(self, issuer: str, subject: str, name: str, *, by: Caller | None = None) -> Account:

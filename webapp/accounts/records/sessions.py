@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, delete, insert, select, update
 
@@ -13,11 +12,8 @@ from ....bindings.storage.tables import account_tables as tables
 from .. import audit
 from ..model import Account, Caller, SignInOutdated, Token
 from . import rows
-from .database import end_sessions, locked, secret_hash
+from .database import AccountTables, end_sessions, locked, secret_hash
 from .tokens import Tokens
-
-if TYPE_CHECKING:
-    from ..store import Accounts
 
 SESSION_HOURS = 12
 """The time after which a session ends, also if it is used."""
@@ -33,7 +29,7 @@ class Sessions:
     token and ends with it. The hash of the id includes the number, so no client can change or remove it.
     """
 
-    def __init__(self, accounts: Accounts, tokens: Tokens) -> None:
+    def __init__(self, accounts: AccountTables, tokens: Tokens) -> None:
         self._accounts = accounts
         self._tokens = tokens
 

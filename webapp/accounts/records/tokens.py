@@ -7,7 +7,6 @@ import secrets
 import time
 from collections.abc import Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, Update, select, update
 
@@ -18,10 +17,7 @@ from ....bindings.storage.writing.inserts import new_row_number
 from .. import audit, passwords
 from ..model import Account, AccountError, Caller, Token, read_prefix
 from . import rows
-from .database import read_line, secret_hash, unknown
-
-if TYPE_CHECKING:
-    from ..store import Accounts
+from .database import AccountTables, read_line, secret_hash, unknown
 
 MAX_LABEL = 100
 
@@ -34,7 +30,7 @@ _MAX_USES = 10_000
 class Tokens:
     """The tokens of accounts. A token stays valid until it expires or is revoked, or its account is disabled."""
 
-    def __init__(self, accounts: Accounts) -> None:
+    def __init__(self, accounts: AccountTables) -> None:
         self._accounts = accounts
         self._uses: dict[int | str, float] = {}
 
