@@ -294,6 +294,17 @@ def read_moment(ctx: click.Context, param: click.Parameter, value: str | None) -
         raise click.BadParameter(message, ctx, param) from None
 
 
+def delimiter_of(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    """Return the separator of the columns that an option states, which can be the word tab. For click's ``callback``.
+
+    Raises :class:`click.BadParameter` for more than one character, and for one that CSV cannot have as a separator.
+    """
+    delimiter = "\t" if value in ("tab", "\\t") else value
+    if delimiter is not None and (len(delimiter) != 1 or delimiter in '\r\n"\0'):
+        raise click.BadParameter(f"{value!r} is not a separator; write one character, such as ; or tab", ctx, param)
+    return delimiter
+
+
 class WholeNumber(click.IntRange):
     name = "whole number"
 

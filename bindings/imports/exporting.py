@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import json
+from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from datetime import datetime
@@ -51,11 +52,14 @@ def export_table(
     *,
     format: Format = "csv",
     since: datetime | None = None,
+    delimiter: str | None = None,
+    bom: bool = False,
     progress: Callable[[int], object] | None = None,
 ) -> Exported:
     r"""Write all bindings, and the other rows that a copy needs (:mod:`other_rows`), to a binary file in UTF-8.
 
-    With ``since``, only the names that were changed at this time or later are written.
+    With ``since``, only the names that were changed at this time or later are written. ``delimiter`` replaces the
+    separator of CSV and TSV. With ``bom`` the file begins with a byte order mark, by which Excel recognizes UTF-8.
 
     :func:`import_table` of this file into an empty store makes the same bindings and mints no name twice. ``progress``
     is called with the number of rows after each thousand and at the end. Raises :class:`BindingsUnavailable`, and
@@ -70,7 +74,9 @@ def export_table(
     b'{"identifier": "ark:12345/x", "target": "/x",'
     """
     counts: Counter[object] = Counter()
-    for row, line in table_lines(bindings, format, since):
+    if bom:
+        file.write(BOM_UTF8)
+    for row, line in table_lines(bindings, format, since, delimiter=delimiter):
         file.write(line.encode())
         if row is not None:
             counts["reserved" if isinstance(row, Binding) and row.is_reserved else type(row)] += 1

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from io import RawIOBase
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, cast
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple, cast
 
 import click
 
@@ -16,7 +16,7 @@ from ...middleware.edge.front_servers import EDGE_NAMES
 from .. import streams
 from ..bindings.stores import open_store
 from ..errors import DONE, NO_INPUT, CommandError
-from ..options import database_option, format_option, read_moment
+from ..options import database_option, delimiter_of, format_option, read_moment
 from ..output import counted
 from ..progress import Progress
 from .edge import edge_settings, write_redirects
@@ -25,8 +25,24 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from ...bindings.imports.exporting import Exported
+    from ...bindings.tables.text_tables import Format
     from ...middleware import Bindings
     from ...middleware.edge.front_servers import EdgeName
+
+
+class _Form(NamedTuple):
+    """The form of a table: the format of ``--format``, the separator, and whether it begins with a byte order mark."""
+
+    format: str | None
+    delimiter: str | None
+    bom: bool
+
+    def of(self, file: str) -> Format:
+        """Return the format of a table in this file."""
+        from ...bindings.tables.text_tables import format_of
+
+        return format_of(file, self.format)
+
 
 _OTHER_FORMATS = frozenset({".xlsx", ".xls", ".ods", ".json", ".xml", ".sqlite", ".sqlite3", ".db", ".snapshot"})
 
@@ -34,6 +50,13 @@ _OTHER_FORMATS = frozenset({".xlsx", ".xls", ".ods", ".json", ".xml", ".sqlite",
 @click.command("export", short_help="Write all bindings to a table.")
 @click.argument("file", metavar="[FILE|-]", default="-")
 @format_option
+@click.option(
+    "--delimiter",
+    metavar="CHAR",
+    callback=delimiter_of,
+    help="The separator of the columns. Write tab for a tab.  [default: the comma; a tab in TSV]",
+)
+@click.option("--bom", is_flag=True, help="Begin CSV or TSV with a byte order mark, so that Excel reads it as UTF-8.")
 @click.option("--history", is_flag=True, help="Write the whole history as JSON Lines instead of a table.")
 @click.option(
     "--since",
@@ -56,6 +79,8 @@ _OTHER_FORMATS = frozenset({".xlsx", ".xls", ".ods", ".json", ".xml", ".sqlite",
 def export_command(
     file: str,
     format: str | None,
+    delimiter: str | None,
+    bom: bool,
     history: bool,
     since: datetime | None,
     edge: EdgeName | None,
@@ -87,6 +112,9 @@ def export_command(
         raise click.UsageError("--edge writes all redirects in its own format: omit --format, --history and --since")
     if history and format not in (None, "jsonl"):
         raise click.UsageError("--history writes JSON Lines: omit --format")
+    form = _Form(format, delimiter, bom)
+    if (delimiter or bom) and (edge or history or form.of(file) == "jsonl"):
+        raise click.UsageError("--delimiter and --bom are for CSV and TSV: omit them")
     suffix = Path(file).suffix
     if suffix.lower() in _OTHER_FORMATS and not (edge or history or format):
         raise click.UsageError(
@@ -97,7 +125,7 @@ def export_command(
     def export(bindings: Bindings, stream: BinaryIO) -> str:
         if edge is not None and settings is not None:
             return write_redirects(bindings, stream, edge, settings, omit=omit)
-        return _export(bindings, stream, file, format, since, history=history)
+        return _export(bindings, stream, file, form, since, history=history)
 
     with open_store(database) as bindings:
         if file == "-":
@@ -134,18 +162,17 @@ def _counted(written: Exported) -> str:
 
 
 def _export(
-    bindings: Bindings, stream: BinaryIO, file: str, format: str | None, since: datetime | None, *, history: bool
+    bindings: Bindings, stream: BinaryIO, file: str, form: _Form, since: datetime | None, *, history: bool
 ) -> str:
     """Write a table or a history, and return what was written in words."""
     from ...bindings.imports.exporting import export_table
     from ...bindings.imports.history import export_history
-    from ...bindings.tables.text_tables import format_of
 
     with Progress(shown=not (file == "-" and sys.stdout.isatty())) as progress:
         if history:
             return counted_records(export_history(bindings, stream, since=since, progress=progress.count))
-        table = format_of(file, format)
-        return _counted(export_table(bindings, stream, format=table, since=since, progress=progress.count))
+        options = {"format": form.of(file), "delimiter": form.delimiter, "bom": form.bom}
+        return _counted(export_table(bindings, stream, **options, since=since, progress=progress.count))
 
 
 def _standard_output() -> BinaryIO:

@@ -21,6 +21,7 @@ from ..options import (
     actor_option,
     check_file,
     database_option,
+    delimiter_of,
     format_option,
     json_option,
     naans_option,
@@ -96,6 +97,7 @@ def _columns(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]
 @click.option(
     "--delimiter",
     metavar="CHAR",
+    callback=delimiter_of,
     help="The separator of the columns. Write tab for a tab.  [default: comma, semicolon or tab, by the first line]",
 )
 @click.option(
@@ -202,13 +204,12 @@ def import_command(
     passthrough = options.pop("passthrough")
     if passthrough and not source:
         raise click.UsageError("--passthrough is for --from; a table has the column passthrough")
-    separator = "\t" if delimiter in ("tab", "\\t") else delimiter
     table: UserTable | None = None
     if any(of_user_tables) or (not source and is_workbook(file)):
         table = _user_table(
             file,
             encoding=options.pop("encoding"),
-            separator=separator,
+            separator=delimiter,
             sheet=sheet,
             heading_row=heading_row,
             columns=options.pop("columns"),
@@ -245,7 +246,7 @@ def import_command(
             migration = _import_dump(bindings, file, source, dry_run=dry_run, passthrough=passthrough, **options)
             summary = migration.summary
         else:
-            summary = _import_table(bindings, file, dry_run=dry_run, delimiter=separator, **options)
+            summary = _import_table(bindings, file, dry_run=dry_run, delimiter=delimiter, **options)
     if is_created and summary.refusals:
         delete_if_empty(database)
     if as_json:

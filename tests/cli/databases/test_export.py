@@ -35,6 +35,18 @@ def test_an_export_can_be_imported(bound: Callable[..., Result], format: str, tm
         assert (found.status, found.reason, found.target) == ("withdrawn", "Lost", "https://example.org/1")
 
 
+def test_an_export_for_a_spreadsheet_has_a_mark_and_a_separator(bound: Callable[..., Result], tmp_path: Path) -> None:
+    plain = bound("export", "--format", "csv").stdout
+    assert not plain.startswith("\ufeff")
+    file = tmp_path / "all.csv"
+    assert bound("export", "--bom", "--delimiter", ";", str(file)).exit_code == 0
+    assert file.read_text("utf-8") == "\ufeff" + plain.replace(",", ";")
+    assert bound("import", str(file)).stdout == "Read as UTF-8, separator ;.\nWritten. 1 line: 1 unchanged.\n"
+    assert bound("export", "--delimiter", "tab").stdout == bound("export", "--format", "tsv").stdout
+    for wrong in (("--format", "jsonl", "--bom"), ("--history", "--delimiter", ";"), ("--delimiter", ";;")):
+        assert bound("export", *wrong).exit_code == 64
+
+
 def test_export_replaces_a_file_completely_or_not_at_all(bound: Callable[..., Result], tmp_path: Path) -> None:
     (tmp_path / "all.csv").write_text("before")
     result = bound("export", "--database", str(tmp_path / "none.sqlite"), str(tmp_path / "all.csv"))
