@@ -11,10 +11,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import datetime
+from hashlib import sha256
 from itertools import islice
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..checks.new_names import moved_target_warnings
 from ..collection import Bindings
 from ..names.actor import Actor
 from ..names.assignment import Change, Outcome
@@ -24,6 +26,8 @@ from ..names.operation import OperationAction
 from ..storage.spill import KeySpool
 
 if TYPE_CHECKING:
+    from hashlib import _Hash as _Digest
+
     from ..storage.writing.operations import KeyRange
     from ..storage.writing.transaction import Transaction
 
@@ -66,7 +70,9 @@ class BulkResult:
     - ``refusals``: the number of names whose change is refused; if it is not 0, nothing is written. ``refused``: the
       first hundred of them, with reasons.
     - ``others``: the number of names that are left alone. ``left_alone``: the first hundred of them, with reasons.
+    - ``warnings``: the number of new targets that are almost surely wrong; ``warned``: the first hundred, with reasons.
     - ``effects``: the first hundred changes.
+    - ``fingerprint``: a digest of all changes; ``is_other`` is true if it is not the expected one.
     - ``written``: False after a dry run, if a name is refused, and if nothing changes.
     """
 
@@ -78,7 +84,11 @@ class BulkResult:
     refused: list[NotedName] = field(default_factory=list)
     others: int = 0
     left_alone: list[NotedName] = field(default_factory=list)
+    warnings: int = 0
+    warned: list[NotedName] = field(default_factory=list)
     effects: list[Effect] = field(default_factory=list)
+    fingerprint: str = ""
+    is_other: bool = False
     written: bool = False
 
     @property
@@ -87,7 +97,7 @@ class BulkResult:
         return self.counts.total()
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the result as a JSON object with the fields of this class."""
+        """Return the result as a JSON object with the fields of this class, except those of the fingerprint."""
         return {
             "operation": self.operation,
             "written": self.written,
@@ -98,6 +108,8 @@ class BulkResult:
             "refused": [noted._asdict() for noted in self.refused],
             "others": self.others,
             "left_alone": [noted._asdict() for noted in self.left_alone],
+            "warnings": self.warnings,
+            "warned": [noted._asdict() for noted in self.warned],
             "effects": [
                 {
                     "outcome": effect.outcome,
@@ -146,12 +158,14 @@ def carry_out(
     dry_run: bool = False,
     actor: Actor | str | None = None,
     progress: Callable[[int], object] | None = None,
+    expected: str | None = None,
 ) -> BulkResult:
     """Execute the operation ``plan`` in one transaction. Other writers wait, on SQLite for at most five seconds.
 
     - ``dry_run``: check all names, write nothing.
     - ``actor``: the name of the user for the history.
     - ``progress``: called with the number of names after each thousand and at the end.
+    - ``expected``: the fingerprint of a dry run. If the changes are other ones now, nothing is written.
 
     Raises :class:`BindingError` for arguments that are not valid, and with the code ``operation-large`` for more names
     than :attr:`.Actor.max_names` permits. Raises ReadOnlyBindings and :class:`BindingsUnavailable`.
@@ -159,14 +173,14 @@ def carry_out(
     """
     who = Actor.of(actor)
     result = BulkResult()
-    started = bindings.now()
+    started, digest = bindings.now(), sha256()
     try:
         with closing(KeySpool()) as spool, bindings.transaction(exclusive=not dry_run, actor=who) as transaction:
             # The changes can move names into the range that is searched, so all names are found first.
             _find(plan, transaction, spool, who.max_names)
             number = None
             for keys in spool.blocks(_AT_ONCE):
-                changes = _decided(plan, keys, started, transaction, result)
+                changes = _decided(plan, keys, started, transaction, result, digest)
                 if changes and not dry_run and not result.refusals:
                     if number is None:
                         number = transaction.operations.begin(
@@ -175,7 +189,9 @@ def carry_out(
                     transaction.put(changes, who.name, [None] * len(changes), number)
                 if progress:
                     progress(result.names)
-            if number is None or result.refusals:
+            result.fingerprint = digest.hexdigest()
+            result.is_other = expected not in (None, result.fingerprint)
+            if number is None or result.refusals or result.is_other:
                 transaction.rollback()
             else:
                 transaction.operations.finish(number, result.changed, bindings.now())
@@ -197,7 +213,7 @@ def _find(plan: Plan, transaction: Transaction, spool: KeySpool, limit: int | No
 
 
 def _decided(
-    plan: Plan, keys: Sequence[str], now: datetime, transaction: Transaction, result: BulkResult
+    plan: Plan, keys: Sequence[str], now: datetime, transaction: Transaction, result: BulkResult, digest: _Digest
 ) -> list[Change]:
     changes: list[Change] = []
     for identifier, before, decide in plan.decide(transaction, keys):
@@ -223,10 +239,27 @@ def _decided(
         else:
             changes.append(decided)
             result.counts[decided.outcome] += 1
+            digest.update(repr((identifier, decided.outcome, _compared(before), _compared(decided.after))).encode())
+            if decided.outcome == "relocated":
+                _warn(result, before, decided.after)
             if result.changed <= MAX_LISTED:
                 kept = NOTHING if before is None else plan.kept(before)
                 result.effects.append(Effect(decided.outcome, before, decided.after, kept))
     return changes
+
+
+def _compared(binding: Binding | None) -> object:
+    """Return what a person compares in a preview: where a name leads, and its state."""
+    if binding is None:
+        return None
+    return binding.target, sorted(binding.alternates.items()), binding.kind, binding.passthrough, binding.status
+
+
+def _warn(result: BulkResult, before: Binding | None, after: Binding) -> None:
+    for warning in moved_target_warnings(before, after):
+        result.warnings += 1
+        if result.warnings <= MAX_LISTED:
+            result.warned.append(NotedName(after.identifier, warning.code, warning.message))
 
 
 def recorded(transaction: Transaction, keys: Sequence[str], within: KeyRange | None) -> list[Binding]:

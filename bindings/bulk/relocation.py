@@ -41,6 +41,7 @@ def relocate_prefix(
     dry_run: bool = False,
     actor: Actor | str | None = None,
     progress: Callable[[int], object] | None = None,
+    expected: str | None = None,
 ) -> BulkResult:
     """Replace the beginning ``source`` of targets and alternates with ``destination``; the rest of a target stays.
 
@@ -93,7 +94,7 @@ def relocate_prefix(
             yield PlannedChange(binding.identifier, binding, lambda now, known=binding: rewriting.change(known, now))
 
     plan = Plan("relocate", parameters, find, decide, kept=rewriting.kept)
-    return carry_out(bindings, plan, dry_run=dry_run, actor=actor, progress=progress)
+    return carry_out(bindings, plan, dry_run=dry_run, actor=actor, progress=progress, expected=expected)
 
 
 def set_passthrough(

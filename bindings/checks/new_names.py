@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ...identifiers.ark.grammar import BETANUMERIC
@@ -31,7 +31,7 @@ from ..names import corrections, validation
 from ..names.binding import NOTHING, Binding
 from ..names.naming import NameWarning
 from ..names.prefixes.patterns import Pattern
-from ..names.prefixes.prefixes import PrefixRecords, checked_patterns
+from ..names.prefixes.prefixes import PrefixRecord, PrefixRecords, checked_patterns
 from .plausibility import target_warnings
 
 if TYPE_CHECKING:
@@ -121,25 +121,45 @@ def warnings_about(
     return result
 
 
+def moved_target_warnings(before: Binding | None, after: Binding) -> list[NameWarning]:
+    """Return the warnings about the targets and alternates of a name that a change gives it."""
+    old = {before.target, *before.alternates.values()} if before else set()
+    new = dict.fromkeys(each for each in (after.target, *after.alternates.values()) if each not in old)
+    return list(dict.fromkeys(warning for target in new for warning in target_warnings(target)))
+
+
 def successor_warnings(bindings: Bindings, key: str, successor: str | None) -> list[NameWarning]:
     """Return the warnings about the successor of a name that is withdrawn, both in their stored form.
 
     - ``successor-unknown``: it is not recorded, and its NAAN or shoulder has names here.
     - ``successor-circle``: it was withdrawn too, and its successors lead back to the name.
     """
+    return _of_successor(bindings.fetch, bindings.store.prefixes, key, successor)
+
+
+def successor_warnings_inside(transaction: Transaction, key: str, successor: str | None) -> list[NameWarning]:
+    """Return the warnings about the successor of a name that a transaction withdraws, as :func:`successor_warnings`."""
+    return _of_successor(transaction.get, transaction.prefixes, key, successor)
+
+
+def _of_successor(
+    fetch: Callable[[list[str]], Mapping[str, Binding]],
+    records: Callable[[], Sequence[PrefixRecord]],
+    key: str,
+    successor: str | None,
+) -> list[NameWarning]:
     if successor is None or not successor.startswith(("ark:", "urn:")):
         return []
-    known = bindings.fetch([successor])
-    if successor not in known:
-        own = key.partition("/")[0] if key.startswith("ark:") else key.rpartition(":")[0]
-        is_own = successor.startswith(own) or any(PrefixRecords(bindings.store.prefixes()).above(successor))
+    if successor not in fetch([successor]):
+        own = f"{key.partition('/')[0]}/" if key.startswith("ark:") else f"{key.rpartition(':')[0]}:"
+        is_own = successor.startswith(own) or any(PrefixRecords(records()).above(successor))
         message = f"the successor {validation.shown(successor, 100)} is not recorded"
         return [NameWarning("successor-unknown", message)] if is_own else []
     passed = [key]
     following: str | None = successor
     while following and following not in passed and len(passed) <= _MOST_SUCCESSORS:
         passed.append(following)
-        binding = bindings.fetch([following]).get(following)
+        binding = fetch([following]).get(following)
         following = binding.successor if binding is not None and binding.is_withdrawn else None
     if following != key:
         return []

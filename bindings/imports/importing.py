@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from ..checks import new_names
 from ..checks.new_names import ComparedName
-from ..checks.plausibility import target_warnings
 from ..collection import Bindings
 from ..names import assignment, validation
 from ..names import naming as names
@@ -202,6 +201,7 @@ class _Run:
     mint: Mint | None = None
     repeated: Mapping[int, str] = field(default_factory=dict)
     keyed: KeyedRows | None = None
+    successors: list[tuple[Row, str, str]] = field(default_factory=list)
 
     def import_all(
         self, bindings: Bindings, read: Iterator[Row], progress: Callable[[int], object] | None, *, keep: bool
@@ -222,6 +222,7 @@ class _Run:
                 self.last = some[-1]
                 if progress:
                     progress(self.summary.lines)
+            self._warn_of_successors(transaction)
             if self._is_stopped() or not keep:
                 transaction.rollback()
                 self.summary.operation, self.changed = before
@@ -289,7 +290,7 @@ class _Run:
             if change.outcome in ("bound", "reserved"):
                 new.append((row, change.after))
             elif change.outcome == "relocated":
-                for warning in target_warnings(change.after.target):
+                for warning in new_names.moved_target_warnings(before, change.after):
                     self._note_warning(row, warning.code, warning.message)
             if earlier is None:
                 current[key] = change.after
@@ -298,6 +299,8 @@ class _Run:
                     # Several records of a dump can be on one line.
                     changes[row.actor or self.who.name].append((change, self._source(row)))
                     self._warn_of_values(row, before, change.after)
+                    if change.after.successor and (before is None or before.successor != change.after.successor):
+                        self.successors.append((row, key, change.after.successor))
         # Before they are written: most have nothing in common with recorded names, which is found quickly.
         self._warn(transaction, new)
         if changes and keep and self.summary.operation is None:
@@ -388,6 +391,13 @@ class _Run:
                 if row.minted and warning.code in _OF_TYPED_NAMES:
                     continue
                 self._note_warning(row, warning.code, warning.message)
+
+    def _warn_of_successors(self, transaction: Transaction) -> None:
+        """Warn of successors at the end of a transaction: a later line can record the successor of an earlier one."""
+        for row, key, successor in self.successors:
+            for warning in new_names.successor_warnings_inside(transaction, key, successor):
+                self._note_warning(row, warning.code, warning.message)
+        self.successors.clear()
 
     def _warn_of_encoded_dots(self, transaction: Transaction, bound: Sequence[tuple[Row, Binding]]) -> None:
         others = {other: row for row, binding in bound for other in names.confusable(binding.identifier)}

@@ -52,6 +52,7 @@ def run_bulk(
     if as_json:
         streams.dump(result.as_dict())
     else:
+        write(records.warned_lines(result, Sheet.of(sys.stderr)), to=sys.stderr)
         write(records.refused_lines(result, Sheet.of(sys.stderr), advice), to=sys.stderr)
         write(records.result_lines(result, Sheet.of(sys.stdout), dry_run=dry_run))
     return NO if result.refusals or not result.names else DONE

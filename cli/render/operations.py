@@ -63,6 +63,11 @@ def refused_lines(result: BulkResult, sheet: Sheet, advice: Mapping[str, str] | 
     yield from _noted("refused", result.refused, result.refusals, sheet, advice)
 
 
+def warned_lines(result: BulkResult, sheet: Sheet) -> Iterator[str]:
+    """Yield the lines about new targets that are almost surely wrong."""
+    yield from _noted("warning", result.warned, result.warnings, sheet)
+
+
 def operation_lines(operation: Operation, sheet: Sheet) -> Iterator[str]:
     """Yield the lines of an operation: number, time, action, number of names, actor, and its parameters."""
     by = f" by {words(operation.actor)}" if operation.actor else ""
@@ -120,6 +125,8 @@ def _counts(result: BulkResult) -> str:
     ):
         if number:
             changes.append(f"{number:,} {what}")
+    if result.warnings:
+        changes.append(counted(result.warnings, "warning"))
     names = counted(result.names, "name")
     opening = "Written." if result.written else "Nothing was written."
     return f"{opening} {': '.join(filter(None, [names, ', '.join(changes)]))}."

@@ -185,6 +185,8 @@ RESPONSES: dict[str, Schema] = {
         **_DRY_RUN,
         refused=_NOTED,
         left_alone=_NOTED,
+        warnings=NUMBER,
+        warned=_NOTED,
         effects=_list(_shown(outcome=TEXT, before=_MAYBE_NAME, after=ref("Name"))),
     ),
     "Import": _shown(

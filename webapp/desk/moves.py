@@ -58,7 +58,10 @@ def page() -> str:
 
 @blueprint.post("/moves")
 def send() -> AnyResponse:
-    """Replace the beginning of many targets, as the form asks. Without the field ``apply``, only show the changes."""
+    """Replace the beginning of many targets, as the form asks. Without the field ``apply``, only show the changes.
+
+    The field ``preview`` is the fingerprint of the preview. If the changes are other ones now, they are shown again.
+    """
     move = _move()
     problems = {
         field: FieldProblem("This field is empty.", "a host such as old.example, or the beginning of a URL")
@@ -69,7 +72,12 @@ def send() -> AnyResponse:
     if not problems:
         try:
             result = management().bulk.relocate_prefix(
-                caller(), move.source, move.destination, prefix=move.below or None, dry_run="apply" not in request.form
+                caller(),
+                move.source,
+                move.destination,
+                prefix=move.below or None,
+                dry_run="apply" not in request.form,
+                expected=request.form.get("preview") if "apply" in request.form else None,
             )
         except Forbidden:
             raise
@@ -86,6 +94,8 @@ def send() -> AnyResponse:
         )
         return see_other("desk.moves")
     status = HTTPStatus.UNPROCESSABLE_ENTITY if problems or (result and result.refusals) else HTTPStatus.OK
+    if result is not None and result.is_other and not result.refusals:
+        status = HTTPStatus.CONFLICT
     return Response(_page(move, problems, result), status)
 
 

@@ -56,12 +56,19 @@ class BulkOperations:
         *,
         prefix: str | None = None,
         dry_run: bool = False,
+        expected: str | None = None,
     ) -> BulkResult:
         """Replace the beginning of targets; see :func:`~.relocation.relocate_prefix`."""
         with self._bulk(caller, "relocate-prefix", dry_run=dry_run) as (actor, done):
             return done(
                 relocation.relocate_prefix(
-                    self._bindings, source, destination, prefix=prefix, dry_run=dry_run, actor=actor
+                    self._bindings,
+                    source,
+                    destination,
+                    prefix=prefix,
+                    dry_run=dry_run,
+                    actor=actor,
+                    expected=expected,
                 )
             )
 

@@ -233,6 +233,29 @@ def test_a_dry_run_lists_the_changes_and_writes_nothing(bindings: Bindings) -> N
     assert bindings.list_operations() == []
 
 
+def test_new_targets_that_are_almost_surely_wrong_are_warnings(bindings: Bindings) -> None:
+    bindings.bind("ark:12345/x1", f"{OLD}1", alternates={"text/html": f"{OLD}1.html"})
+    bindings.bind("ark:12345/x2", f"{OLD}2?a=1&amp;b=2")
+    for dry_run in (True, False):
+        result = relocate_prefix(bindings, OLD_HOST, "http://localhost", dry_run=dry_run)
+        found = sorted((noted.identifier, noted.code) for noted in result.warned)
+        assert found == [
+            ("ark:12345/x1", "target-local"),
+            ("ark:12345/x2", "target-entity"),
+            ("ark:12345/x2", "target-local"),
+        ]
+        assert (result.warnings, result.as_dict()["warnings"], result.written) == (3, 3, not dry_run)
+
+
+def test_a_relocation_writes_only_what_its_dry_run_found(bindings: Bindings) -> None:
+    bindings.bind("ark:12345/x1", f"{OLD}1")
+    found = relocate_prefix(bindings, OLD, NEW, dry_run=True).fingerprint
+    bindings.relocate("ark:12345/x1", f"{OLD}other")
+    other = relocate_prefix(bindings, OLD, NEW, expected=found)
+    assert (other.is_other, other.written, target_of(bindings, "ark:12345/x1")) == (True, False, f"{OLD}other")
+    assert relocate_prefix(bindings, OLD, NEW, expected=other.fingerprint).written
+
+
 def test_one_refused_name_refuses_the_whole_relocation(bindings: Bindings) -> None:
     bindings.bind("ark:12345/a", "/items/a")
     bindings.bind("ark:12345/b", "/items/b", kind="served")

@@ -104,3 +104,17 @@ def test_a_successor_that_is_unknown_or_leads_back_is_a_warning(bindings: Bindin
     bindings.withdraw("ark:12345/b", successor="ark:12345/c")
     found = successor_warnings(bindings, "ark:12345/c", "ark:12345/a")
     assert [each.code for each in found] == ["successor-circle"]
+
+
+def test_an_import_warns_of_the_successors_of_its_lines_at_its_end(bindings: Bindings) -> None:
+    table = (
+        "identifier,target,status,successor\nark:12345/a,,withdrawn,ark:12345/later\nark:12345/later,/1,,\n"
+        "ark:12345/b,,withdrawn,ark:12345/typo\nark:12345/c,,withdrawn,ark:12345/d\nark:12345/d,,withdrawn,ark:12345/c\n"
+        "ark:12345/e,,withdrawn,https://example.org/\n"
+    )
+    expected = [(4, "successor-unknown"), (5, "successor-circle"), (6, "successor-circle")]
+    for dry_run in (True, False):
+        summary = import_table(bindings, io.BytesIO(table.encode()), dry_run=dry_run)
+        assert sorted((line.line, line.code) for line in summary.warned) == expected
+    again = import_table(bindings, io.BytesIO(table.encode()))
+    assert (again.unchanged, again.warnings) == (6, 0)

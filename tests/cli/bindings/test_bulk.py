@@ -78,6 +78,12 @@ def test_a_relocation_can_be_limited_and_printed_as_json(ararat: Callable[..., R
     assert (nothing.exit_code, json.loads(nothing.stdout)["names"]) == (1, 0)
 
 
+def test_a_relocation_warns_of_targets_that_are_almost_surely_wrong(ararat: Callable[..., Result]) -> None:
+    result = ararat("relocate", "--from", "old.example", "--to", "http://localhost", "--dry-run")
+    assert "target-local" in result.stderr
+    assert "warning" in result.stdout.splitlines()[-1]
+
+
 def test_the_single_form_of_relocate_stays(ararat: Callable[..., Result]) -> None:
     result = ararat("relocate", "ark:12345/a", "/elsewhere")
     assert (result.exit_code, result.stdout) == (0, "relocated ark:12345/a -> /elsewhere (located, by 302)\n")

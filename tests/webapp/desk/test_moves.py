@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.server
+import re
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -43,6 +44,25 @@ def test_a_preview_changes_nothing_and_a_button_moves(bound: Desk, jane: Browser
     page = jane.get(moved.location).text
     assert "3 targets moved." in page
     assert '<a href="/desk/changes/1">Show operation 1</a>' in page
+
+
+def test_a_move_applies_its_preview(bound: Desk, jane: Browser) -> None:
+    preview = re.findall(r'name="preview" value="([0-9a-f]{64})"', jane.post("/desk/moves", MOVE).text)[0]
+    bound.bindings.bind("ark:12345/x5new", "https://old.example/new")
+    before = targets(bound)
+    again = jane.post("/desk/moves", {**MOVE, "apply": "1", "preview": preview})
+    assert again.status_code == 409
+    assert "Targets have changed since the preview, so nothing was moved." in again.text
+    assert "4 targets will change" in again.text
+    assert targets(bound) == before
+    preview = re.findall(r'name="preview" value="([0-9a-f]{64})"', again.text)[0]
+    assert jane.post("/desk/moves", {**MOVE, "apply": "1", "preview": preview}).status_code == 303
+
+
+def test_the_preview_warns_of_targets_that_are_probably_wrong(bound: Desk, jane: Browser) -> None:
+    text = jane.post("/desk/moves", {**MOVE, "destination": "http://localhost"}).text
+    assert "3 new targets are probably wrong." in text
+    assert "the host localhost of the target is local or private" in text
 
 
 def test_the_preview_says_where_a_match_ends(bound: Desk, jane: Browser) -> None:
