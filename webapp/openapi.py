@@ -6,11 +6,10 @@ rely on.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from .. import __version__
-from .config import MAX_BYTES, url
+from .config import MAX_BYTES, site, url
 from .report.inspection import MAX_FOUND
 from .schemas import ANY_OBJECT, SCHEMAS, TEXT, Schema, ref
 from .tracing.algorithm import MAX_REDIRECTS, MIN_REDIRECTS
@@ -114,6 +113,8 @@ _OF_POLICY = (
 )
 _ARK, _SAME = "ark:/12345/x6-np1.pdf.en", "https://n2t.net/ark:12345/x6np1.en.pdf"
 
+_POLICY = "/api/policy"
+
 PATHS: dict[str, dict[str, Schema]] = {
     "/api/inspect": {
         "get": _operation(
@@ -143,7 +144,7 @@ PATHS: dict[str, dict[str, Schema]] = {
     },
     "/api/trace": {"get": _trace()},
     "/api/traces": {"post": _traces()},
-    "/api/policy": {
+    _POLICY: {
         "get": _operation(
             "policy",
             "Check whether an IRI policy permits addresses",
@@ -215,15 +216,13 @@ PATHS: dict[str, dict[str, Schema]] = {
 }
 
 
-def operations(method: str) -> Iterator[tuple[str, Schema]]:
-    """Yield the path and the OpenAPI operation of each path below /api that has this method, such as "get"."""
-    for path, known in PATHS.items():
-        if method in known:
-            yield path, known[method]
+def paths() -> dict[str, dict[str, Schema]]:
+    """Return the paths below /api of the current application. Without an IRI policy, /api/policy answers nothing."""
+    return PATHS if site().policies else {path: known for path, known in PATHS.items() if path != _POLICY}
 
 
 def description() -> dict[str, Any]:
-    """Return the OpenAPI document of the API. Its ``servers`` contains the URL of the current application."""
+    """Return the OpenAPI document of the API. It describes the current application: its URL and its :func:`paths`."""
     return {
         "openapi": "3.1.0",
         "info": {
@@ -233,6 +232,6 @@ def description() -> dict[str, Any]:
             "description": " ".join((STABILITY, CORS, LIMITS)),
         },
         "servers": [{"url": url("inspect.page").removesuffix("/") or "/"}],
-        "paths": PATHS,
+        "paths": paths(),
         "components": {"schemas": SCHEMAS},
     }

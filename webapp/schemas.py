@@ -80,6 +80,11 @@ SCHEMAS: dict[str, Schema] = {
         end=NUMBER,
         literal=TEXT,
         suggestion=MAYBE_TEXT,
+        why={
+            **_array(TEXT),
+            "description": "codes of the corrections that lead to the suggestion, and at the end the rest of the word "
+            "after the match, such as `followed-by: ,Title`",
+        },
         report=ref("Report"),
         bound={
             **_map(TEXT, maybe=True),

@@ -13,7 +13,7 @@ from ararat.webapp import create_app, openapi
 from ararat.webapp.report.comparison import compare
 
 # No request goes to another host.
-APP = create_app(trace_elsewhere=False)
+APP = create_app(trace_elsewhere=False, policies=["17beta"])
 # The document itself describes the others.
 LABELS = [
     f"{method.upper()} {path}"
@@ -42,6 +42,11 @@ def test_every_api_url_and_method_is_described():
         for method in (rule.methods or set()) - {"HEAD", "OPTIONS"}
     }
     assert known == {(path, method) for path, methods in openapi.PATHS.items() for method in methods}
+
+
+def test_without_a_policy_its_path_is_not_described():
+    described = create_app(trace_elsewhere=False).test_client().get("/api/openapi.json").json
+    assert openapi.PATHS.keys() - described["paths"].keys() == {"/api/policy"}
 
 
 def test_the_schema_of_a_report_has_its_fields():

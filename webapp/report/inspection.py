@@ -69,6 +69,7 @@ class InspectedIdentifier:
             "end": self.match.end,
             "literal": self.match.literal,
             "suggestion": self.match.suggestion,
+            "why": list(self.match.why),
             "report": self.report.as_dict(),
             "bound": None if self.bound is None else dict(self.bound),
         }

@@ -20,7 +20,7 @@ from ...identifiers.registries import NAANS, NAMESPACES, SCHEMES, search
 from ...identifiers.registries.tables import Registry
 from ...identifiers.text import display
 from .. import openapi
-from ..config import site, url
+from ..config import url
 from ..errors import HTTPRefusal, problem_document
 from ..responses import as_json, represented
 
@@ -143,8 +143,7 @@ def api() -> Response:
     document.
     """
     described = openapi.description()
-    # Without a policy, the example of /api/policy would be a dead link.
-    shown = [(path, each) for path, each in openapi.operations("get") if site().policies or path != "/api/policy"]
+    shown = [(path, known["get"]) for path, known in described["paths"].items() if "get" in known]
     return represented(
         described,
         "reference/api.html",

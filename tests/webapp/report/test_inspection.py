@@ -97,8 +97,13 @@ def test_the_json_has_the_fields_of_the_api(bound):
         "end": 16,
         "literal": "ark:/12345/x",
         "suggestion": None,
+        "why": [],
         "bound": {"ark:12345/x": "located"},
     }
+    [row] = answer_of(inspection.inspect("ark:12345/x,Title"))["found"]
+    assert row["why"] == ["followed-by: ,Title"]
+    [broken] = answer_of(inspection.inspect("https://www.familysearch.org/ark:/61903/1:1:MW98-MNJ"))["found"]
+    assert broken["why"] == ["outside"]
 
 
 def test_null_in_json_means_unknown():

@@ -12,7 +12,7 @@ from ararat.identifiers import examine
 from ararat.webapp import create_app
 from ararat.webapp.config import MAX_BYTES
 
-FIELDS = {"start", "end", "literal", "suggestion", "report", "bound"}
+FIELDS = {"start", "end", "literal", "suggestion", "why", "report", "bound"}
 
 
 @pytest.fixture(scope="module")
