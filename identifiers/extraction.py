@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Collection, Iterator
+from functools import lru_cache
 from heapq import merge
 from itertools import product
 from typing import NamedTuple
@@ -332,8 +333,9 @@ def _longest(matched: re.Match[str], address: int | None) -> Match | None:
         return None
     for begin in [start] if address is None else [address, start]:
         literal = text[begin:end]
-        suggestion, why = _repaired(literal)
-        if suggestion is not None or (valid if literal == plain else reads(literal)):
+        is_valid = valid if literal == plain else reads(literal)
+        suggestion, why = _repaired(literal, valid=is_valid)
+        if suggestion is not None or is_valid:
             return Match(begin, end, literal, suggestion, why)
     return None
 
@@ -450,10 +452,20 @@ def _faulty(label: re.Match[str], address: int | None, limit: int) -> Match | No
     return Match(start, start + len(literal), literal, suggestion, why)
 
 
-def _repaired(literal: str) -> tuple[str | None, tuple[str, ...]]:
-    """Return the suggestion for a literal, and the reasons."""
-    found = suggestions.suggestions(literal, in_text=True)
+def _repaired(literal: str, *, valid: bool | None = None) -> tuple[str | None, tuple[str, ...]]:
+    """Return the suggestion for a literal, and the reasons. ``valid`` is whether it is valid, if that is known."""
+    if valid and literal.isascii() and literal[-1].isalnum() and "%" not in literal and "&" not in literal:
+        return None, ()
+    # A table repeats a literal in many rows, and a correction takes longer than a search.
+    return _remembered(literal, valid) if len(literal) <= _MAX_SHORT else _first_suggestion(literal, valid)
+
+
+def _first_suggestion(literal: str, valid: bool | None) -> tuple[str | None, tuple[str, ...]]:
+    found = suggestions.suggestions(literal, in_text=True, valid=valid)
     return found[0] if found else (None, ())
+
+
+_remembered = lru_cache(1024)(_first_suggestion)
 
 
 _NO_REST = frozenset(("", *' \t\r\n<>"'))

@@ -12,6 +12,7 @@ import html
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from html.entities import html5
 from typing import NamedTuple
 
@@ -105,18 +106,22 @@ _ANY_BASE29 = f"{BASE29}{BASE29.upper()}"
 # What a text must contain that a correction can make valid: an ARK with NAAN and Name, a NAAN of five characters
 # without its label, a URN, or a character that other corrections decode or remove.
 _CORRECTABLE = re.compile(
-    rf"[^\x21-\x7e]|&|%(?!2[Ff]|3[Aa])|[Aa][Rr][Kk]{_COLON}{_SLASH}*+[{_ANY_BASE29}\-]++{_SLASH}++[^/]"
+    rf"[^\x21-\x7e]|[Aa][Rr][Kk]{_COLON}{_SLASH}*+[{_ANY_BASE29}\-]++{_SLASH}++[^/]"
     rf"|[{_ANY_BASE29}]{{5}}/[^/]|[Uu][Rr][Nn]{_COLON}[A-Za-z0-9\-]{{2,32}}{_COLON}."
 )
+_SLASH_OR_COLONS = re.compile(f"{_SLASH}|{_COLON}")
 # A cut at these characters is more probable than a name that contains them.
 _ENDING = frozenset(",;(&|")
 
 
-def suggestions(text: str, *, in_text: bool = False, guesses: bool = False) -> tuple[Suggestion, ...]:
+def suggestions(
+    text: str, *, in_text: bool = False, guesses: bool = False, valid: bool | None = None
+) -> tuple[Suggestion, ...]:
     """Return the corrections of ``text``, the most probable first. All are valid identifiers other than ``text``.
 
     - ``in_text``: ``text`` is a word of a longer text. A final ``?`` is then punctuation, not an inflection.
     - ``guesses``: also correct a valid identifier in ways that only a lookup can confirm.
+    - ``valid``: whether ``text`` is a valid identifier, if the caller knows it.
 
     >>> suggestions("(n2t.net/ark:/12345/x5m1).")[0]
     Suggestion(identifier='ark:/12345/x5m1', why=('closing-punctuation', 'missing-scheme'))
@@ -125,13 +130,15 @@ def suggestions(text: str, *, in_text: bool = False, guesses: bool = False) -> t
     >>> suggestions("ark:12345/x")
     ()
     """
-    if in_text and text.isascii() and text[-1:].isalnum() and "%" not in text and "&" not in text and reads(text):
-        # No correction changes such a text.
-        return ()
+    if in_text and text.isascii() and text[-1:].isalnum() and "%" not in text and "&" not in text:
+        valid = reads(text) if valid is None else valid
+        if valid:
+            # No correction changes such a text.
+            return ()
     if not is_correctable(text):
         return ()
     found: dict[str, Suggestion] = {}
-    for each in _corrected(text, in_text=in_text, guesses=guesses):
+    for each in _corrected(text, in_text=in_text, guesses=guesses, valid=reads(text) if valid is None else valid):
         if each.identifier != text:
             found.setdefault(each.identifier, each)
         if len(found) == MAX_SUGGESTIONS:
@@ -147,7 +154,12 @@ def is_correctable(text: str) -> bool:
     >>> is_correctable("ark%3Ax"), is_correctable("ark:B5072/x"), is_correctable("urn:isbn")
     (False, True, False)
     """
-    return _CORRECTABLE.search(text) is not None
+    if _CORRECTABLE.search(text) is not None:
+        return True
+    # Entities are decoded once. Other triplets can be in any place of an identifier, but not for its slash or colon.
+    if "&" in text and (plain := _without_entities(text)) != text and is_correctable(plain):
+        return True
+    return ("%" in text or "&" in text) and ("/" in text or len(_SLASH_OR_COLONS.findall(text)) > 1)
 
 
 def of_word(word: str, end: int) -> Suggestion | None:
@@ -235,20 +247,64 @@ def _has_check_character(identifier: str) -> bool:
     return check_character.find(normal_form) is not None
 
 
-def _corrected(text: str, *, in_text: bool, guesses: bool) -> Iterator[Suggestion]:
-    if reads(text):
+def _corrected(text: str, *, in_text: bool, guesses: bool, valid: bool) -> Iterator[Suggestion]:
+    if valid:
         yield from _of_valid(text, in_text=in_text, guesses=guesses)
         return
     changed, why = text, list[str]()
-    for code, repair, needed in _REPAIRS:
-        repaired = repair(changed)
-        if repaired != changed and repaired and (not needed or reads(repaired)):
-            changed = repaired
-            why.append(code)
-    if reads(changed):
+    place = 0
+    while place < len(_REPAIRS):
+        for number in _able_to_change(_features(changed)):
+            if number < place:
+                continue
+            code, repair, needed = _REPAIRS[number]
+            repaired = repair(changed)
+            if repaired != changed and repaired and (not needed or reads(repaired)):
+                changed, valid, place = repaired, needed, number + 1
+                why.append(code)
+                break
+        else:
+            break
+    if why and (valid or reads(changed)):
         yield Suggestion(changed, tuple(why))
         return
     yield from (Suggestion(each, (*why, code)) for code, each in _in_pieces(changed) if reads(each))
+
+
+class _Features(NamedTuple):
+    """What a text has. A repair can change only texts with some of these features."""
+
+    edges: bool  # a first or last character that is neither a letter nor a digit
+    others: bool  # characters that are not ASCII
+    triplets: bool
+    entities: bool
+    labels: bool  # several colons
+    query: bool
+    before: bool  # something before the label
+    capitals: bool
+    slashes: bool  # two in a row
+    slash: bool  # at the end
+
+
+def _features(text: str) -> _Features:
+    return _Features(
+        not (text[:1].isalnum() and text[-1:].isalnum()),
+        not text.isascii(),
+        "%" in text,
+        "&" in text,
+        text.count(":") > 1,
+        "?" in text or "#" in text,
+        text[:4] not in LABELS,
+        not text.islower(),
+        "//" in text,
+        text[-1:] == "/",
+    )
+
+
+@lru_cache(256)
+def _able_to_change(features: _Features) -> tuple[int, ...]:
+    """Return the numbers of the repairs that can change a text with these features, in their order."""
+    return tuple(number for number, feature in enumerate(_NEEDED) if getattr(features, feature))
 
 
 def _of_valid(text: str, *, in_text: bool, guesses: bool) -> Iterator[Suggestion]:
@@ -416,10 +472,12 @@ def with_plain_label(text: str) -> str:
     label = _ENCODED_LABEL.search(text) if "%3" in text else None
     if label is None:
         return text
-    before, rest = text[: label.start()], text[label.start() :]
-    if rest[:1] in "uU":
-        rest = _ENCODED_COLON.sub(":", rest)
-    return before + _ENCODED_SLASH.sub("/", _ENCODED_LABEL.sub(r"\1:", rest))
+    rest = text[label.end() :]
+    if "%" in rest:
+        is_urn = label[1][0] in "uU"
+        rest = _ENCODED_COLON.sub(":", rest) if is_urn else _ENCODED_LABEL.sub(r"\1:", rest)
+        rest = _ENCODED_SLASH.sub("/", rest)
+    return f"{text[: label.start()]}{label[1]}:{rest}"
 
 
 def _with_plain_slashes(text: str) -> str:
@@ -446,8 +504,10 @@ def _with_one_label(text: str) -> str:
 
 
 def _without_host(text: str) -> str:
+    if text[:4] in LABELS or urn.LABEL.match(text):
+        return text
     host = _HOST.match(text)
-    return text if host is None or text[:4] in LABELS or urn.LABEL.match(text) else text[host.end() :]
+    return text if host is None else text[host.end() :]
 
 
 def _from_query(text: str) -> str:
@@ -486,24 +546,26 @@ def _lower_naan(text: str) -> str:
 
 
 _Repair = Callable[[str], str]
-_REPAIRS: tuple[tuple[str, _Repair, bool], ...] = (
-    # The code, the function, and whether the result counts only if it is valid.
-    ("surrounding-space", _stripped, False),
-    ("transliterated-label", _ascii_label, True),
-    ("encoded-label", with_plain_label, True),
-    ("encoded-slash", _with_plain_slashes, False),
-    ("encoded-character", _with_decoded_marks, False),
-    ("html-entity", _without_entities, True),
-    ("closing-punctuation", _without_punctuation, False),
-    ("typographic-character", without_hidden, False),
-    ("doubled-label", _with_one_label, False),
-    ("query-parameter", _from_query, True),
-    ("missing-scheme", _without_host, False),
-    ("missing-label", _label_before_naan, True),
-    ("naan-case", _lower_naan, True),
-    ("repeated-slash", _with_single_slashes, True),
-    ("trailing-slash", lambda text: text.rstrip("/"), True),
+# The code, the function, whether the result counts only if it is valid, and the feature of texts that it can change.
+_TABLE: tuple[tuple[str, _Repair, bool, str], ...] = (
+    ("surrounding-space", _stripped, False, "edges"),
+    ("transliterated-label", _ascii_label, True, "others"),
+    ("encoded-label", with_plain_label, True, "triplets"),
+    ("encoded-slash", _with_plain_slashes, False, "triplets"),
+    ("encoded-character", _with_decoded_marks, False, "triplets"),
+    ("html-entity", _without_entities, True, "entities"),
+    ("closing-punctuation", _without_punctuation, False, "edges"),
+    ("typographic-character", without_hidden, False, "others"),
+    ("doubled-label", _with_one_label, False, "labels"),
+    ("query-parameter", _from_query, True, "query"),
+    ("missing-scheme", _without_host, False, "before"),
+    ("missing-label", _label_before_naan, True, "before"),
+    ("naan-case", _lower_naan, True, "capitals"),
+    ("repeated-slash", _with_single_slashes, True, "slashes"),
+    ("trailing-slash", lambda text: text.rstrip("/"), True, "slash"),
 )
+_REPAIRS = tuple((code, repair, needed) for code, repair, needed, _ in _TABLE)
+_NEEDED = tuple(feature for *_, feature in _TABLE)
 
 
 def reasons(why: Iterable[str]) -> str:

@@ -57,6 +57,9 @@ def reads(text: str) -> bool:
     if "%" not in matched["naan"]:
         # Only the removal of hyphens can make a part empty.
         return all(map(hyphenless, text[matched.start("naan") : matched.end("path")].split("/")))
+    if matched["naan"][:3] in ("%2F", "%2f"):
+        # No NAAN begins with a slash. Encoded addresses of IIIF are frequent.
+        return False
     try:
         _normal_form(text)
     except IdentifierError:

@@ -9,9 +9,12 @@ from hypothesis import strategies as st
 from ararat.identifiers import examine
 from ararat.identifiers.parsing import reads
 from ararat.identifiers.suggestions import (
+    _REPAIRS,
     MAX_SUGGESTIONS,
     REASONS,
+    _able_to_change,
     _corrected,
+    _features,
     is_correctable,
     of_word,
     reasons,
@@ -125,14 +128,23 @@ def test_the_fast_path_for_words_agrees(rest):
             assert fast == suggestions(word, in_text=True)[0]
 
 
+@given(st.lists(st.sampled_from([*'/%&:?#"()A.', " ", "\u2010", "ark:12345", "ark%3A", "1/x", "n2t.net/"]), max_size=8))
+def test_a_repair_that_is_left_out_would_change_nothing(parts):
+    text = "".join(parts)
+    left_out = {*range(len(_REPAIRS))} - {*_able_to_change(_features(text))}
+    assert [_REPAIRS[number][0] for number in left_out if _REPAIRS[number][1](text) != text] == []
+
+
 _PARTS = ("ark:", "ark%3A", "urn:", "urn%3a", "URN:isbn:1", "ARK:", "1", "B5072", "12345", "/", "%2F", "%2f", "//", "x")
 
 
 @given(
-    st.lists(st.sampled_from([*_PARTS, *"-:.,;(#?=a", "https://h/", "%20", "%41"]), max_size=8).map("".join),
+    st.lists(
+        st.sampled_from([*_PARTS, *"-:.,;(#?=a", "https://h/", "%20", "%41", "&#47;", "&lt;", "&amp;"]), max_size=8
+    ).map("".join),
     st.booleans(),
 )
 def test_the_fast_path_for_words_without_a_name_loses_no_suggestion(text, in_text):
     if not is_correctable(text):
         assert not reads(text)
-        assert list(_corrected(text, in_text=in_text, guesses=False)) == []
+        assert list(_corrected(text, in_text=in_text, guesses=False, valid=False)) == []
