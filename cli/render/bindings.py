@@ -45,7 +45,10 @@ def binding_lines(binding: Binding, sheet: Sheet, inherited: Inherited | None = 
         yield from sheet.field("Spelling", identifier(binding.spelling))
     yield from sheet.field("Resource", words(binding.resource) if binding.resource else "none recorded")
     if binding.passthrough:
-        yield from sheet.field("Passthrough", "the rest of a longer name is appended to the target")
+        how = "as received" if binding.passthrough == "given" else "in normal form"
+        yield from sheet.field("Passthrough", f"the rest of a longer name is appended to the target {how}")
+    if not binding.listed:
+        yield from sheet.field("Listed", "no: the name is in no feed, and its description has noindex")
     if binding.scope == "subtree":
         yield from sheet.field("Scope", "the site also serves all names below this one")
     from ...bindings.names.metadata import metadata

@@ -93,6 +93,15 @@ def test_show_escapes_the_texts_of_a_binding(ararat: Callable[..., Result]) -> N
     assert json.loads(ararat("show", "--json", DOC).stdout)["metadata"] == {"erc.what": "a\u202eb"}
 
 
+def test_show_prints_that_a_name_is_not_listed(ararat: Callable[..., Result]) -> None:
+    table = f"identifier,target,listed,passthrough\n{DOC},/1,no,given\nark:12345/other,/2,,\n"
+    assert ararat("import", "-", given=table).exit_code == 0
+    shown = " ".join(ararat("show", DOC).stdout.split())
+    assert "Listed no: the name is in no feed, and its description has noindex" in shown
+    assert "appended to the target as received" in shown
+    assert "Listed" not in ararat("show", "ark:12345/other").stdout
+
+
 def test_show_prints_the_creation_and_the_published_spelling(ararat: Callable[..., Result]) -> None:
     assert ararat("bind", "ark:/12345/d-o-c", "/a").exit_code == 0
     shown = ararat("show", DOC).stdout
