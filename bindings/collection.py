@@ -349,14 +349,16 @@ class Bindings:
         _require_limit(limit, "names")
         return self.store.list_names(selection or Selection(), after, limit)
 
-    def count_names(self, selection: Selection | None = None, *, by: Group | None = None) -> dict[str, int]:
+    def count_names(
+        self, selection: Selection | None = None, *, by: Group | None = None, most: int | None = None
+    ) -> dict[str, int]:
         """Count the names exactly, in groups. Return the numbers by group, in the order of the groups.
 
         ``selection`` has the conditions; None counts all names. ``by`` is "shoulder", "state" or "month" (of creation).
         If it is None, the number of all names has the key "". A count reads all selected names; :meth:`count` is
-        faster.
+        faster. With ``most`` and without ``by``, names above this number are not counted.
         """
-        return self.store.count_names(selection or Selection(), by)
+        return self.store.count_names(selection or Selection(), by, most)
 
     def list_events(
         self, selection: EventSelection | None = None, *, below: int | None = None, limit: int = 100

@@ -188,8 +188,11 @@ class Store(Protocol):
         """
         ...
 
-    def count_names(self, selection: Selection, by: Group | None) -> dict[str, int]:
-        """Return the number of names in each group. If ``by`` is None, the number of all names has the key ""."""
+    def count_names(self, selection: Selection, by: Group | None, most: int | None = None) -> dict[str, int]:
+        """Return the number of names in each group. If ``by`` is None, the number of all names has the key "".
+
+        With ``most`` and without ``by``, names above this number are not counted.
+        """
         ...
 
     def ranges(self) -> NameRanges:

@@ -1,4 +1,5 @@
-"""Migrate the tables from version 3 to version 4: the columns of fields that version 3 does not have, and passthrough.
+"""Migrate the tables from version 3 to version 4: the columns of fields and of the search that version 3 does not have,
+and passthrough.
 
 Version 3 kept ``_export: no`` of EZID as metadata without an effect. Such a name gets a change to the field ``listed``.
 
@@ -22,8 +23,8 @@ from sqlalchemy.schema import CreateTable
 from ..names.assignment import later
 from ..names.binding import rfc3339
 from ..names.fields import FIELDS
-from ..storage.rows import column_value
-from ..storage.tables import schema, triggers
+from ..storage.rows import SEARCH, STATE, column_value, search_of_row
+from ..storage.tables import schema, search_indexes, triggers
 
 Progress = Callable[[str, int, int], object]
 
@@ -62,10 +63,13 @@ def migrate_to_4(connection: Connection, progress: Progress) -> None:
                     connection.exec_driver_sql(f"DROP TRIGGER IF EXISTS {trigger.name} ON {table}")
             _alter(connection, table, known)
     if connection.dialect.name != "sqlite":
-        connection.exec_driver_sql("DROP INDEX IF EXISTS bindings_changed")
+        connection.exec_driver_sql("DROP INDEX IF EXISTS bindings_changed, bindings_words")
         for table in (schema.bindings, schema.events):
             _fill_recorded(connection, table)
+    elif connection.exec_driver_sql(search_indexes.HAS_FULL_TEXT).scalar():
+        connection.exec_driver_sql("DROP TABLE IF EXISTS search_words")
     _hide_unlisted(connection)
+    _fill_search(connection, progress)
 
 
 def _copy(connection: Connection, table: Table, known: set[str], progress: Progress) -> None:
@@ -121,7 +125,7 @@ def _hide_unlisted(connection: Connection) -> None:
     Older events stay as they are, because the log has their hashes.
     """
     marked = schema.bindings.c.metadata.contains(f'"{_EXPORT}":', autoescape=True)
-    columns = list(schema.bindings.columns)
+    columns = [column for column in schema.bindings.columns if column.name not in SEARCH]
     for row in connection.execute(select(*columns).where(marked)).mappings().all():
         metadata = json.loads(row["metadata"])
         listed = metadata.pop(_EXPORT, "yes")
@@ -137,6 +141,29 @@ def _hide_unlisted(connection: Connection) -> None:
         is_name = schema.bindings.c.key == row["key"]
         connection.execute(update(schema.bindings).where(is_name).values(**after))
         connection.execute(insert(schema.events).values(**after, action="updated", actor="ararat migrate"))
+
+
+def _fill_search(connection: Connection, progress: Progress) -> None:
+    """Fill the columns of the search, block by block in the order of the keys."""
+    is_sqlite = connection.dialect.name == "sqlite"
+    mark = "?" if is_sqlite else "%s"
+    assigned = ", ".join(f"{column} = {mark}" for column in SEARCH)
+    write = f"UPDATE bindings SET {assigned} WHERE key = {mark}"
+    if not is_sqlite:
+        pairs = ", ".join(f"{column} = filled.{column}" for column in SEARCH)
+        arrays = ", ".join(["%s::text[]"] * (len(SEARCH) + 1))
+        columns = ", ".join((*SEARCH, "key"))
+        write = (
+            f"UPDATE bindings SET {pairs} FROM unnest({arrays}) AS filled ({columns}) WHERE bindings.key = filled.key"
+        )
+    total = connection.exec_driver_sql("SELECT count(*) FROM bindings").scalar() or 0
+    read = f"SELECT {', '.join(STATE)} FROM bindings WHERE key > {mark} ORDER BY key LIMIT {max(_BLOCK // 10, 1)}"
+    done, last = 0, ""
+    while rows := [tuple(row) for row in connection.exec_driver_sql(read, (last,))]:
+        filled = [(*search_of_row(row), row[0]) for row in rows]
+        connection.exec_driver_sql(write, filled if is_sqlite else tuple(map(list, zip(*filled, strict=True))))
+        done, last = done + len(rows), rows[-1][0]
+        progress("search", done, total)
 
 
 def _default(name: str) -> str:

@@ -10,18 +10,20 @@ import base64
 import binascii
 import json
 import re
-from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal, NamedTuple, get_args
 
 from ...identifiers import IdentifierError, parse
+from . import folding, validation
 from . import naming as names
-from . import validation
 from .binding import STATUSES, Binding, Status, rfc3339
 from .errors import BindingError
+from .metadata import metadata as metadata_names
 
-Order = Literal["name", "target", "words", "changed", "created"]
+Order = Literal["name", "target", "resource", "title", "words", "changed", "created"]
+Sort = Literal["name", "title", "resource", "changed", "created"]
+SORTS: tuple[Sort, ...] = get_args(Sort)
 Listed = Literal["now", "ever"]
 Group = Literal["shoulder", "state", "month"]
 GROUPS: tuple[Group, ...] = get_args(Group)
@@ -30,8 +32,6 @@ MAX_PAGE = 1000
 _MAX_TEXT = 400
 # A database cannot store these characters, so no name has them.
 _NOT_STORED = re.compile("[\0\ud800-\udfff]")
-_WORD = re.compile(r"\w+")
-
 HOST_ENDS = "/:?#"
 """The characters that can follow the host in a target."""
 
@@ -47,7 +47,9 @@ class Selection:
     - ``prefix``: the beginning of the names in normal form.
     - ``status``: the state of the names.
     - ``targets``: the beginnings of the targets; one of them must match. ``host`` is set if they name a host.
-    - ``words``: words that the metadata must contain. The last one can be the beginning of a word.
+    - ``words``: words that the metadata, the resource or a target must contain, as :mod:`.folding` compares them.
+    - ``resource``: the resource of the names. ``resource_prefix``: the beginning of the resource.
+    - ``element``: the name of a metadata element, and its text.
     - ``owner``: the actor of the first change of the name.
     - ``created_since``, ``created_before``, ``changed_since``, ``changed_before``: times in UTC. A time of "since" is
       included, a time of "before" is not.
@@ -55,7 +57,8 @@ class Selection:
     - ``public``: whether to omit reserved names.
     - ``listed``: "now" for names that are listed in feeds, or "ever" for those that are or were listed while they were
       public. A store without a history knows the present only.
-    - ``by_change``: whether to order the list by the time of the last change. ``newest_first`` reverses this order.
+    - ``sort``: the order of the list; None means the order of :attr:`order`. Names without a title or resource are at
+      the end. ``descending`` reverses the order.
     """
 
     prefix: str | None = None
@@ -63,6 +66,9 @@ class Selection:
     targets: tuple[str, ...] = ()
     host: str | None = None
     words: tuple[str, ...] = ()
+    resource: str | None = None
+    resource_prefix: str | None = None
+    element: tuple[str, str] | None = None
     owner: str | None = None
     created_since: datetime | None = None
     created_before: datetime | None = None
@@ -71,20 +77,26 @@ class Selection:
     beginnings: tuple[str, ...] | None = None
     public: bool = False
     listed: Listed | None = None
-    by_change: bool = False
-    newest_first: bool = False
+    sort: Sort | None = None
+    descending: bool = False
 
     @property
     def order(self) -> Order:
-        """The order of the list: by target for ``targets``, by time for a time, otherwise by name.
+        """The order of the list: ``sort``, or by target or resource for one of them, by time for a time, otherwise by
+        name.
 
-        With ``words``, SQLite has the order in which the words were recorded, and PostgreSQL the order of the names.
+        With ``words`` and without ``sort``, SQLite has the order in which the words were recorded, and PostgreSQL the
+        order of the names.
         """
+        if self.sort:
+            return self.sort
         if self.words:
             return "words"
         if self.targets:
             return "target"
-        if self.changed_since or self.changed_before or self.by_change:
+        if self.resource is not None or self.resource_prefix is not None:
+            return "resource"
+        if self.changed_since or self.changed_before:
             return "changed"
         if self.created_since or self.created_before:
             return "created"
@@ -92,7 +104,8 @@ class Selection:
 
     def includes(self, binding: Binding, owner: str | None = None) -> bool:
         """Return whether the name of ``binding`` meets all conditions. ``owner`` is the actor of its first change."""
-        text = _WORD.findall(" ".join(binding.metadata.values()).casefold()) if self.words else ()
+        text = folding.text_of(binding) if self.words else ""
+        resource = binding.resource or ""
         return (
             (self.prefix is None or binding.identifier.startswith(self.prefix))
             and (self.status is None or binding.status == self.status)
@@ -100,7 +113,10 @@ class Selection:
             and not (self.public and binding.is_reserved and not binding.is_hidden)
             and (self.listed is None or binding.listed)
             and (not self.targets or self._includes_target(binding.target))
-            and (not self.words or _has_words(text, self.words))
+            and (not self.words or folding.contains(text, folding.parts(self.words)))
+            and (self.resource is None or binding.resource == self.resource)
+            and (self.resource_prefix is None or resource.startswith(self.resource_prefix))
+            and (self.element is None or binding.metadata.get(self.element[0]) == self.element[1])
             and (self.owner is None or owner == self.owner)
             and _is_between(binding.created, self.created_since, self.created_before)
             and _is_between(binding.recorded_at, self.changed_since, self.changed_before)
@@ -136,6 +152,10 @@ def select(
     state: str | None = None,
     target: str | None = None,
     text: str | None = None,
+    resource: str | None = None,
+    resource_prefix: str | None = None,
+    metadata: str | None = None,
+    sort: str | None = None,
     owner: str | None = None,
     created_since: datetime | None = None,
     created_before: datetime | None = None,
@@ -147,16 +167,23 @@ def select(
     - ``prefix``: the beginning of an ARK or URN in any spelling, with the slash after the NAAN.
     - ``state``: "reserved", "live" or "withdrawn".
     - ``target``: a host ("old.example"), or the beginning of a URL or path. A host includes both schemes and all ports.
-    - ``text``: words of the metadata. The last word can be incomplete.
+    - ``text``: words of the metadata, the resource or the target. Case, accents and punctuation are ignored, and a word
+      of at least three letters can be a part of a word.
+    - ``resource``: exactly this resource. ``resource_prefix``: the beginning of the resource.
+    - ``metadata``: the name of an element and its whole text, such as "erc.who=Noah".
+    - ``sort``: "name", "title", "resource", "changed" or "created"; a minus sign before it reverses the order.
     - ``owner``: the actor of the first change.
     - the times: aware datetimes.
 
-    Raises :class:`BindingError` with the code ``list-prefix``, ``list-state``, ``list-target`` or ``list-text``.
+    Raises :class:`BindingError` with the code ``list-prefix``, ``list-state``, ``list-target``, ``list-text``,
+    ``list-resource``, ``list-metadata`` or ``list-sort``.
 
     >>> select(prefix="ark:/12345/X5-", target="Old.example").prefix
     'ark:12345/X5'
     >>> select(target="Old.example").targets
     ('http://old.example', 'https://old.example')
+    >>> select(sort="-title").sort, select(metadata="who=Noah").element
+    ('title', ('erc.who', 'Noah'))
     """
     host, targets = _targets(target) if target else (None, ())
     return Selection(
@@ -165,6 +192,11 @@ def select(
         targets=targets,
         host=host,
         words=() if text is None else _words(text),
+        resource=None if resource is None else _resource(resource),
+        resource_prefix=None if resource_prefix is None else _resource(resource_prefix),
+        element=None if metadata is None else _element(metadata),
+        sort=None if sort is None else _sort(sort.removeprefix("-")),
+        descending=sort is not None and sort.startswith("-"),
         owner=owner,
         created_since=created_since,
         created_before=created_before,
@@ -286,12 +318,6 @@ def as_dict(binding: Binding) -> dict[str, object]:
     )
 
 
-def _has_words(text: Collection[str], wanted: tuple[str, ...]) -> bool:
-    """Return whether the words of a text include these words, and one that begins with the last of them."""
-    searched = _WORD.findall(" ".join(wanted).casefold())
-    return all(word in text for word in searched[:-1]) and any(word.startswith(searched[-1]) for word in text)
-
-
 def _status(state: str) -> Status:
     for known in STATUSES:
         if state == known:
@@ -318,9 +344,32 @@ def _targets(target: str) -> tuple[str | None, tuple[str, ...]]:
 
 def _words(text: str) -> tuple[str, ...]:
     words = tuple(text.split())
-    if not words or len(text) > _MAX_TEXT or _NOT_STORED.search(text) or not any(char.isalnum() for char in text):
+    if len(text) > _MAX_TEXT or _NOT_STORED.search(text) or not folding.parts(words):
         raise BindingError("list-text", f"{validation.shown(text)} has no words to search for")
     return words
+
+
+def _resource(text: str) -> str:
+    if not text or len(text) > _MAX_TEXT or _NOT_STORED.search(text):
+        raise BindingError("list-resource", f"{validation.shown(text)} is not the resource of a name")
+    return text
+
+
+def _element(text: str) -> tuple[str, str]:
+    element, _, value = text.partition("=")
+    if not value or _NOT_STORED.search(value):
+        raise BindingError("list-metadata", f"{validation.shown(text)} has no element and text")
+    try:
+        return metadata_names.full_name(element), value
+    except BindingError as error:
+        raise BindingError("list-metadata", error.message) from None
+
+
+def _sort(name: str) -> Sort:
+    for known in SORTS:
+        if name == known:
+            return known
+    raise BindingError("list-sort", f"a list is not sorted by {validation.shown(name)}")
 
 
 def _is_between(time: datetime, since: datetime | None, before: datetime | None) -> bool:

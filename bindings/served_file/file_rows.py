@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from ..names.binding import rfc3339
-from ..storage.rows import STATE, last_event_of, row_of
+from ..storage.rows import SEARCH, STATE, last_event_of, row_of, search_of
 from ..storage.tables import schema
 from ..storage.tables.keys import index_key
 from ..storage.versions import first_settings
@@ -50,7 +50,8 @@ def _records(file: FileTable, name: str, table: Table) -> Iterator[Mapping[str, 
         for number, (binding, line) in enumerate(sorted(lines, key=lambda each: index_key(each[0].identifier)), 1):
             action = "bound" if binding.is_live else binding.status
             event = {"id": number, "action": action, "source": f"{name}, line {line}"}
-            yield {**dict(zip(STATE, row_of(binding), strict=True)), **event}
+            columns = (*STATE, *SEARCH)
+            yield {**dict(zip(columns, row_of(binding) + search_of(binding), strict=True)), **event}
     elif table in (schema.rules, schema.rule_events):
         rules = sorted(row for row in file.others if isinstance(row, RuleRow))
         for number, rule in enumerate(rules, 1):

@@ -24,6 +24,7 @@ import time
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import NoReturn
 
@@ -32,14 +33,16 @@ from ..names import validation
 from ..names.binding import Action, Binding, Event, NameCount, StoredRedirect, rfc3339
 from ..names.errors import BindingError, BindingsUnavailable, ReadOnlyBindings
 from ..names.event_selection import EventPage, EventSelection
+from ..names.folding import sorted_title
 from ..names.operation import Operation
 from ..names.policy import ChangeCheck, no_policy
 from ..names.prefixes.patterns import Pattern
 from ..names.prefixes.prefixes import PrefixEvent, PrefixRecord
 from ..names.prefixes.rules import Rule, RuleEvent
-from ..names.selection import Group, Page, Selection, cursor, group_of, position
+from ..names.selection import Group, Page, Selection, Sort, cursor, group_of, position
 from ..storage.name_ranges import FileRanges
 from ..storage.reopening import CLOSED
+from ..storage.tables.search_indexes import TARGET_CHARACTERS
 from ..system.fork_safety import ForkSafeLock
 from ..tables import text_stream as lines
 from ..tables.other_rows import RuleRow, Setting
@@ -179,28 +182,29 @@ class FileStore:
     def list_names(self, selection: Selection, after: str | None, limit: int) -> Page:
         """Return a page of at most ``limit`` names that meet the conditions.
 
-        The order is that of the changes if the selection is ``by_change``, otherwise that of the keys. ``after`` is
-        :attr:`Page.next` of the page before, or None.
+        The order is that of :attr:`~.Selection.sort`, otherwise that of the keys. ``after`` is :attr:`Page.next` of the
+        page before, or None.
         """
         table = self._current().bindings
-        found = filter(selection.includes, table.values())
-        if not selection.by_change:
-            start = "" if after is None else str(position(after, (str,))[0])
-            keys = sorted(each.identifier for each in found if each.identifier > start)
-            more = len(keys) > limit
-            return Page([table[key] for key in keys[:limit]], cursor(keys[limit - 1]) if more else None, [])
-        places = ((rfc3339(each.recorded_at), each.identifier) for each in found)
-        reached = None if after is None else tuple(map(str, position(after, (str, str))))
-        if selection.newest_first:
-            page = heapq.nlargest(limit + 1, (each for each in places if reached is None or each < reached))
-        else:
-            page = heapq.nsmallest(limit + 1, (each for each in places if reached is None or each > reached))
-        names = [table[key] for _, key in page[:limit]]
-        return Page(names, cursor(*page[limit - 1]) if len(page) > limit else None, [])
+        sort = selection.sort or "name"
+        descending = selection.descending
+        places = (_place(each, sort, descending=descending) for each in table.values() if selection.includes(each))
+        if after is not None:
+            kinds = (str,) if sort == "name" else (str, str)
+            *values, key = map(str, position(after, kinds))
+            text = values[0] if values else ""
+            reached = bool(text) if descending else not text, text, key
+            places = (each for each in places if (each < reached if descending else each > reached))
+        page = (heapq.nlargest if descending else heapq.nsmallest)(limit + 1, places)
+        names = [table[key] for *_, key in page[:limit]]
+        if len(page) <= limit:
+            return Page(names, None, [])
+        _, *last = page[limit - 1]
+        return Page(names, cursor(*(last[1:] if sort == "name" else last)), [])
 
-    def count_names(self, selection: Selection, by: Group | None) -> dict[str, int]:
+    def count_names(self, selection: Selection, by: Group | None, most: int | None = None) -> dict[str, int]:
         """Return the number of names in each group. If ``by`` is None, the number of all names has the key ""."""
-        names = filter(selection.includes, self._current().bindings.values())
+        names = islice(filter(selection.includes, self._current().bindings.values()), most)
         return dict(sorted(Counter(group_of(name, by) for name in names).items()))
 
     def ranges(self) -> FileRanges:
@@ -421,6 +425,19 @@ def require_succession(path: Path) -> None:
 
 def _action(binding: Binding) -> Action:
     return "bound" if binding.status == "live" else binding.status
+
+
+def _place(binding: Binding, sort: Sort, *, descending: bool) -> tuple[bool, str, str]:
+    """Return the place of a name in a sorted list: whether it is at the end, what it is sorted by, and its key."""
+    text = {
+        "name": lambda: "",
+        "title": lambda: sorted_title(binding.metadata) or "",
+        "resource": lambda: (binding.resource or "")[:TARGET_CHARACTERS],
+        "changed": lambda: rfc3339(binding.recorded_at),
+        "created": lambda: rfc3339(binding.created),
+    }[sort]()
+    # The names without a title or resource are at the end in both directions.
+    return bool(text) if descending else not text, text, binding.identifier
 
 
 def _one_line(error: BindingError) -> str:

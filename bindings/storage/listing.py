@@ -3,10 +3,11 @@
 A page of names is a range of an index in the order of that index (:mod:`search_indexes`).
 """
 
+# ruff: noqa: S608 - the statements contain names of the schema only
+
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -16,17 +17,21 @@ from typing import Any, NamedTuple
 
 from ..names.binding import rfc3339
 from ..names.errors import UnreadableBinding
+from ..names.folding import MIN_PART, parts, trigrams
 from ..names.operation import Operation
 from ..names.selection import HOST_ENDS, LAST, Group, Page, Selection, cursor, position, shoulder_of
 from .protocols import Row
-from .rows import STATE, binding_of
+from .rows import STATE, binding_of, element_text
 from .statements import marked
-from .tables.search_indexes import HAS_WORDS, TARGET, WORDS, words_of
+from .tables.search_indexes import HAS_TRIGRAMS, RESOURCE, TARGET, TARGET_CHARACTERS
 
 _KEYS_AT_ONCE = 10_000
 _FEW_NAMES = 20_000
-"""The number of names with a prefix and state up to which SQLite reads them first (:meth:`Lists._narrow`), and of names
-with some words up to which PostgreSQL sorts them."""
+"""The number of names with a prefix and state up to which SQLite reads them first (:meth:`Lists._narrow`)."""
+
+_FEW_MATCHES = 5_000
+"""The number of names with some words, targets or resources up to which they are read first and then sorted. With more
+of them, a page of the sorted list of all names is soon full."""
 
 _FIRST_ROWS = "SELECT count(*) FROM (SELECT 1 FROM bindings{} LIMIT ?) AS first_rows"
 
@@ -38,12 +43,20 @@ _EVER_LISTED = (
     "AND events.listed = 'yes' AND events.status <> 'reserved'))"
 )
 
+_WITH_TRIGRAMS = "search_trigrams CROSS JOIN search_names ON search_names.id = search_trigrams.rowid"
+"""The rows of the search in SQLite. CROSS JOIN: in the other order, SQLite evaluates the words again for each name."""
+
+_AFTER_HOST = "substr(bindings.target, ?, 1) IN ('', ?, ?, ?, ?)"
+_LAST_CHARACTER = "\U0010ffff"
+
+_Condition = tuple[list[str], list[Any]]
+
 _OPERATION = "id, action, actor, started, finished, parameters, names, undoes"
 
-WITHOUT_FULL_TEXT = (
-    "The SQLite library or file of this server has no full-text search (FTS5). The search reads all names, and finds "
-    "the words also inside of other words."
-)
+WITHOUT_TRIGRAMS = {
+    "sqlite": "The SQLite library or file of this server has no full-text search (FTS5). The search reads all names.",
+    "postgresql": "The database has no extension pg_trgm. The search reads all names.",
+}
 """The note on a page of names with words that were found without an index."""
 
 Read = Callable[[str, Sequence[Any]], Sequence[Any]]
@@ -51,13 +64,17 @@ Read = Callable[[str, Sequence[Any]], Sequence[Any]]
 
 
 class _Query(NamedTuple):
-    """One query: the tables, the conditions with their parameters, and the order."""
+    """One query: the tables, the conditions with their parameters, and the order.
+
+    ``position`` are the expressions of the cursor of a row; by default those of the order.
+    """
 
     tables: str
     conditions: list[str]
     parameters: list[object]
     order: tuple[str, ...]
     direction: str = ""
+    position: tuple[str, ...] = ()
 
 
 class Lists:
@@ -67,7 +84,17 @@ class Lists:
         self._is_sqlite = dialect_name == "sqlite"
         self.marked = partial(marked, dialect_name=dialect_name)
         self._columns = ", ".join(f"bindings.{name}" for name in STATE)
-        self._target = TARGET if self._is_sqlite else f'{TARGET} COLLATE "C"'
+        self._dialect = dialect_name
+        in_bytes = "" if self._is_sqlite else ' COLLATE "C"'
+        self._target = f"{TARGET}{in_bytes}"
+        self._ordered = {
+            "title": f"bindings.sort_title{in_bytes}",
+            "resource": f"{RESOURCE}{in_bytes}",
+            **_TIMES,
+        }
+        self._contains = (
+            "instr(bindings.search_text, ?) > 0" if self._is_sqlite else "strpos(bindings.search_text, ?) > 0"
+        )
 
     def page(self, read: Read, selection: Selection, after: str | None, limit: int) -> Page:
         """Return a page of at most ``limit`` names that meet the conditions ``selection``.
@@ -75,13 +102,13 @@ class Lists:
         ``read`` runs a query. ``after`` is :attr:`Page.next` of the page before, or None.
         """
         found: list[Row] = []
-        has_words = self._has_words(read, selection)
-        for query in self._queries(selection, after, read, has_words=has_words):
+        has_trigrams = self._has_trigrams(read, selection)
+        for query in self._queries(selection, after, read, has_trigrams=has_trigrams):
             text, parameters = self._select(query, limit + 1 - len(found))
             found += read(text, parameters)
             if len(found) > limit:
                 break
-        page = Page([], None, [], None if has_words else WITHOUT_FULL_TEXT)
+        page = Page([], None, [], None if has_trigrams else WITHOUT_TRIGRAMS[self._dialect])
         width = len(STATE)
         for row in found[:limit]:
             try:
@@ -90,15 +117,22 @@ class Lists:
                 page.unreadable.append(str(row[0]))
         return page._replace(next=cursor(*found[limit - 1][width:]) if len(found) > limit else None)
 
-    def count(self, read: Read, selection: Selection, by: Group | None) -> dict[str, int]:
-        """Return the number of names in each group. If ``by`` is None, the number of all names has the key ""."""
+    def count(self, read: Read, selection: Selection, by: Group | None, most: int | None = None) -> dict[str, int]:
+        """Return the number of names in each group. If ``by`` is None, the number of all names has the key "".
+
+        With ``most`` and without ``by``, names above this number are not counted.
+        """
         if by == "shoulder":
             return self._count_shoulders(read, selection)
         group = {"state": "bindings.status", "month": "substr(bindings.created, 1, 7)", None: "''"}[by]
         counts: Counter[str] = Counter()
-        for query in self._queries(selection, None, has_words=self._has_words(read, selection), is_ordered=False):
-            text = f"SELECT {group}, count(*) FROM {query.tables}{_where(query.conditions)} GROUP BY 1"  # noqa: S608
-            for name, number in read(self.marked(text), query.parameters):
+        for query in self._queries(selection, None, has_trigrams=self._has_trigrams(read, selection), is_ordered=False):
+            rows = f"FROM {query.tables}{_where(query.conditions)}"
+            text, values = f"SELECT {group}, count(*) {rows} GROUP BY 1", query.parameters
+            if most is not None:
+                text = f"SELECT '', count(*) FROM (SELECT 1 {rows} LIMIT ?) AS counted"
+                values = [*values, most - counts.total()]
+            for name, number in read(self.marked(text), values):
                 counts[name] += number
         return dict(sorted(counts.items()))
 
@@ -106,7 +140,7 @@ class Lists:
         """Return at most ``limit`` operations, the newest first. ``before`` excludes operations from that number on."""
         where = "" if before is None else "WHERE id < ? "
         parameters = [limit] if before is None else [before, limit]
-        rows = read(self.marked(f"SELECT {_OPERATION} FROM operations {where}ORDER BY id DESC LIMIT ?"), parameters)  # noqa: S608
+        rows = read(self.marked(f"SELECT {_OPERATION} FROM operations {where}ORDER BY id DESC LIMIT ?"), parameters)
         undone: dict[int, int] = {}
         for number, undoes in read("SELECT id, undoes FROM operations WHERE undoes IS NOT NULL ORDER BY id DESC", ()):
             # An operation that was undone itself undoes nothing.
@@ -116,13 +150,13 @@ class Lists:
 
     def _count_shoulders(self, read: Read, selection: Selection) -> dict[str, int]:
         counts: Counter[str] = Counter()
-        for query in self._queries(selection, None, has_words=self._has_words(read, selection), is_ordered=False):
+        for query in self._queries(selection, None, has_trigrams=self._has_trigrams(read, selection), is_ordered=False):
             last = ""
             while True:
                 conditions, parameters = [*query.conditions], [*query.parameters]
                 _begin_at(conditions, parameters, "bindings.key > ?", last)
                 text = (
-                    f"SELECT bindings.key FROM {query.tables}{_where(conditions)} "  # noqa: S608
+                    f"SELECT bindings.key FROM {query.tables}{_where(conditions)} "
                     f"ORDER BY bindings.key LIMIT {_KEYS_AT_ONCE}"
                 )
                 rows = read(self.marked(text), parameters)
@@ -133,13 +167,13 @@ class Lists:
         return dict(sorted(counts.items()))
 
     def _select(self, query: _Query, limit: int) -> tuple[str, list[object]]:
-        columns = ", ".join((self._columns, *query.order))
+        columns = ", ".join((self._columns, *(query.position or query.order)))
         order = ", ".join(f"{column}{query.direction}" for column in query.order)
-        text = f"SELECT {columns} FROM {query.tables}{_where(query.conditions)} ORDER BY {order} LIMIT ?"  # noqa: S608
+        text = f"SELECT {columns} FROM {query.tables}{_where(query.conditions)} ORDER BY {order} LIMIT ?"
         return self.marked(text), [*query.parameters, limit]
 
     def _narrow(
-        self, read: Read | None, selection: Selection, column: str, select: str
+        self, read: Read | None, selection: Selection, column: str, select: str, *without: str
     ) -> tuple[list[str], list[object]] | None:
         """Return the conditions for SQLite which compare rows of an index with the names of the prefix and state.
 
@@ -149,7 +183,7 @@ class Lists:
         if not self._is_sqlite or not _are_few(read, selection):
             return None
         conditions, parameters = _conditions(Selection(prefix=selection.prefix, status=selection.status))
-        others, values = _conditions(replace(selection, prefix=None, status=None))
+        others, values = self._conditions(replace(selection, prefix=None, status=None), *without)
         # The plus sign: SQLite would search the index again for each of these names.
         return [f"+{column} IN ({select}{_where(conditions)})", *others], [*parameters, *values]
 
@@ -159,97 +193,208 @@ class Lists:
         after: str | None,
         read: Read | None = None,
         *,
-        has_words: bool = True,
+        has_trigrams: bool = True,
         is_ordered: bool = True,
     ) -> Iterator[_Query]:
         """Return the queries whose rows, one after the other, are the list.
 
         With ``read``, the best query for the number of names is chosen.
         """
-        order = selection.order
-        conditions, parameters = _conditions(selection)
-        if order == "words":
-            yield self._by_words(selection, after, conditions, parameters, read, has_words)
-        elif order == "target":
-            yield from self._by_target(selection, after, conditions, parameters, read)
-        elif order == "name" or not is_ordered:
-            if after is not None:
-                [key] = position(after, (str,))
-                _begin_at(conditions, parameters, "bindings.key > ?", str(key))
-            yield _Query("bindings", conditions, parameters, ("bindings.key",))
+        words = self._match(selection) if has_trigrams else None
+        if selection.sort is None and words is not None and (selection.words or selection.element):
+            yield self._by_words(selection, after, words, read)
+        elif selection.order == "target":
+            yield from self._by_target(selection, after, read)
+        elif selection.order in ("words", "name") or not is_ordered:
+            yield self._by_name(selection, after, words, read)
         else:
-            column = _TIMES[order]
-            if self._is_sqlite and not _are_few(read, selection):
-                # The plus sign keeps SQLite from reading the index of the keys: it would sort all names of a prefix.
-                conditions = [each.replace("bindings.key", "+bindings.key") for each in conditions]
-            if after is not None:
-                time, key = position(after, (str, str))
-                _continue_behind(conditions, parameters, column, (str(time), str(key)), selection.newest_first)
-            direction = " DESC" if selection.newest_first else ""
-            yield _Query("bindings", conditions, parameters, (column, "bindings.key"), direction)
+            yield from self._by_column(selection, after, words, read)
 
-    def _has_words(self, read: Read, selection: Selection) -> bool:
-        """Return False if the search is for words, and the database has no index of words that can be read."""
-        return not (self._is_sqlite and selection.words) or bool(read(HAS_WORDS, ())[0][0])
+    def _has_trigrams(self, read: Read, selection: Selection) -> bool:
+        """Return False if the search is for words, and the database has no index of their parts that can be read."""
+        return not (selection.words or selection.element) or bool(read(HAS_TRIGRAMS[self._dialect], ())[0][0])
 
-    def _by_words(
-        self,
-        selection: Selection,
-        after: str | None,
-        conditions: list[str],
-        parameters: list[object],
-        read: Read | None,
-        has_words: bool,
-    ) -> _Query:
-        words = [word for word in selection.words if any(char.isalnum() for char in word)]
-        if not has_words:
-            if after is not None:
-                [key] = position(after, (str,))
-                _begin_at(conditions, parameters, "bindings.key > ?", str(key))
-            contains = f"instr(lower({words_of('bindings')}), ?)"
-            wanted = ["bindings.metadata IS NOT NULL", *conditions, *[contains] * len(words)]
-            return _Query("bindings", wanted, [*parameters, *map(_lower, words)], ("bindings.key",))
-        if self._is_sqlite:
-            # CROSS JOIN: in the other order, SQLite evaluates the words again for each name.
-            tables = (
-                "search_words CROSS JOIN search_names ON search_names.id = search_words.rowid "
-                "CROSS JOIN bindings ON bindings.key = search_names.key"
-            )
-            ids = "SELECT search_names.id FROM bindings JOIN search_names ON search_names.key = bindings.key"
-            conditions, parameters = self._narrow(read, selection, "search_words.rowid", ids) or (
-                conditions,
-                parameters,
-            )
-            conditions = ["search_words MATCH ?", *conditions]
-            quoted = " ".join('"{}"'.format(word.replace('"', '""')) for word in words)
-            parameters = [f"{quoted}*", *parameters]
-            if after is not None:
-                conditions.append("search_words.rowid > ?")
-                parameters += position(after, (int,))
-            return _Query(tables, conditions, parameters, ("search_words.rowid",))
-        quoted = " & ".join("'{}'".format(word.replace("\\", "\\\\").replace("'", "''")) for word in words)
+    def _by_name(self, selection: Selection, after: str | None, words: _Condition | None, read: Read | None) -> _Query:
+        tables, first, conditions, parameters, is_sorted = self._found(selection, words, read)
         if after is not None:
             [key] = position(after, (str,))
-            _begin_at(conditions, parameters, "bindings.key > ?", str(key))
-        matches = ["bindings.metadata IS NOT NULL", f"{WORDS} @@ to_tsquery('simple', ?)"]
-        parameters = [f"{quoted}:*", *parameters]
-        if _has_few_matches(read, self.marked(_FIRST_ROWS.format(_where(matches))), parameters[:1]):
-            # OFFSET 0: PostgreSQL would read all names in their order, because it expects many matches.
-            found = f"(SELECT * FROM bindings{_where(matches)} OFFSET 0) AS bindings"  # noqa: S608
-            return _Query(found, conditions, parameters, ("bindings.key",))
-        return _Query("bindings", [*matches, *conditions], parameters, ("bindings.key",))
+            sign = "<" if selection.descending else ">"
+            _begin_at(conditions, parameters, f"bindings.key {sign} ?", str(key))
+        key = "+bindings.key" if is_sorted else "bindings.key"
+        return _Query(tables, conditions, [*first, *parameters], (key,), " DESC" if selection.descending else "")
 
-    def _by_target(
-        self,
-        selection: Selection,
-        after: str | None,
-        conditions: list[str],
-        parameters: list[object],
-        read: Read | None,
+    def _by_column(
+        self, selection: Selection, after: str | None, words: _Condition | None, read: Read | None
     ) -> Iterator[_Query]:
+        """Return the queries for a list in the order of a column. The names without a value are at the end."""
+        order = selection.order
+        column = self._ordered[order]
+        direction = " DESC" if selection.descending else ""
+        without = ("resource",) if selection.sort is None and order == "resource" else ()
+        tables, first, conditions, parameters, is_sorted = self._found(selection, words, read, *without)
+        if self._is_sqlite and not is_sorted and not _are_few(read, selection):
+            # The plus sign keeps SQLite from reading the index of the keys: it would sort all names of a prefix.
+            conditions = [each.replace("bindings.key", "+bindings.key") for each in conditions]
+            if order in ("title", "resource"):
+                conditions = [each.replace("bindings.status", "+bindings.status") for each in conditions]
+        if without:
+            its_conditions, values = self._resource(selection)
+            conditions, parameters = [*its_conditions, *conditions], [*values, *parameters]
+        reached = None if after is None else position(after, (str, str))
+        plus = "+" if is_sorted else ""
+        if order in _TIMES:
+            if reached is not None:
+                time, key = map(str, reached)
+                _continue_behind(conditions, parameters, column, (time, key), selection.descending)
+            yield _Query(
+                tables, conditions, [*first, *parameters], (f"{plus}{column}", f"{plus}bindings.key"), direction
+            )
+            return
+        sign = "<" if selection.descending else ">"
+        has_value = f"{'bindings.sort_title' if order == 'title' else 'bindings.resource'} IS NOT NULL"
+        if reached is None or reached[0]:
+            wanted, values = [has_value, *conditions], [*parameters]
+            if reached is not None:
+                wanted.append(f"({column}, bindings.key) {sign} (?, ?)")
+                values += reached
+            # PostgreSQL has no plus sign for texts, and needs none: it sorts the rows of a subquery.
+            columns = (f"{plus}{column}", f"{plus}bindings.key")
+            yield _Query(tables, wanted, [*first, *values], columns, direction)
+        if not without:
+            wanted, values = [has_value.replace("IS NOT", "IS"), *conditions], [*parameters]
+            if reached is not None and not reached[0]:
+                wanted.append(f"{plus}bindings.key {sign} ?")
+                values.append(reached[1])
+            order_by = (f"{plus}bindings.key",)
+            yield _Query(tables, wanted, [*first, *values], order_by, direction, ("''", "bindings.key"))
+
+    def _found(
+        self, selection: Selection, words: _Condition | None, read: Read | None, *without: str
+    ) -> tuple[str, list[object], list[str], list[object], bool]:
+        """Return the tables with their parameters, and the conditions with theirs, for a sorted list of names.
+
+        If only few names have the words, targets or resources, these names are read first, and the last result is
+        whether the database must sort them.
+        """
+        conditions, parameters = self._conditions(selection, *without)
+        for which, found in (
+            ("words", words),
+            ("resource", self._resource(selection) if selection.resource or selection.resource_prefix else None),
+            ("targets", self._targets(selection) if selection.targets else None),
+        ):
+            if found is None or which in without or read is None:
+                continue
+            within, values = found
+            if which == "words" and self._is_sqlite:
+                keys = f"SELECT search_names.key FROM {_WITH_TRIGRAMS}{_where(within)}"
+                matches = f"search_trigrams{_where(within)}"
+            else:
+                keys = f"SELECT bindings.key FROM bindings{_where(within)}"
+                matches = f"bindings{_where(within)}"
+            number = f"SELECT count(*) FROM (SELECT 1 FROM {matches} LIMIT ?) AS first_rows"
+            if read(self.marked(number), [*values, _FEW_MATCHES + 1])[0][0] > _FEW_MATCHES:
+                continue
+            if self._is_sqlite:
+                return "bindings", [], [f"bindings.key IN ({keys})", *conditions], [*values, *parameters], True
+            # OFFSET 0: PostgreSQL would read all names in their order, because it expects many matches.
+            tables = f"(SELECT * FROM bindings{_where(within)} OFFSET 0) AS bindings"
+            return tables, values, conditions, parameters, False
+        return "bindings", [], conditions, parameters, False
+
+    def _match(self, selection: Selection) -> _Condition | None:
+        """Return the condition for the index of trigrams, or None without a word to search for."""
+        element = selection.element[1].split() if selection.element else ()
+        # A single letter beside other words is only compared with the text.
+        wanted = [word for word in parts((*selection.words, *element)) if all(len(part) >= MIN_PART for part in word)]
+        if not wanted:
+            return None
+        if self._is_sqlite:
+            words = (
+                " OR ".join("({})".format(" AND ".join(f'"{each}"' for each in trigrams(part))) for part in word)
+                for word in wanted
+            )
+            return ["search_trigrams MATCH ?"], [" AND ".join(f"({word})" for word in words)]
+        # Only LIKE uses the index. A part has no percent sign and no underscore.
+        likes = ["({})".format(" OR ".join(["bindings.search_text LIKE ?"] * len(word))) for word in wanted]
+        return likes, [f"%{part}%" for word in wanted for part in word]
+
+    def _conditions(self, selection: Selection, *without: str) -> _Condition:
+        """Return all conditions, without those on ``without``: "words", "resource" or "targets".
+
+        They compare the columns of each row, so that SQLite takes no other index than that of the order.
+        """
+        conditions, parameters = _conditions(selection)
+        plus = "+" if self._is_sqlite else ""
+        if selection.words and "words" not in without:
+            for word in parts(selection.words):
+                conditions.append("({})".format(" OR ".join([self._contains] * len(word))))
+                parameters += word
+        if selection.element:
+            find = "instr" if self._is_sqlite else "strpos"
+            conditions += ["bindings.metadata IS NOT NULL", f"{find}(bindings.metadata, ?) > 0"]
+            parameters.append(element_text(*selection.element))
+        if "resource" not in without:
+            its_conditions, values = self._resource(selection)
+            conditions += [f"{plus}{each}" for each in its_conditions]
+            parameters += values
+        if selection.targets and "targets" not in without:
+            its_conditions, values = self._targets(selection, plus)
+            conditions += its_conditions
+            parameters += values
+        return conditions, parameters
+
+    def _resource(self, selection: Selection) -> _Condition:
+        column = self._ordered["resource"]
+        conditions: list[str] = []
+        parameters: list[object] = []
+        if selection.resource is not None:
+            conditions += [f"{column} = ?", "bindings.resource = ?"]
+            parameters += [selection.resource[:TARGET_CHARACTERS], selection.resource]
+        if selection.resource_prefix is not None:
+            conditions += [f"{column} >= ?", f"{column} < ?"]
+            parameters += [selection.resource_prefix, f"{selection.resource_prefix}{_LAST_CHARACTER}"]
+        return (["bindings.resource IS NOT NULL", *conditions], parameters) if conditions else ([], [])
+
+    def _targets(self, selection: Selection, plus: str = "") -> _Condition:
+        ranges: list[str] = []
+        parameters: list[object] = []
+        for start in selection.targets:
+            one = f"{plus}{self._target} >= ? AND {plus}{self._target} < ?"
+            parameters += [start, f"{start}{LAST}"]
+            if selection.host is not None:
+                one += f" AND {_AFTER_HOST}"
+                parameters += [len(start) + 1, *HOST_ENDS]
+            ranges.append(f"({one})")
+        return ["bindings.target IS NOT NULL", f"({' OR '.join(ranges)})"], parameters
+
+    def _by_words(self, selection: Selection, after: str | None, words: _Condition, read: Read | None) -> _Query:
+        """Return the query for names with words, in the order in which the database finds them."""
+        within, values = words
+        if not self._is_sqlite:
+            conditions, parameters = self._conditions(selection)
+            if after is not None:
+                [key] = position(after, (str,))
+                _begin_at(conditions, parameters, "bindings.key > ?", str(key))
+            if _has_few_matches(read, self.marked(_FIRST_ROWS.format(_where(within))), values, _FEW_MATCHES):
+                # OFFSET 0: PostgreSQL would read all names in their order, because it expects many matches.
+                found = f"(SELECT * FROM bindings{_where(within)} OFFSET 0) AS bindings"
+                return _Query(found, conditions, [*values, *parameters], ("bindings.key",))
+            return _Query("bindings", [*within, *conditions], [*values, *parameters], ("bindings.key",))
+        ids = "SELECT search_names.id FROM bindings JOIN search_names ON search_names.key = bindings.key"
+        narrowed = self._narrow(read, selection, "search_trigrams.rowid", ids)
+        conditions, parameters = narrowed or self._conditions(selection)
+        conditions, parameters = [*within, *conditions], [*values, *parameters]
+        if after is not None:
+            conditions.append("search_trigrams.rowid > ?")
+            parameters += position(after, (int,))
+        tables = f"{_WITH_TRIGRAMS} CROSS JOIN bindings ON bindings.key = search_names.key"
+        return _Query(tables, conditions, parameters, ("search_trigrams.rowid",))
+
+    def _by_target(self, selection: Selection, after: str | None, read: Read | None) -> Iterator[_Query]:
         target = self._target
         keys = "SELECT bindings.key FROM bindings"
-        conditions, parameters = self._narrow(read, selection, "bindings.key", keys) or (conditions, parameters)
+        narrowed = self._narrow(read, selection, "bindings.key", keys, "targets")
+        conditions, parameters = narrowed or self._conditions(selection, "targets")
         reached = None if after is None else position(after, (str, str))
         for start in sorted(selection.targets):
             end = f"{start}{LAST}"
@@ -258,7 +403,7 @@ class Lists:
             wanted = ["bindings.target IS NOT NULL", f"{target} >= ?", f"{target} < ?", *conditions]
             values: list[object] = [start, end, *parameters]
             if selection.host is not None:
-                wanted.append("substr(bindings.target, ?, 1) IN ('', ?, ?, ?, ?)")
+                wanted.append(_AFTER_HOST)
                 values += [len(start) + 1, *HOST_ENDS]
             if reached is not None:
                 _begin_at(wanted, values, f"{target} >= ?", str(reached[0]))
@@ -267,22 +412,17 @@ class Lists:
             yield _Query("bindings", wanted, values, (target, "bindings.key"))
 
 
-def _lower(word: str) -> str:
-    """Return a word as the function lower() of SQLite does, which changes ASCII letters only."""
-    return re.sub("[A-Z]+", lambda found: found[0].lower(), word)
-
-
 def _are_few(read: Read | None, selection: Selection) -> bool:
     """Return whether SQLite has few names with the prefix and state. Without these conditions there are many."""
     if read is None or not (selection.prefix or selection.status not in (None, "live")):
         return False
     conditions, parameters = _conditions(Selection(prefix=selection.prefix, status=selection.status))
-    return _has_few_matches(read, _FIRST_ROWS.format(_where(conditions)), parameters)
+    return _has_few_matches(read, _FIRST_ROWS.format(_where(conditions)), parameters, _FEW_NAMES)
 
 
-def _has_few_matches(read: Read | None, text: str, parameters: list[object]) -> bool:
-    """Return whether a statement :data:`_FIRST_ROWS` counts at most :data:`_FEW_NAMES` rows."""
-    return read is not None and read(text, [*parameters, _FEW_NAMES + 1])[0][0] <= _FEW_NAMES
+def _has_few_matches(read: Read | None, text: str, parameters: list[object], few: int) -> bool:
+    """Return whether a statement :data:`_FIRST_ROWS` counts at most ``few`` rows."""
+    return read is not None and read(text, [*parameters, few + 1])[0][0] <= few
 
 
 def _conditions(selection: Selection) -> tuple[list[str], list[object]]:
@@ -323,18 +463,19 @@ def _conditions(selection: Selection) -> tuple[list[str], list[object]]:
 
 
 def _begin_at(conditions: list[str], parameters: list[object], bound: str, value: str) -> None:
-    """Add a lower bound of a column, such as ``bindings.key > ?``. It replaces a smaller one.
+    """Add a bound of a column, such as ``bindings.key > ?``. It replaces one that is further away.
 
-    SQLite reads an index from one lower bound only. With two, each page would read the list from its beginning.
+    SQLite reads an index from one bound only. With two, each page would read the list from its beginning.
     """
-    existing = f"{bound.rpartition(' >')[0]} >= ?"
+    column, sign, _ = bound.rsplit(" ", 2)
+    existing = f"{column} {'<' if sign == '<' else '>='} ?"
     if existing not in conditions:
         conditions.append(bound)
         parameters.append(value)
         return
     place = conditions.index(existing)
     number = sum(condition.count("?") for condition in conditions[:place])
-    if value >= str(parameters[number]):
+    if value <= str(parameters[number]) if sign == "<" else value >= str(parameters[number]):
         conditions[place], parameters[number] = bound, value
 
 

@@ -16,6 +16,7 @@ from typing import Any
 from ..names.binding import NOTHING, Binding, StoredRedirect, rfc3339
 from ..names.errors import UnreadableBinding
 from ..names.fields import FIELDS, Field
+from ..names.folding import sorted_title, text_of
 from ..names.prefixes.prefixes import PrefixRecord
 from ..names.prefixes.rules import Rule
 from .protocols import LastEvent, Row
@@ -23,6 +24,9 @@ from .tables.keys import index_key
 
 STATE = ("key", "long_identifier", *(field.name for field in FIELDS), "revision", "recorded")
 """The columns of a binding in the order of the rows that are read and written; the key is first."""
+
+SEARCH = ("search_text", "sort_title")
+"""The columns of the search: what :func:`search_of` returns. Only the table ``bindings`` has them."""
 
 RULE = ("prefix", "template", "redirect", "changed", "actor")
 """The columns of a rule."""
@@ -101,6 +105,33 @@ def row_of(binding: Binding) -> Row:
     values["once_public"] = binding.once_public
     values["recorded"] = values["changed"] if binding.recorded is None else rfc3339(binding.recorded)
     return _row(values)
+
+
+def element_text(element: str, text: str) -> str:
+    """Return the part of the column ``metadata`` that has this text of an element.
+
+    A text has a backslash before each quotation mark, so that no other text contains this part.
+
+    >>> element_text("erc.who", "Noah")
+    '"erc.who":"Noah"'
+    """
+    return _TO_JSON({element: text})[1:-1]
+
+
+def search_of(binding: Binding) -> Row:
+    """Return the values of the columns :data:`SEARCH` of a binding."""
+    return text_of(binding), sorted_title(binding.metadata)
+
+
+def search_of_row(row: Row) -> Row:
+    """Return the values of the columns :data:`SEARCH` for a row with the columns :data:`STATE`.
+
+    They are None for a row that :func:`binding_of` cannot read.
+    """
+    try:
+        return search_of(binding_of(row))
+    except UnreadableBinding:
+        return None, None
 
 
 def column_value(field: Field, value: Any) -> str | int | None:

@@ -7,7 +7,7 @@ They need no SQLAlchemy, which takes longer to load than a command that reads on
 
 from __future__ import annotations
 
-from .rows import PREFIX, RULE, STATE
+from .rows import PREFIX, RULE, SEARCH, STATE
 
 EVENT = (*STATE, "action", "actor", "source", "operation")
 """The columns of an event that are read and written."""
@@ -62,7 +62,7 @@ class Statements:
         self.bound = f"SELECT key FROM bindings WHERE {is_wanted} AND status <> 'reserved'"
         self.all = f"{binding} ORDER BY key"
         self.delete = f"DELETE FROM bindings WHERE key = {one}"
-        assigned = ", ".join(f"{column} = {one}" for column in STATE[1:])
+        assigned = ", ".join(f"{column} = {one}" for column in (*STATE[1:], *SEARCH))
         self.update = f"UPDATE bindings SET {assigned} WHERE key = {one}"
         self.served = "SELECT count(*), min(key) FROM bindings WHERE kind = 'served' AND status = 'live'"
         self.alternates = "SELECT alternates FROM bindings WHERE alternates IS NOT NULL"

@@ -179,10 +179,13 @@ class DatabaseStore:
         """
         return self.lists.page(self._rows, selection, after, limit)
 
-    def count_names(self, selection: Selection, by: Group | None) -> dict[str, int]:
-        """Return the number of names in each group. If ``by`` is None, the number of all names has the key ""."""
-        if self.count().exact:
-            return self.lists.count(self._rows, selection, by)
+    def count_names(self, selection: Selection, by: Group | None, most: int | None = None) -> dict[str, int]:
+        """Return the number of names in each group. If ``by`` is None, the number of all names has the key "".
+
+        With ``most`` and without ``by``, names above this number are not counted.
+        """
+        if most is not None or self.count().exact:
+            return self.lists.count(self._rows, selection, by, most)
         # To count millions of names takes longer than the time limit of a lookup.
         with self.snapshot() as snapshot:
             return self.lists.count(snapshot.read, selection, by)

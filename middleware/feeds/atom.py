@@ -51,7 +51,7 @@ class AtomFeed:
         self._bindings, self._prefix, beginnings = source
         self._branding = branding
         self._address = f"{self._prefix}{path}"
-        self._selection = Selection(beginnings=beginnings, public=True, listed="now", by_change=True, newest_first=True)
+        self._selection = Selection(beginnings=beginnings, public=True, listed="now", sort="changed", descending=True)
         self._seconds = seconds
 
     def answer(self, request: Request) -> FeedAnswer:

@@ -113,7 +113,7 @@ class OaiPmh:
                 return self._list(verb, arguments)
 
     def _identity(self) -> dict[str, Any]:
-        page = self._bindings.list_names(self._selection(by_change=True), limit=10)
+        page = self._bindings.list_names(self._selection(sort="changed"), limit=10)
         earliest = utc_seconds(page.names[0].recorded_at) if page.names else _EPOCH
         branding = self._bindings.branding.current().over(self._branding)
         address = contact_address(branding.contact or "") or ""
@@ -147,7 +147,7 @@ class OaiPmh:
             prefix=prefix,
             changed_since=wanted.since,
             changed_before=wanted.before,
-            by_change=prefix is None or wanted.since is not None or wanted.before is not None,
+            sort="changed" if prefix is None or wanted.since is not None or wanted.before is not None else None,
         )
         page = self._page(selection, after, RECORDS if verb == "ListRecords" else HEADERS)
         if not page.names:

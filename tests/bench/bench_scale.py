@@ -108,7 +108,7 @@ def _lists(bindings, size):
         "targets of a host": (select(target="h9.example.org"), 100),
         "a word": (select(text="quarter"), 100),
         "a rare word": (select(text=str(size // 2 // 10 * 10)), 1),
-        "newest changes": (replace(select(), by_change=True, newest_first=True), 100),
+        "newest changes": (replace(select(), sort="changed", descending=True), 100),
     }
     found = {}
     for name, (selection, least) in questions.items():

@@ -55,7 +55,7 @@ VALUES ('import', '{TIME}', '{TIME}', '{{{{"file": "names.csv"}}}}', {{names}})"
 _INDEXES = {
     "sqlite": "SELECT 'INDEX', name FROM sqlite_master WHERE type = 'index' AND sql NOT NULL"
     " AND tbl_name IN ('bindings', 'events') UNION ALL SELECT 'TRIGGER', name FROM sqlite_master WHERE type = 'trigger'"
-    " UNION ALL SELECT 'TABLE', name FROM sqlite_master WHERE name IN ('search_names', 'search_words')",
+    " UNION ALL SELECT 'TABLE', name FROM sqlite_master WHERE name IN ('search_names', 'search_trigrams')",
     "postgresql": "SELECT 'INDEX', indexname FROM pg_indexes WHERE schemaname = current_schema()"
     " AND tablename IN ('bindings', 'events') AND indexname NOT LIKE '%%key'",
 }

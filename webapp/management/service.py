@@ -120,11 +120,15 @@ class Management:
         return self.bindings.list_names(selection, after=after, limit=limit)
 
     def count_names(
-        self, caller: Caller | None, selection: Selection | None = None, by: Group | None = None
+        self,
+        caller: Caller | None,
+        selection: Selection | None = None,
+        by: Group | None = None,
+        most: int | None = None,
     ) -> dict[str, int]:
         """Return the numbers of names by group, as :meth:`Bindings.count_names`."""
         require_account(caller)
-        return self.bindings.count_names(selection, by=by)
+        return self.bindings.count_names(selection, by=by, most=most)
 
     def show(self, caller: Caller | None, name: Name) -> Binding:
         """Return the binding of a name. Without an account, a reserved name is :class:`Missing`."""

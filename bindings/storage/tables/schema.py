@@ -56,6 +56,9 @@ bindings = Table(
     metadata,
     Column("key", BYTES, primary_key=True),
     *_state(),
+    # The folded texts of the search and of the order by title. Null in a row that another program wrote.
+    Column("search_text", Text),
+    Column("sort_title", Text),
     *(one_of(field.name, _stored(field)) for field in FIELDS if field.type == "choice"),
     CheckConstraint("(target IS NULL) = (kind = 'described')", name="target_unless_described"),
     CheckConstraint("successor IS NULL OR status = 'withdrawn'", name="successor_of_withdrawn"),

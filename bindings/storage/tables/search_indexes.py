@@ -1,11 +1,15 @@
-"""The indexes for lists and search: targets, times, states, and the words of metadata.
+"""The indexes for lists and search: targets, resources, titles, times, states, and parts of words.
 
 - Targets: an index of the first :data:`TARGET_CHARACTERS` characters of each target, in byte order. A host or a prefix
   is a range of it. Resources: the same of each resource.
-- Words: in SQLite the full-text table ``search_words``, whose row numbers are those of ``search_names``. Triggers
-  keep both equal to the metadata in ``bindings``. In PostgreSQL an index of :data:`WORDS`. An SQLite library without
-  FTS5 has no such table: then a search reads all names (:mod:`..listing`), and ``ararat migrate`` with another library
-  adds the table.
+- Parts of words: the trigrams, pieces of three characters, of the column ``search_text``
+  (:mod:`~ararat.bindings.names.folding`). In SQLite they are in the full-text table ``search_trigrams``, whose row
+  numbers are those of ``search_names``; triggers keep both equal to the column. In PostgreSQL they are the index
+  ``bindings_trigrams`` of the extension pg_trgm.
+
+A query compares the names that have all trigrams of a part with the part itself. An SQLite library without FTS5, and a
+PostgreSQL server without pg_trgm, have no trigrams: then a search reads all names (:mod:`..listing`). If the library or
+extension is there later, ``ararat migrate`` adds the trigrams.
 """
 
 # ruff: noqa: S608 - the statements contain names of the schema only
@@ -21,24 +25,19 @@ if TYPE_CHECKING:
 TARGET_CHARACTERS = 400
 """The number of characters of a target in the index. PostgreSQL allows about 2,700 bytes per index entry."""
 
-WORDS = r"to_tsvector('simple', regexp_replace(metadata, '\\[nrt]', ' ', 'g'))"
-"""The indexed expression of PostgreSQL. A query must repeat it. A JSON text has ``\n`` for a line feed."""
-
-
 HAS_FULL_TEXT = "SELECT count(*) FROM pragma_module_list WHERE name = 'fts5'"
 """The query for the number of modules of SQLite for the full-text search: 1, or 0 in a library without FTS5."""
 
-HAS_WORDS = f"""
-SELECT ({HAS_FULL_TEXT}) AND EXISTS (SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'search_words')
-"""
-"""The query whether an SQLite file has the table of words, and the library can read it."""
+HAS_TRIGRAMS = {
+    "sqlite": f"""
+SELECT ({HAS_FULL_TEXT}) AND EXISTS (SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'search_trigrams')
+""",
+    "postgresql": "SELECT count(*) FROM pg_index WHERE indexrelid = to_regclass('bindings_trigrams') AND indisvalid",
+}
+"""The query whether a database has the trigrams, and can read them."""
 
-
-def words_of(row: str) -> str:
-    """Return the expression of SQLite for the words of a row."""
-    metadata = f"CASE WHEN json_valid({row}.metadata) THEN {row}.metadata END"
-    return f"(SELECT group_concat(value, ' ') FROM json_each({metadata}))"
-
+_TRIGRAMS_SCHEMA = """
+SELECT nspname FROM pg_extension JOIN pg_namespace ON pg_namespace.oid = extnamespace WHERE extname = 'pg_trgm'"""
 
 TARGET = f"substr(target, 1, {TARGET_CHARACTERS})"
 """The indexed expression of a target. A query must repeat it. The key follows, so that a page is a range."""
@@ -63,39 +62,43 @@ _POSTGRESQL = (
     *_INDEXES,
     f'CREATE INDEX bindings_resource ON bindings ({RESOURCE} COLLATE "C", key) WHERE resource IS NOT NULL',
     f'CREATE INDEX bindings_target ON bindings ({TARGET} COLLATE "C", key) WHERE target IS NOT NULL',
-    f"CREATE INDEX bindings_words ON bindings USING gin ({WORDS}) WHERE metadata IS NOT NULL",
+    'CREATE INDEX bindings_title ON bindings (sort_title COLLATE "C", key) WHERE sort_title IS NOT NULL',
 )
-_FORGET = "INSERT INTO search_words (search_words, rowid, words) SELECT 'delete', id, {words} FROM search_names"
-_REMEMBER = "INSERT INTO search_words (rowid, words) SELECT id, {words} FROM search_names"
+_TRIGRAMS = "CREATE INDEX bindings_trigrams ON bindings USING gin (search_text {schema}.gin_trgm_ops)"
+_FORGET = """INSERT INTO search_trigrams (search_trigrams, rowid, text)
+SELECT 'delete', id, OLD.search_text FROM search_names WHERE key = OLD.key AND OLD.search_text IS NOT NULL;"""
+_REMEMBER = """INSERT INTO search_trigrams (rowid, text)
+SELECT id, NEW.search_text FROM search_names WHERE key = NEW.key AND NEW.search_text IS NOT NULL;"""
+_FTS5 = "text, content='', detail=none, columnsize=0, tokenize='trigram case_sensitive 1'"
 _SQLITE = (
     *_INDEXES,
     f"CREATE INDEX bindings_resource ON bindings ({RESOURCE}, key) WHERE resource IS NOT NULL",
     f"CREATE INDEX bindings_target ON bindings ({TARGET}, key) WHERE target IS NOT NULL",
-    # The row number of a binding can change, so that the words have their own.
+    "CREATE INDEX bindings_title ON bindings (sort_title, key) WHERE sort_title IS NOT NULL",
+    # The row number of a binding can change, so that the trigrams have their own.
     "CREATE TABLE search_names (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE)",
-    "CREATE VIRTUAL TABLE search_words USING fts5 (words, content='')",
+    # The trigrams without their places: with them, an import takes twice as long.
+    f"CREATE VIRTUAL TABLE search_trigrams USING fts5 ({_FTS5})",
     f"""
-CREATE TRIGGER bindings_search_added AFTER INSERT ON bindings WHEN NEW.metadata IS NOT NULL BEGIN
+CREATE TRIGGER bindings_search_added AFTER INSERT ON bindings WHEN NEW.search_text IS NOT NULL BEGIN
 INSERT INTO search_names (key) VALUES (NEW.key);
-{_REMEMBER.format(words=words_of("NEW"))} WHERE key = NEW.key;
+{_REMEMBER}
 END""",
     f"""
-CREATE TRIGGER bindings_search_changed AFTER UPDATE ON bindings WHEN OLD.metadata IS NOT NEW.metadata BEGIN
-{_FORGET.format(words=words_of("OLD"))} WHERE key = OLD.key AND OLD.metadata IS NOT NULL;
+CREATE TRIGGER bindings_search_changed AFTER UPDATE ON bindings WHEN OLD.search_text IS NOT NEW.search_text BEGIN
+{_FORGET}
 INSERT INTO search_names (key) SELECT NEW.key WHERE NOT EXISTS (SELECT 1 FROM search_names WHERE key = NEW.key);
-{_REMEMBER.format(words=words_of("NEW"))} WHERE key = NEW.key AND NEW.metadata IS NOT NULL;
+{_REMEMBER}
 END""",
     f"""
-CREATE TRIGGER bindings_search_deleted AFTER DELETE ON bindings WHEN OLD.metadata IS NOT NULL BEGIN
-{_FORGET.format(words=words_of("OLD"))} WHERE key = OLD.key;
+CREATE TRIGGER bindings_search_deleted AFTER DELETE ON bindings WHEN OLD.search_text IS NOT NULL BEGIN
+{_FORGET}
 DELETE FROM search_names WHERE key = OLD.key;
 END""",
 )
 _FILL = (
-    "INSERT INTO search_names (key) SELECT key FROM bindings WHERE metadata IS NOT NULL ORDER BY key",
-    f"""
-INSERT INTO search_words (rowid, words) SELECT search_names.id, {words_of("bindings")}
-FROM search_names JOIN bindings USING (key)""",
+    "INSERT INTO search_names (key) SELECT key FROM bindings WHERE search_text IS NOT NULL ORDER BY key",
+    "INSERT INTO search_trigrams (rowid, text) SELECT id, search_text FROM search_names JOIN bindings USING (key)",
 )
 
 
@@ -117,7 +120,7 @@ def existing(connection: Connection) -> set[str]:
 def create(connection: Connection) -> int:
     """Create the search indexes that the tables lack, and return their number.
 
-    The parts of the full-text search of SQLite count as one. Names that are in the tables already are added to it.
+    The parts of the trigrams of SQLite count as one. Names that are in the tables already are added to it.
     """
     dialect = connection.dialect.name
     found = existing(connection)
@@ -130,9 +133,11 @@ def create(connection: Connection) -> int:
         elif name not in found:
             indexes.append(statement)
     if search and not connection.exec_driver_sql(HAS_FULL_TEXT).scalar():
-        search = {}  # a trigger that cannot write the words would refuse each change
+        search = {}  # a trigger that cannot write the trigrams would refuse each change
     present = [each for each in search if each.partition(" ")[2] in found]
     is_incomplete = len(present) < len(search)
+    if dialect == "postgresql" and "bindings_trigrams" not in found and (schema := _schema_of_trigrams(connection)):
+        indexes.append(_TRIGRAMS.format(schema=schema))
     if is_incomplete:
         # Names can have changed without the missing part, so all parts are created again.
         for each in reversed(present):
@@ -140,3 +145,24 @@ def create(connection: Connection) -> int:
     for statement in (*indexes, *((*search.values(), *_FILL) if is_incomplete else ())):
         connection.exec_driver_sql(statement)
     return len(indexes) + is_incomplete
+
+
+def _schema_of_trigrams(connection: Connection) -> str | None:
+    """Return the quoted schema of the extension pg_trgm of PostgreSQL. Create the extension if that is possible.
+
+    The owner of a database can create it, because it is a trusted extension. It is created in the schema "public" if
+    possible, because other schemas can be deleted without a thought of the whole database.
+    """
+    from sqlalchemy.exc import DBAPIError
+
+    quote = connection.dialect.identifier_preparer.quote
+    if name := connection.exec_driver_sql(_TRIGRAMS_SCHEMA).scalar():
+        return quote(name)
+    for within in ("SCHEMA public", ""):
+        try:
+            with connection.begin_nested():
+                connection.exec_driver_sql(f"CREATE EXTENSION IF NOT EXISTS pg_trgm {within}")
+                return quote(connection.exec_driver_sql(_TRIGRAMS_SCHEMA).scalar_one())
+        except DBAPIError:
+            continue
+    return None

@@ -26,7 +26,7 @@ from ...names.prefixes.prefixes import PrefixRecord
 from ...names.prefixes.rules import Rule
 from ..protocols import Database, Row
 from ..recorded import RecordedNames
-from ..rows import STATE, binding_of, prefix_record_of, row_of, rule_of
+from ..rows import SEARCH, STATE, binding_of, prefix_record_of, row_of, rule_of, search_of, search_of_row
 from ..statements import EVENT, TIMELINE, Statements
 from ..tables import schema, triggers
 from ..tables.keys import index_key
@@ -36,6 +36,8 @@ from .operations import Operations
 
 _MANY_ROWS = 500
 """The number of new rows from which a transaction drops the triggers against INSERT OR REPLACE while it runs."""
+
+_ROWS_AT_ONCE = 5000
 
 # The versions, and facts that save statements or prevent that they fail. The index of deleted names is small.
 _FACTS = """
@@ -68,7 +70,8 @@ def inserts(dialect: Dialect) -> Inserts:
     """Create the builders of INSERT statements for one kind of database, an SQLAlchemy dialect."""
     bindings, events = schema.bindings.c, schema.events.c
     return Inserts(
-        Insert(dialect, [bindings[name] for name in STATE]), Insert(dialect, [events[name] for name in EVENT])
+        Insert(dialect, [bindings[name] for name in (*STATE, *SEARCH)]),
+        Insert(dialect, [events[name] for name in EVENT]),
     )
 
 
@@ -277,9 +280,9 @@ class Transaction:
             if change.action == "deleted":
                 deleted.append(row[:1])
             elif is_new:
-                new.append(row)
+                new.append(row + search_of(after))
             else:
-                changed.append(row[1:] + row[:1])
+                changed.append(row[1:] + search_of(after) + row[:1])
             events.append((*row, change.action, actor, source, operation))
         if len(new) >= _MANY_ROWS:
             self.drop_replacement_triggers()
@@ -398,12 +401,13 @@ class Transaction:
 
     def restore_bindings(self) -> None:
         """Fill the empty table of bindings from the last event of each name."""
-        columns = ", ".join(STATE)
         last = "SELECT max(revision) FROM events AS other WHERE other.key = events.key"
-        self.connection.exec_driver_sql(
-            f"INSERT INTO bindings ({columns}) SELECT {columns} FROM events "  # noqa: S608
-            f"WHERE revision = ({last}) AND action <> 'deleted' ORDER BY key"
+        events = self.connection.exec_driver_sql(
+            f"SELECT {', '.join(STATE)} FROM events WHERE revision = ({last}) AND action <> 'deleted' ORDER BY key",  # noqa: S608
+            execution_options={"stream_results": True, "yield_per": _ROWS_AT_ONCE},
         )
+        for block in events.partitions():
+            self._insert([tuple(row) + search_of_row(tuple(row)) for row in block], [])
 
     def rollback(self) -> None:
         """Undo all changes of this transaction, which then has no effect."""

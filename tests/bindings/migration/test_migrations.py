@@ -254,7 +254,7 @@ def test_a_missing_index_is_added(database: str, open_store: Callable[..., Bindi
     assert migrate(database).indexes == 0
 
 
-@pytest.mark.parametrize("dropped", ["TRIGGER bindings_search_added", "TABLE search_words"])
+@pytest.mark.parametrize("dropped", ["TRIGGER bindings_search_added", "TABLE search_trigrams"])
 def test_a_missing_part_of_the_full_text_search_is_added(
     tmp_path: Path, open_store: Callable[..., Bindings], dropped: str
 ) -> None:

@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import Table
 
 from ararat.bindings.collection import Bindings
-from ararat.bindings.storage.rows import PREFIX, RULE, STATE
+from ararat.bindings.storage.rows import PREFIX, RULE, SEARCH, STATE
 from ararat.bindings.storage.statements import EVENT, Statements
 from ararat.bindings.storage.tables import schema
 
@@ -17,7 +17,7 @@ from ararat.bindings.storage.tables import schema
 @pytest.mark.parametrize(
     ("table", "columns"),
     [
-        (schema.bindings, STATE),
+        (schema.bindings, (*STATE, *SEARCH)),
         (schema.events, ("id", *EVENT)),
         (schema.rules, RULE),
         (schema.rule_events, ("id", "action", *RULE)),

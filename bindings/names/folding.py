@@ -1,0 +1,195 @@
+"""Fold letters for the search, as a reader does who ignores case, accents and punctuation.
+
+A text becomes words of folded letters between single spaces. Letters with a usual second spelling, such as ö and ø, are
+folded to both: ``Köln`` is found as ``Koln`` and as ``Koeln``. An ideograph, a Kana letter and a Hangul syllable are
+words of their own, because these texts have no spaces between words.
+
+Databases store the folded text of each name (:func:`search_text`) and search for parts of it (:func:`parts`). So all of
+them find the same names. A change of this module changes stored values: it needs a step in ``bindings/migration``.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .binding import Binding
+
+MIN_PART = 3
+"""The number of letters from which a part of a word is found. Fewer letters must begin a word, and one is a word."""
+
+MAX_SORTED = 120
+"""The number of folded characters of a title by which a list is sorted."""
+
+TITLES = ("erc.what", "dc.title", "erc.who", "dc.creator")
+"""The elements of which the first one with a text is the title of a name in lists."""
+
+# Letters that Unicode does not decompose, or that lose a letter when only the accent is removed.
+_LETTERS = {
+    "æ": "ae",
+    "œ": "oe",
+    "ø": "o",
+    "ł": "l",
+    "đ": "d",
+    "ð": "d",
+    "þ": "th",
+    "ħ": "h",
+    "ŧ": "t",
+    "ŋ": "n",
+    "\u0131": "i",
+    "\u0133": "ij",
+    "\u0259": "e",
+    "\u0640": "",  # ARABIC TATWEEL, which only stretches a word
+}
+_SECOND = {"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "å": "aa"}
+# Marks that change a letter into another one: nukta, the marks of Kana, and viramas. Class 0 includes vowel signs.
+_KEPT_MARKS = frozenset({0, 7, 8, 9})
+
+
+class _Folding(dict[int, str]):
+    """The folded text of each character, for :meth:`str.translate`, which calculates it at the first use."""
+
+    def __init__(self, letters: Mapping[str, str]) -> None:
+        super().__init__()
+        self._letters = letters
+
+    def __missing__(self, number: int) -> str:
+        self[number] = folded = self._fold(chr(number))
+        return folded
+
+    def _fold(self, char: str) -> str:
+        folded: list[str] = []
+        for part in unicodedata.normalize("NFC", char.casefold()):
+            if part in self._letters:
+                folded.append(self._letters[part])
+                continue
+            for each in unicodedata.normalize("NFKD", part).casefold():
+                if unicodedata.combining(each) not in _KEPT_MARKS:
+                    continue
+                digit = unicodedata.decimal(each, None)
+                if digit is not None:
+                    folded.append(str(digit))
+                elif unicodedata.category(each)[0] in "LMN":
+                    folded.append(self._letters.get(each, each))
+                else:
+                    folded.append(" ")
+        text = unicodedata.normalize("NFC", "".join(folded))
+        return f" {text} " if _is_word(char) else text
+
+
+_FIRST = _Folding(_LETTERS)
+_WITH_SECOND = re.compile(rf"\S*[{''.join(_SECOND)}]\S*", re.IGNORECASE)
+_SECOND_SPELLING = _Folding(_LETTERS | _SECOND)
+
+
+def _is_word(char: str) -> bool:
+    return "\u3041" <= char <= "\u9fff" or "\uac00" <= char <= "\ud7a3" or "\U00020000" <= char <= "\U0003ffff"
+
+
+def fold(text: str) -> str:
+    """Return the folded words of a text between single spaces.
+
+    >>> fold("Große  Straße, Łódź"), fold("Œuvre"), fold("αγγείο"), fold("INV 1901/0001")
+    ('grosse strasse lodz', 'oeuvre', 'αγγειο', 'inv 1901 0001')
+    >>> fold("東京")
+    '東 京'
+    """
+    if text.isascii():
+        return " ".join(text.lower().translate(_FIRST).split())
+    return " ".join(unicodedata.normalize("NFC", text).translate(_FIRST).split())
+
+
+def spellings(text: str) -> tuple[str, ...]:
+    """Return the folded text, and its second spelling if it has one.
+
+    >>> spellings("Käthe Müller"), spellings("map")
+    (('kathe muller', 'kaethe mueller'), ('map',))
+    """
+    first = fold(text)
+    if text.isascii():
+        return (first,)
+    second = " ".join(unicodedata.normalize("NFC", text).translate(_SECOND_SPELLING).split())
+    return (first,) if first == second else (first, second)
+
+
+def search_text(texts: Iterable[str]) -> str:
+    """Return the text in which :func:`parts` are searched: the folded words of ``texts``, each between spaces.
+
+    >>> search_text(["Köln, Dom", "INV 7"])
+    ' koln dom inv 7 koeln '
+    """
+    text = " ".join(texts)
+    words = [fold(text)]
+    if not text.isascii():
+        # Only these words have a second spelling.
+        found = _WITH_SECOND.findall(unicodedata.normalize("NFC", text))
+        words += [each.translate(_SECOND_SPELLING) for each in found]
+    return f" {' '.join(' '.join(words).split())} "
+
+
+def text_of(binding: Binding) -> str:
+    """Return the text of a name to search in: its metadata, its resource, and its targets."""
+    addresses = (binding.resource, binding.target, *binding.alternates.values())
+    return search_text((*binding.metadata.values(), *filter(None, addresses)))
+
+
+def title_of(metadata: Mapping[str, str]) -> str:
+    """Return the title of a name, or its creator, or an empty text.
+
+    >>> title_of({"erc.who": "Noah", "dc.title": "Map"}), title_of({})
+    ('Map', '')
+    """
+    return next((text for element in TITLES if (text := metadata.get(element))), "")
+
+
+def sorted_title(metadata: Mapping[str, str]) -> str | None:
+    """Return the folded title by which a list is sorted, or None without one.
+
+    >>> sorted_title({"erc.what": "Über Land"}), sorted_title({})
+    ('uber land', None)
+    """
+    return fold(title_of(metadata)[: 2 * MAX_SORTED])[:MAX_SORTED].strip() or None
+
+
+def parts(words: Iterable[str]) -> list[tuple[str, ...]]:
+    """Return what a text must contain to be found: for each word, one of these parts.
+
+    A word of one or two letters has a space before it, because it must begin a word. A single letter alone is a whole
+    word, because it would begin too many. A word without letters and digits is left out.
+
+    >>> parts(["Müller", "objekt/17", "ab", "x", "&"])
+    [('muller', 'mueller'), ('objekt 17',), (' ab',), (' x',)]
+    >>> parts(["x"])
+    [(' x ',)]
+    """
+    folded = [found for word in words if (found := tuple(filter(None, spellings(word))))]
+    is_alone = all(len(word[0]) == 1 for word in folded)
+    return [tuple(_part(each, is_alone) for each in word) for word in folded]
+
+
+def contains(text: str, wanted: Iterable[tuple[str, ...]]) -> bool:
+    """Return whether a search text contains one of the parts for each word.
+
+    >>> contains(search_text(["Käthe Müllerin"]), parts(["ulleri", "kaethe"]))
+    True
+    """
+    return all(any(part in text for part in word) for word in wanted)
+
+
+def trigrams(part: str) -> list[str]:
+    """Return pieces of three characters that together are the whole part.
+
+    >>> trigrams("objekt 1")
+    ['obj', 'ekt', 't 1']
+    """
+    last = len(part) - MIN_PART
+    return [part[place : place + MIN_PART] for place in sorted({*range(0, last + 1, MIN_PART), last})]
+
+
+def _part(folded: str, is_alone: bool) -> str:
+    if len(folded) >= MIN_PART:
+        return folded
+    return f" {folded} " if len(folded) == 1 and (is_alone or _is_word(folded)) else f" {folded}"
