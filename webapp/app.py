@@ -33,7 +33,9 @@ from .config import (
     FORM_PARTS,
     KEY,
     MAX_BYTES,
+    MAX_LABEL,
     MIN_SESSION_IDLE,
+    RESOURCE_LABEL,
     SESSION_IDLE,
     Example,
     Resolver,
@@ -93,6 +95,7 @@ def create_app(
     remote_user_secret_field: str = SECRET_FIELD,
     openid: OpenID | None = None,
     session_idle: int = SESSION_IDLE,
+    resource_label: str = RESOURCE_LABEL,
     ezid: str | None = None,
     ezid_passthrough: str = "given",
     on_trace: Callable[[End], object] | None = None,
@@ -133,6 +136,7 @@ def create_app(
       ``inspector`` or ``prefix``.
     - ``session_idle``: the time in minutes, at least 5, after which a session of a browser that is not used ends. Every
       session ends after 12 hours.
+    - ``resource_label``: what the desk calls the resource of a name, the key of the thing in the catalogue.
     - ``ezid``: the path of the EZID API, such as "/ezid". None: there is no such API. It needs a prefix and a database.
     - ``ezid_passthrough``: the passthrough of names that get their first target by the EZID API: "no", "normal" or
       "given", as in EZID.
@@ -150,8 +154,8 @@ def create_app(
     only behind a proxy. With a :class:`~ararat.webapp.trusted_proxy.ProxySecret`, only requests of the proxy count.
 
     Raises :class:`MissingAssets` if the files of htmx are missing. Raises ValueError for an invalid prefix, policy,
-    resolver, ``remote_user``, ``ezid``, ``statistics``, ``threads`` or ``session_idle``. The same is raised for
-    ``openid`` without a URL of this inspector.
+    resolver, ``remote_user``, ``ezid``, ``statistics``, ``threads``, ``session_idle`` or ``resource_label``. It is also
+    raised for ``openid`` without a URL of this inspector.
 
     >>> create_app().test_client().get("/?q=ark:12345/x").status
     '200 OK'
@@ -173,6 +177,8 @@ def create_app(
         slots.use(threads)
     if session_idle < MIN_SESSION_IDLE:
         raise ValueError(f"session_idle: {session_idle} minutes is too short; set at least {MIN_SESSION_IDLE}")
+    if not (resource_label.strip() and resource_label.isprintable() and len(resource_label) <= MAX_LABEL):
+        raise ValueError(f"resource_label: use 1 to {MAX_LABEL} printable characters")
     destinations = Destinations(parse_networks(networks), parse_networks(denied_networks), trace_elsewhere)
     if openid is not None:
         openid.denied_networks = destinations.denied
@@ -195,6 +201,7 @@ def create_app(
         remote_user=_remote_user(remote_user, remote_user_secret, remote_user_secret_field),
         openid=openid,
         session_idle=timedelta(minutes=session_idle),
+        resource_label=resource_label,
         on_trace=on_trace,
         statistics=None if statistics is None else _counts(statistics),
         branding=_branding(institution, logo),
@@ -211,6 +218,7 @@ def create_app(
         duration=trace.duration,
         figure="{:,}".format,
         has_policy=bool(policies),
+        resource_label=resource_label,
         header=header,
         navigation=navigation,
         official=OFFICIAL_PREFIX,

@@ -59,6 +59,13 @@ MIN_SESSION_IDLE = 5
 """The minimum of that time. The time of the last use is accurate to a minute."""
 
 
+RESOURCE_LABEL = "Inventory number"
+"""The label of the resource of a name in the desk, unless a setting says otherwise."""
+
+MAX_LABEL = 40
+"""The maximum number of characters of that label."""
+
+
 @dataclass(frozen=True, slots=True)
 class Example:
     """An example on the home page: the ``title`` of a link, and the ``text`` that the link inspects."""
@@ -123,6 +130,7 @@ class Site:
     - ``remote_user``: the source of the user that the web server reports, or None.
     - ``openid``: the OpenID provider whose users can sign in, or None.
     - ``session_idle``: the time after which a session that is not used ends.
+    - ``resource_label``: what the desk calls the resource of a name.
     - ``on_trace``: called with the end of each trace, or None.
     - ``statistics``: the counts of requests, or None.
     - ``branding``: the institution of the settings.
@@ -146,6 +154,7 @@ class Site:
     remote_user: RemoteUser | None = None
     openid: OpenID | None = None
     session_idle: timedelta = timedelta(minutes=SESSION_IDLE)
+    resource_label: str = RESOURCE_LABEL
     on_trace: Callable[[End], object] | None = None
     statistics: CountStore | None = None
     branding: Branding = NO_BRANDING

@@ -15,10 +15,11 @@ from datetime import UTC, datetime
 from typing import Literal, NamedTuple, get_args
 
 from ...identifiers import IdentifierError, parse
-from . import folding, validation
 from . import naming as names
+from . import validation
 from .binding import STATUSES, Binding, Status, rfc3339
 from .errors import BindingError
+from .metadata import folding
 from .metadata import metadata as metadata_names
 
 Order = Literal["name", "target", "resource", "title", "words", "changed", "created"]
@@ -29,6 +30,9 @@ Group = Literal["shoulder", "state", "month"]
 GROUPS: tuple[Group, ...] = get_args(Group)
 
 MAX_PAGE = 1000
+MAX_TOTAL = 10_000
+"""The number of names of a list up to which interfaces count them exactly. To count millions takes seconds."""
+
 _MAX_TEXT = 400
 # A database cannot store these characters, so no name has them.
 _NOT_STORED = re.compile("[\0\ud800-\udfff]")
@@ -47,7 +51,7 @@ class Selection:
     - ``prefix``: the beginning of the names in normal form.
     - ``status``: the state of the names.
     - ``targets``: the beginnings of the targets; one of them must match. ``host`` is set if they name a host.
-    - ``words``: words that the metadata, the resource or a target must contain, as :mod:`.folding` compares them.
+    - ``words``: words that the metadata, the resource or a target must contain, as :mod:`.metadata.folding` compares them.
     - ``resource``: the resource of the names. ``resource_prefix``: the beginning of the resource.
     - ``element``: the name of a metadata element, and its text.
     - ``owner``: the actor of the first change of the name.

@@ -33,7 +33,7 @@ from ..names import validation
 from ..names.binding import Action, Binding, Event, NameCount, StoredRedirect, rfc3339
 from ..names.errors import BindingError, BindingsUnavailable, ReadOnlyBindings
 from ..names.event_selection import EventPage, EventSelection
-from ..names.folding import sorted_title
+from ..names.metadata.folding import sorted_title
 from ..names.operation import Operation
 from ..names.policy import ChangeCheck, no_policy
 from ..names.prefixes.patterns import Pattern

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from ..names.binding import rfc3339
 from ..names.errors import UnreadableBinding
-from ..names.folding import MIN_PART, parts, trigrams
+from ..names.metadata.folding import MIN_PART, parts, trigrams
 from ..names.operation import Operation
 from ..names.selection import HOST_ENDS, LAST, Group, Page, Selection, cursor, position, shoulder_of
 from .protocols import Row

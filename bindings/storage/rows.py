@@ -16,7 +16,7 @@ from typing import Any
 from ..names.binding import NOTHING, Binding, StoredRedirect, rfc3339
 from ..names.errors import UnreadableBinding
 from ..names.fields import FIELDS, Field
-from ..names.folding import sorted_title, text_of
+from ..names.metadata.folding import sorted_title, text_of
 from ..names.prefixes.prefixes import PrefixRecord
 from ..names.prefixes.rules import Rule
 from .protocols import LastEvent, Row
@@ -143,6 +143,14 @@ def column_value(field: Field, value: Any) -> str | int | None:
             return rfc3339(value)
         case _:
             return dict(zip(field.choices, field.stored, strict=True))[value] if field.stored else value
+
+
+def metadata_of(stored: str | None) -> Mapping[str, str]:
+    """Return the metadata in a column ``metadata``. Values that Ararat does not write are omitted."""
+    try:
+        return _mapping(stored) if stored else NOTHING
+    except (TypeError, ValueError, AttributeError):
+        return NOTHING
 
 
 def selectors_of(alternates: str) -> list[str]:

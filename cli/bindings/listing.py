@@ -28,8 +28,15 @@ def _selection_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--state", type=click.Choice(["reserved", "live", "withdrawn"]), help="Names in this state."),
         click.option("--target", metavar="HOST|URL", help="Names whose target is at HOST, or begins with URL."),
         click.option(
-            "--text", metavar="WORDS", help="Names whose metadata contains WORDS. The last word can be incomplete."
+            "--text",
+            metavar="WORDS",
+            help="Names with WORDS, or parts of words from three letters, in the metadata, the resource or the target.",
         ),
+        click.option(
+            "--resource", metavar="TEXT", help="Names with exactly this resource, such as an inventory number."
+        ),
+        click.option("--resource-prefix", metavar="TEXT", help="Names whose resource begins with TEXT."),
+        click.option("--metadata", metavar="KEY=TEXT", help="Names whose element KEY is exactly TEXT."),
         click.option("--owner", metavar="NAME", help="Names that NAME bound or reserved first."),
         *(
             click.option(f"--{verb}-{side}", metavar="TIME", callback=read_moment, help=text)
@@ -46,8 +53,16 @@ def _selection_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-@click.command("list", short_help="List names by prefix, state, target, text or time.")
+@click.command("list", short_help="List names by prefix, state, target, text, resource or time.")
 @_selection_options
+@click.option(
+    "--sort",
+    type=click.Choice(
+        [f"{sign}{each}" for each in ("name", "title", "resource", "changed", "created") for sign in ("", "-")]
+    ),
+    metavar="ORDER",
+    help="Sort by name, title, resource, changed or created; by -name and so on in the reverse order.",
+)
 @click.option("--limit", type=WholeNumber(1), metavar="N", help="Print at most N names.  [default: all]")
 @json_option
 @click.option("--csv", "as_csv", is_flag=True, help="Print a table that `ararat import` reads.")
@@ -55,8 +70,8 @@ def _selection_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def list_command(database: str, limit: int | None, as_json: bool, as_csv: bool, **conditions: Any) -> int:
     """List the names that meet all conditions, reserved and withdrawn names included.
 
-    Names are sorted by name; with --target by target; with a time by that time. With --text, SQLite has the order in
-    which the texts were recorded.
+    Names are sorted by name; with --target by target; with a time by that time; with --resource-prefix by resource.
+    With --text, SQLite has the order in which the texts were recorded. --sort selects another order.
 
     With --json each line has at least identifier, spelling, state, target, resource, successor, created, changed and
     metadata.
@@ -147,6 +162,8 @@ def _print_names(names: Iterator[Binding]) -> None:
         state = f" ({', '.join(marks)})" if marks else ""
         target = f" -> {identifier(name.target)}" if name.target else ""
         write([sheet.paint(f"{identifier(name.identifier)}{state}{target}", "" if name.is_live else "warning")])
+        if name.resource:
+            write(sheet.prose(words(name.resource, most=sheet.room), indent=4, style="soft"))
         title = ". ".join(text for element in _FIRST_ELEMENTS if (text := name.metadata.get(element)))
         if title:
             write(sheet.prose(words(title, most=sheet.room), indent=4, style="soft"))

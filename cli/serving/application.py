@@ -67,6 +67,7 @@ def wsgi_application_of(
         openid=sign_in.openid(),
         session_idle=options["session_idle"],
         threads=options["threads"],
+        resource_label=options["resource_label"],
         ezid=options["ezid"],
         ezid_passthrough=options["ezid_passthrough"],
         resume=resume,

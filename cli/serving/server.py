@@ -130,6 +130,7 @@ def compose(
     openid: OpenID | None = None,
     session_idle: int = 60,
     threads: int | None = None,
+    resource_label: str = "Inventory number",
     ezid: str | None = None,
     ezid_passthrough: str = "given",
     resume: bool = True,
@@ -152,6 +153,7 @@ def compose(
       together with it. ``openid``: an OpenID provider.
     - ``session_idle``: the time in minutes after which a session that is not used ends.
     - ``threads``: the number of threads of a process; None if the server is asked for it.
+    - ``resource_label``: what the desk calls the resource of a name.
     - ``ezid``: the path below which the EZID API answers, or None.
     - ``ezid_passthrough``: the passthrough of names that get their first target by the EZID API.
     - ``resume``: whether to carry out unfinished jobs now, in threads, or after the first request to the desk or API.
@@ -182,6 +184,7 @@ def compose(
         openid=openid,
         session_idle=session_idle,
         threads=threads,
+        resource_label=resource_label,
         ezid=ezid,
         ezid_passthrough=ezid_passthrough,
         statistics=settings.get("statistics"),

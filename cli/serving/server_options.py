@@ -213,6 +213,12 @@ SERVER_OPTIONS: Final = (
         text="End the session of a browser that sends no request for this time.",
     ),
     ServerOption(
+        name="--resource-label",
+        metavar="TEXT",
+        default="Inventory number",
+        text="The label of the resource of a name in the desk, such as Shelfmark.",
+    ),
+    ServerOption(
         name="--ezid",
         metavar="PATH",
         text="Answer the EZID API below this path, such as /ezid. It needs an account (ararat account add).",

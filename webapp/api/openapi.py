@@ -6,7 +6,7 @@ from typing import Any
 
 from ... import __version__
 from ...bindings.names.binding import STATUSES
-from ...bindings.names.selection import MAX_PAGE
+from ...bindings.names.selection import MAX_PAGE, SORTS
 from ..config import url
 from ..schemas import TEXT, Schema, one_of, ref
 from ..security import MANAGED as BASE
@@ -168,7 +168,13 @@ PATHS: dict[str, dict[str, Schema]] = {
             _query("prefix", "the beginning of the names, such as ark:12345/x5", _SOME),
             _query("state", "the state of the names", one_of(*STATUSES)),
             _query("target", "a host, or the beginning of a URL or path", _SOME),
-            _query("q", "words of the metadata; the last can be the beginning of a word", _SOME),
+            _query(
+                "q", "words of the metadata, the resource or the target, or parts of words from three letters", _SOME
+            ),
+            _query("resource", "exactly this resource, such as an inventory number", _SOME),
+            _query("resource_prefix", "the beginning of the resource", _SOME),
+            _query("metadata", "an element and its whole text, such as erc.who=Noah", _SOME),
+            _query("sort", "the order; a minus sign reverses it", one_of(*SORTS, *(f"-{each}" for each in SORTS))),
             _query("changed_since", "a date or a time in RFC 3339", _SOME),
             _query("after", "the member next of the page before", _SOME),
             _query(

@@ -19,7 +19,7 @@ from .names.page import requested_name
 
 _PAGE = 50
 _BLOCK = 500
-_COLUMNS = ("identifier", "target", "state", "status", "url", "since", "traced", "sentence")
+_COLUMNS = ("identifier", "title", "resource", "target", "state", "status", "url", "since", "traced", "sentence")
 
 
 @blueprint.get("/links", endpoint="links")

@@ -52,6 +52,7 @@ class TracedTarget:
     - ``status``: the last HTTP status, or None; ``url``: the URL at which the trace ended, or None.
     - ``code``, ``sentence``: those of :class:`~ararat.webapp.tracing.events.End`.
     - ``traced``: the time of the trace, in UTC.
+    - ``title``, ``resource``: those of the name, when the trace is read.
     """
 
     identifier: str
@@ -64,6 +65,8 @@ class TracedTarget:
     sentence: str
     since: datetime
     traced: datetime
+    title: str = ""
+    resource: str | None = None
 
     @property
     def is_temporary(self) -> bool:
@@ -92,6 +95,8 @@ class TracedTarget:
             "sentence": self.sentence,
             "since": rfc3339(self.since),
             "traced": rfc3339(self.traced),
+            "title": self.title,
+            "resource": self.resource,
         }
 
 

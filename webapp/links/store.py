@@ -10,6 +10,8 @@ from sqlalchemy import and_, bindparam, delete, func, insert, or_, select
 
 from ...bindings.names.binding import rfc3339
 from ...bindings.names.errors import ReadOnlyBindings
+from ...bindings.names.metadata.folding import title_of
+from ...bindings.storage.rows import metadata_of
 from ...bindings.storage.store import DatabaseStore
 from ...bindings.storage.tables.desk_tables import links
 from ...bindings.storage.tables.schema import bindings as names
@@ -21,7 +23,9 @@ if TYPE_CHECKING:
 _PAGE = 500
 
 _IS_CURRENT = and_(names.c.key == links.c.key, names.c.target == links.c.target, names.c.status == "live")
-_RESULTS = select(links, names.c.long_identifier).select_from(links.join(names, _IS_CURRENT))
+_RESULTS = select(links, names.c.long_identifier, names.c.resource, names.c.metadata).select_from(
+    links.join(names, _IS_CURRENT)
+)
 _OF_STATE = (
     _RESULTS.where(links.c.state == bindparam("state"), links.c.key > bindparam("after"))
     .order_by(links.c.key)
@@ -97,7 +101,8 @@ class Links:
                 same = old is not None and (old.state, old.target) == (each.state, each.target)
                 since = old.since if old is not None and same else rfc3339(each.since)
                 row = each.as_dict() | {"key": each.key, "since": since}
-                del row["identifier"]
+                for of_name in ("identifier", "title", "resource"):
+                    del row[of_name]
                 rows.append(row)
             connection.execute(delete(links).where(links.c.key.in_([each.key for each in new])))
             connection.execute(insert(links), rows)
@@ -130,9 +135,11 @@ class Links:
 
 
 def _link(row: tuple[Any, ...]) -> TracedTarget:
-    key, target, state, status, url, code, sentence, since, traced, long_identifier = row
+    key, target, state, status, url, code, sentence, since, traced, long_identifier, resource, texts = row
     return TracedTarget(
         identifier=long_identifier or key,
+        title=title_of(metadata_of(texts)),
+        resource=resource,
         key=key,
         target=target,
         state=state,

@@ -3,8 +3,8 @@
 - Targets: an index of the first :data:`TARGET_CHARACTERS` characters of each target, in byte order. A host or a prefix
   is a range of it. Resources: the same of each resource.
 - Parts of words: the trigrams, pieces of three characters, of the column ``search_text``
-  (:mod:`~ararat.bindings.names.folding`). In SQLite they are in the full-text table ``search_trigrams``, whose row
-  numbers are those of ``search_names``; triggers keep both equal to the column. In PostgreSQL they are the index
+  (:mod:`~ararat.bindings.names.metadata.folding`). In SQLite they are in the full-text table ``search_trigrams``, whose
+  row numbers are those of ``search_names``; triggers keep both equal to the column. In PostgreSQL they are the index
   ``bindings_trigrams`` of the extension pg_trgm.
 
 A query compares the names that have all trigrams of a part with the part itself. An SQLite library without FTS5, and a

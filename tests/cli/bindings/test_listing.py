@@ -23,7 +23,7 @@ def database(tmp_path: Path) -> Path:
     with open_bindings(path, create=True) as bindings:
         metadata = {"who": "Noah", "what": "Carte g\u00e9n\u00e9rale \u202e de l\u2019Ararat"}
         bindings.bind("ark:/12345/a-1", "https://old.example/1", metadata=metadata, actor="Maria")
-        bindings.bind("ark:12345/b1", "https://old.example/2", alternates={"en": "/en"})
+        bindings.bind("ark:12345/b1", "https://old.example/2", alternates={"en": "/en"}, resource="INV 7/1")
         bindings.withdraw("ark:12345/b1")
         bindings.reserve("ark:12345/r1")
     return path
@@ -40,6 +40,7 @@ def test_list_prints_state_target_and_title(ararat: Callable[..., Result]) -> No
         "ark:12345/a1 -> https://old.example/1",
         "    Carte g\u00e9n\u00e9rale \\u{202e} de l\u2019Ararat. Noah",
         "ark:12345/b1 (withdrawn) -> https://old.example/2",
+        "    INV 7/1",
         "ark:12345/r1 (reserved)",
     ]
 
@@ -77,6 +78,11 @@ def test_list_prints_csv_in_utf8_with_any_encoding_of_the_output(database: Path)
         (["--target", "old.example"], ["ark:12345/a1", "ark:12345/b1"]),
         (["--text", "carte zebra"], []),
         (["--text", "carte ara"], ["ark:12345/a1"]),
+        (["--text", "oenig"], []),
+        (["--resource", "INV 7/1"], ["ark:12345/b1"]),
+        (["--resource-prefix", "INV 7"], ["ark:12345/b1"]),
+        (["--metadata", "who=Noah"], ["ark:12345/a1"]),
+        (["--sort", "-name", "--limit", "1"], ["ark:12345/r1"]),
         (["--owner", "Maria"], ["ark:12345/a1"]),
         (["--limit", "2"], ["ark:12345/a1", "ark:12345/b1"]),
         (["--changed-before", "2020-01-01"], []),

@@ -11,6 +11,7 @@ from werkzeug.exceptions import MethodNotAllowed
 
 from ....bindings.names import selection as listing
 from ....bindings.names.errors import BindingError, Stale
+from ....bindings.names.selection import MAX_TOTAL
 from ...accounts.model import Caller
 from ...config import url
 from ...errors import HTTPRefusal
@@ -24,7 +25,8 @@ from ..preconditions import Preconditions
 
 # Also methods that no name has, so that the response has the field Allow of the requested resource.
 _METHODS = ("GET", "PUT", "PATCH", "DELETE", "POST", "OPTIONS")
-_LISTED = ("prefix", "state", "target", "q", "changed_since", "after", "limit")
+_CONDITIONS = ("prefix", "state", "target", "resource", "resource_prefix", "metadata", "sort")
+_LISTED = (*_CONDITIONS, "q", "changed_since", "after", "limit")
 
 
 @blueprint.get("/names")
@@ -36,18 +38,15 @@ def list_names() -> Response:
     if given.get("target") == "":
         raise HTTPRefusal(400, "parameter", "The parameter target is empty. Remove it, or send a host, URL or path.")
     try:
-        selection = listing.select(
-            prefix=given.get("prefix"),
-            state=given.get("state"),
-            target=given.get("target"),
-            text=given.get("q"),
-            changed_since=since,
-        )
+        conditions = {name: given.get(name) for name in _CONDITIONS}
+        selection = listing.select(**conditions, text=given.get("q"), changed_since=since)
         page = management().list_names(caller(), selection, given.get("after"), limit)
+        total = management().count_names(caller(), selection, most=MAX_TOTAL + 1).get("", 0)
     except BindingError as error:
         raise parameters.refused(error) from error
     names = [representations.of_name(name) for name in page.names]
-    response = as_json({"names": names, "next": page.next, "unreadable": page.unreadable})
+    counted = {"total": min(total, MAX_TOTAL), "total_is_exact": total <= MAX_TOTAL}
+    response = as_json({"names": names, "next": page.next, "unreadable": page.unreadable, **counted})
     if page.next is not None:
         following = urlencode({**given, "after": page.next})
         response.headers["Link"] = f'<{url("management.list_names")}?{following}>; rel="next"'

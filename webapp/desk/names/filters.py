@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 from ....bindings.names import selection as listing
 from ....bindings.names.errors import BindingError
-from ....bindings.names.selection import Selection
+from ....bindings.names.selection import Selection, Sort
 from .. import dates
 from ..forms import FieldProblem
 from .search import SCOPES, Scope, Search
@@ -20,8 +20,15 @@ TIMES: tuple[Time, ...] = get_args(Time)
 _NAAN = re.compile(r"ark:/?[^/]+", re.IGNORECASE)
 
 MAX_TEXT = 400
-FIELDS = ("q", "in", "state", "prefix", "owner", *TIMES)
-"""The parameters of the URL: the text of the search, where to search, and the filters."""
+FIELDS = ("q", "in", "state", "prefix", "resource", "owner", *TIMES, "sort")
+"""The parameters of the URL: the text of the search, where to search, the filters, and the order."""
+
+
+class Ordering(NamedTuple):
+    """The next order of a list for a column, and the current direction of this column, or None."""
+
+    sort: str
+    current: Literal["ascending", "descending"] | None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -39,7 +46,23 @@ class NameFilters:
     @property
     def has_more(self) -> bool:
         """Whether the list has a filter that the page shows only on request."""
-        return any(self.given.get(name) for name in ("owner", *TIMES))
+        return any(self.given.get(name) for name in ("resource", "owner", *TIMES))
+
+    @property
+    def restricts(self) -> bool:
+        """Whether the list has not all names."""
+        return bool(self.given.keys() - {"sort"})
+
+    def sorted_by(self, sort: Sort) -> Ordering:
+        """Return the order that a click on the heading of a column selects, and the current order of this column.
+
+        >>> read_filters({"sort": "title"}).sorted_by("title")
+        Ordering(sort='-title', current='ascending')
+        """
+        current = self.given.get("sort")
+        if current == sort:
+            return Ordering(f"-{sort}", "ascending")
+        return Ordering(sort, "descending" if current == f"-{sort}" else None)
 
     def address(self, **changed: str | None) -> dict[str, str]:
         """Return the parameters of a URL with some of them changed; None removes one."""
@@ -84,5 +107,10 @@ def _value(name: str, text: str) -> dict[str, object]:
             return {"prefix": listing.beginning(f"{naan}/" if _NAAN.fullmatch(naan) else naan)}
         case "owner":
             return {"owner": text}
+        case "resource":
+            return {"resource": listing.select(resource=text).resource}
+        case "sort":
+            wanted = listing.select(sort=text)
+            return {"sort": wanted.sort, "descending": wanted.descending}
         case _:
             return {name: dates.read_before(text) if name.endswith("before") else dates.read_since(text)}

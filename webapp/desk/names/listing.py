@@ -14,8 +14,9 @@ from ....bindings.imports.exporting import Delimited, delimited
 from ....bindings.names import selection as listing
 from ....bindings.names.binding import STATUSES
 from ....bindings.names.errors import BindingError
-from ....bindings.names.selection import MAX_PAGE, Selection
-from ...config import url
+from ....bindings.names.metadata.folding import title_of
+from ....bindings.names.selection import MAX_PAGE, MAX_TOTAL, Selection, Sort
+from ...config import site, url
 from ...errors import HTTPRefusal
 from .. import exports
 from ..blueprint import blueprint, caller, management
@@ -30,9 +31,16 @@ if TYPE_CHECKING:
 SHOWN = 50
 """The number of names on a page."""
 
-_LABELS: dict[Scope, str] = {"names": "Names", "texts": "Titles", "targets": "Targets"}
-_TITLES = ("erc.what", "dc.title", "erc.who", "dc.creator")
+_LABELS: dict[Scope, str] = {"names": "Names", "texts": "Texts", "targets": "Targets"}
 _MAX_NAANS = 20
+
+
+class Heading(NamedTuple):
+    """The heading of a column, with the address of the list in the order of the column."""
+
+    label: str
+    address: str | None
+    current: str | None
 
 
 class Tab(NamedTuple):
@@ -49,7 +57,7 @@ class Tab(NamedTuple):
 def names() -> Response:
     """Show a page of the names that meet the filters: a page, or a fragment for htmx."""
     filters = read_filters(request.args)
-    scope, tabs = _scope(filters)
+    scope, tabs, number = _scope(filters)
     after = request.args.get("after") or None
     try:
         found = search.page(_read, _chain(filters, scope), after, SHOWN)
@@ -64,7 +72,9 @@ def names() -> Response:
         "scope": scope,
         "states": [("", "Any state"), *((each, each.capitalize()) for each in STATUSES)],
         "prefixes": _known_prefixes(),
-        "title_of": title_of,
+        "title_of": lambda each: title_of(each.metadata),
+        "number": _shown(number),
+        "headings": _headings(filters),
         "first": url("desk.names", **filters.address()) if after else None,
         "next": url("desk.names", **filters.address(after=found.next)) if found.next else None,
         "exports": exports.addresses("desk.export_names", **filters.address(**{"in": scope})),
@@ -82,7 +92,7 @@ def export_names(form: str) -> Response:
     """Return all names that meet the filters as a file that ``ararat import`` reads."""
     filters = read_filters(request.args)
     exports.require_valid(filters.errors)
-    scope, _ = _scope(filters)
+    scope, _, _ = _scope(filters)
     chain = _chain(filters, scope)
     read = partial(management().list_names, caller())
     every = _all(read, chain)
@@ -99,11 +109,6 @@ def export_everything(form: str) -> Response:
     if form == "csv":
         return exports.csv_lines("everything", management().bulk.export(caller(), "csv", delimiter=exports.separator()))
     return exports.file("everything.jsonl", management().bulk.export(caller(), "jsonl"), "application/x-ndjson")
-
-
-def title_of(name: Binding) -> str:
-    """Return the title of a name, or its creator, or an empty text."""
-    return next((text for element in _TITLES if (text := name.metadata.get(element))), "")
 
 
 def _lines(table: Delimited, every: Iterator[Binding]) -> Iterator[str]:
@@ -129,24 +134,60 @@ def _chain(filters: NameFilters, scope: Scope | None) -> Sequence[Selection]:
     return filters.search.chain(scope, _naans() if scope == "names" else ())
 
 
-def _scope(filters: NameFilters) -> tuple[Scope | None, list[Tab]]:
-    """Return where to search, and the tabs. Without a wish of the user, it is the first scope with a name."""
+def _scope(filters: NameFilters) -> tuple[Scope | None, list[Tab], int]:
+    """Return where to search, the tabs, and the number of names.
+
+    Without a wish of the user, the scope is the first one with a name.
+    """
     if not filters.search.text:
-        return None, []
-    counts = {each: len(search.page(_read, _chain(filters, each), None, SHOWN + 1).names) for each in SCOPES}
+        return None, [], _count(_chain(filters, None))
+    counts = {each: _count(_chain(filters, each)) for each in SCOPES}
     with_names: list[Scope] = [each for each in SCOPES if counts[each]]
     scope = filters.scope or (with_names[0] if with_names else "texts")
     tabs = [
         Tab(
             each,
             _LABELS[each],
-            f"{SHOWN}+" if counts[each] > SHOWN else str(counts[each]),
+            _shown(counts[each]),
             url("desk.names", **filters.address(**{"in": each})),
             each == scope,
         )
         for each in SCOPES
     ]
-    return scope, tabs
+    return scope, tabs, counts[scope]
+
+
+def _count(chain: Sequence[Selection]) -> int:
+    """Return the number of names of a chain. Above :data:`MAX_TOTAL` it is one more than that."""
+    found = 0
+    for selection in chain:
+        found += management().count_names(caller(), selection, most=MAX_TOTAL + 1 - found).get("", 0)
+        if found > MAX_TOTAL:
+            break
+    return found
+
+
+def _shown(number: int) -> str:
+    return f"{MAX_TOTAL:,}+" if number > MAX_TOTAL else f"{number:,}"
+
+
+def _headings(filters: NameFilters) -> list[Heading]:
+    columns: list[tuple[str, Sort | None]] = [
+        ("Name", "name"),
+        ("Title", "title"),
+        (site().resource_label, "resource"),
+        ("Target", None),
+        ("State", None),
+        ("Changed", "changed"),
+    ]
+    headings: list[Heading] = []
+    for label, sort in columns:
+        if sort is None:
+            headings.append(Heading(label, None, None))
+            continue
+        ordering = filters.sorted_by(sort)
+        headings.append(Heading(label, url("desk.names", **filters.address(sort=ordering.sort)), ordering.current))
+    return headings
 
 
 def _known_prefixes() -> list[str]:

@@ -116,7 +116,9 @@ def page_of(operations: Management, asking: Caller, binding: Binding, hierarchy:
         address=f"{site().prefix or ''}/{binding.identifier}",
         response=response_of(binding),
         texts=[
-            (field.title, text) for field in FIELDS if field.name in _TEXTS and (text := text_of(field.name, binding))
+            (site().resource_label if field.name == "resource" else field.title, text)
+            for field in FIELDS
+            if field.name in _TEXTS and (text := text_of(field.name, binding))
         ],
         elements=elements,
         meanings={element: meaning for element, meaning in codes.items() if meaning is not None},

@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from ararat.webapp.api.views import names as view
 from tests.webapp.api.conftest import BASE, assert_problem
 
 NAME = "/names/ark:12345/x51"
@@ -353,7 +354,9 @@ def test_a_name_is_relocated_without_its_resource(curator, name):
 def many(shared):
     """A reader of several names, which no test changes."""
     names = [{"name": f"ark:12345/x5{number}", "target": f"https://a.example/{number}"} for number in range(5)]
-    names += [{"name": "ark:12345/y1", "target": "https://b.example/", "metadata": {"what": "Old map of M\u00fcnchen"}}]
+    texts = {"what": "Old map of M\u00fcnchen", "who": "Noah"}
+    place = {"target": "https://b.example/", "resource": "INV 1901/0001"}
+    names += [{"name": "ark:12345/y1", **place, "metadata": texts}]
     names += [{"name": "urn:example:a", "state": "reserved"}]
     shared("administrator").ok("POST", "/names", {"names": names}, status=201)
     return shared("reader")
@@ -376,10 +379,28 @@ def identifiers(client, query):
         ("changed_since=2026-11-22", 7),
         ("changed_since=2126-11-22T00:00:00%2B01:00", 0),
         ("prefix=ark:12345/&state=live&target=b.example", 1),
+        ("q=uenche", 1),
+        ("q=example/3", 1),
+        ("resource=INV%201901/0001", 1),
+        ("resource=INV%201901", 0),
+        ("resource_prefix=INV%201901", 1),
+        ("q=inv-1901-0001", 1),
+        ("metadata=who%3DNoah", 1),
+        ("metadata=erc.who%3Dnoah", 0),
     ],
 )
 def test_names_are_selected(many, query, found):
     assert len(identifiers(many, query)) == found
+
+
+@pytest.mark.parametrize(("sort", "first"), [("title", "ark:12345/y1"), ("-name", "urn:example:a")])
+def test_names_are_sorted_and_counted(many, sort, first, monkeypatch):
+    page = many.ok("GET", f"/names?sort={sort}&limit=1")
+    assert [each["identifier"] for each in page["names"]] == [first]
+    assert (page["total"], page["total_is_exact"]) == (7, True)
+    monkeypatch.setattr(view, "MAX_TOTAL", 3)
+    page = many.ok("GET", "/names?q=example")
+    assert (page["total"], page["total_is_exact"]) == (3, False)
 
 
 def test_pages_are_linked_and_complete(many):
@@ -416,6 +437,9 @@ def test_pages_are_linked_and_complete(many):
         ("prefix=", "list-prefix"),
         ("q=", "list-text"),
         ("q=%00", "list-text"),
+        ("resource=", "list-resource"),
+        ("metadata=who", "list-metadata"),
+        ("sort=target", "list-sort"),
         ("q=%FF", "not-utf-8"),
         ("%FF=1", "not-utf-8"),
         ("after=zz", "list-after"),

@@ -59,7 +59,12 @@ def shown(response, read_page):
         ("?q=ark:/12345/X51", []),
         ("?q=ark:/12345/x5-1", ["x51"]),
         ("?q=old.ex", ["x50", "x51", "x52", "x53"]),
-        ("?q=old", ["x51"]),
+        ("?q=old", ["x50", "x51", "x52", "x53"]),
+        ("?q=d.example/3", ["x53"]),
+        ("?q=r1", ["x51"]),
+        ("?resource=R1", ["x51"]),
+        ("?q=old&sort=-resource", ["x53", "x52", "x51", "x50"]),
+        ("?sort=title&state=live", ["x52", "x51", "x53"]),
         ("?q=old&in=targets", ["x50", "x51", "x52", "x53"]),
         ("?q=map&state=live", ["x51"]),
         ("?state=withdrawn", ["x50"]),
@@ -85,8 +90,8 @@ def test_names_are_found(unchanged, read_page, name, query, expected):
 def test_tabs_count_each_place_and_keep_the_filters(jane, read_page):
     page = read_page(jane.get("/desk/names?q=old&state=live").text)
     tabs = page.one("ul", "tabs").all("a")
-    assert [" ".join(each.text.split()) for each in tabs] == ["Names 0", "Titles 1", "Targets 3"]
-    assert page.one("a", aria_current="true").text.startswith("Titles")
+    assert [" ".join(each.text.split()) for each in tabs] == ["Names 0", "Texts 3", "Targets 3"]
+    assert page.one("a", aria_current="true").text.startswith("Texts")
     assert "state=live" in tabs[2].attributes["href"]
     assert "in=targets" in tabs[2].attributes["href"]
 

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .binding import Binding
+    from ..binding import Binding
 
 MIN_PART = 3
 """The number of letters from which a part of a word is found. Fewer letters must begin a word, and one is a word."""
@@ -50,7 +50,7 @@ _KEPT_MARKS = frozenset({0, 7, 8, 9})
 
 
 class _Folding(dict[int, str]):
-    """The folded text of each character, for :meth:`str.translate`, which calculates it at the first use."""
+    """The folded text of each character, for ``str.translate``, which calculates it at the first use."""
 
     def __init__(self, letters: Mapping[str, str]) -> None:
         super().__init__()
