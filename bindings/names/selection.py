@@ -51,7 +51,7 @@ class Selection:
     - ``prefix``: the beginning of the names in normal form.
     - ``status``: the state of the names.
     - ``targets``: the beginnings of the targets; one of them must match. ``host`` is set if they name a host.
-    - ``words``: words that the metadata, the resource or a target must contain, as :mod:`.metadata.folding` compares them.
+    - ``words``: words that the metadata, the resource or a target must contain (:mod:`.metadata.folding`).
     - ``resource``: the resource of the names. ``resource_prefix``: the beginning of the resource.
     - ``element``: the name of a metadata element, and its text.
     - ``owner``: the actor of the first change of the name.
