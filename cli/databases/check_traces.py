@@ -7,7 +7,7 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TextIO, assert_never
 
@@ -27,6 +27,7 @@ from ..progress import Progress
 if TYPE_CHECKING:
     from ...middleware import Bindings
     from ...webapp.tracing.client.allowed_addresses import Destinations
+    from ...webapp.tracing.limits.retry_after import RetryAfter
     from ...webapp.tracing.own_names import OwnNames
 
 Form = Literal["text", "csv", "json"]
@@ -65,7 +66,8 @@ def check_by_trace(
     if file is None and database is None:
         raise click.UsageError("no identifiers are given; give FILE, - or --database URL")
     stop = threading.Event()
-    fetch = RetryAfter().wrap(GuardedClient.to(destinations, stop=stop))
+    retry_after = RetryAfter()
+    fetch = retry_after.wrap(GuardedClient.to(destinations, stop=stop))
     throttle = PerHostThrottle(pause, stop=stop)
 
     own: OwnNames | None = None
@@ -101,6 +103,7 @@ def check_by_trace(
         if database is not None and (file is None or resolver is None):
             bindings = open_files.enter_context(open_store(database))
             own = OwnNames(bindings, prefix)
+            open_files.enter_context(_kept_pauses(bindings, retry_after))
         given = dict.fromkeys(_of_file(file) if file is not None else _of_database(bindings))
         result = _Result(form, len({*given, *(each.identifier for each in earlier)}))
         for each in earlier:
@@ -121,6 +124,25 @@ def check_by_trace(
             raise
         result.end()
     return NO if result.failed else DONE
+
+
+@contextmanager
+def _kept_pauses(bindings: Bindings, retry_after: RetryAfter) -> Iterator[None]:
+    """Keep the pauses that hosts asked for in a database, so that the next command sends them no request before."""
+    from ...bindings.names.errors import BindingsUnavailable, ReadOnlyBindings
+    from ...webapp.links.store import Links
+
+    if bindings.kind != "database":
+        yield
+        return
+    links = Links(bindings)
+    for host, seconds in links.pauses().items():
+        retry_after.pause(host, seconds)
+    try:
+        yield
+    finally:
+        with suppress(BindingsUnavailable, ReadOnlyBindings):
+            links.record_pauses(retry_after.left)
 
 
 class _Result:

@@ -72,7 +72,8 @@ def rounds_command(
     The states are: works, moved (a permanent redirect to another URL), refused (401, 403, 451), dead, and unclear. A
     target with 408, 425, 429, 5xx or a time-out is unclear. It is traced again after an hour, and is dead if it stays
     so for three days. Names without a target and served names are left out. Several hosts are requested at once, but
-    each host gets one request at a time, and none before the time in its Retry-After. Results are recorded in small
+    each host gets one request at a time, and none before the time in its Retry-After, which is
+    recorded. Results are recorded in small
     blocks: after an interruption, run the same command to continue.
 
     `ararat serve --rounds DAYS` does the same while the server runs. To correct the target of a name, run

@@ -32,8 +32,6 @@ AT_ONCE = 4
 _BLOCK = 20
 _BLOCK_SECONDS = 5.0
 
-_retry_after = RetryAfter()
-
 _log = logging.getLogger(__name__)
 
 
@@ -65,14 +63,18 @@ class Round:
         self._older_than = older_than
         self._most = most
         self._own = OwnNames(bindings, prefix)
-        self._fetch = _retry_after.wrap(GuardedClient.to(destinations, stop=self.stop))
+        self._retry_after = RetryAfter()
+        self._fetch = self._retry_after.wrap(GuardedClient.to(destinations, stop=self.stop))
         self._throttle = PerHostThrottle(pause, stop=self.stop)
 
     def run(self, progress: Callable[[TracedTarget], object] | None = None) -> Counter[State]:
         """Trace all targets that are due, and return the number of each state.
 
-        ``progress`` is called with each result. Results are written in small blocks. Raises BindingsUnavailable.
+        ``progress`` is called with each result. Results are written in small blocks, and so are the pauses that hosts
+        asked for: the next round sends them no request before their end. Raises BindingsUnavailable.
         """
+        for host, seconds in self.links.pauses().items():
+            self._retry_after.pause(host, seconds)
         counts: Counter[State] = Counter()
         block: list[TracedTarget] = []
         written = time.monotonic()
@@ -81,14 +83,18 @@ class Round:
                 counts[link.state] += 1
                 block.append(link)
                 if len(block) >= _BLOCK or time.monotonic() - written > _BLOCK_SECONDS:
-                    self.links.record(block)
+                    self._record(block)
                     block, written = [], time.monotonic()
                 if progress is not None:
                     progress(link)
         finally:
-            if block:
-                self.links.record(block)
+            self._record(block)
         return counts
+
+    def _record(self, block: list[TracedTarget]) -> None:
+        if block:
+            self.links.record(block)
+        self.links.record_pauses(self._retry_after.left)
 
     def _due(self) -> Iterator[Due]:
         now = self._bindings.now()

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from datetime import datetime
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import and_, bindparam, delete, func, insert, or_, select
@@ -13,7 +13,7 @@ from ...bindings.names.errors import ReadOnlyBindings
 from ...bindings.names.metadata.folding import title_of
 from ...bindings.storage.rows import metadata_of
 from ...bindings.storage.store import DatabaseStore
-from ...bindings.storage.tables.desk_tables import links
+from ...bindings.storage.tables.desk_tables import links, pauses
 from ...bindings.storage.tables.schema import bindings as names
 from .model import STATES, State, TracedTarget
 
@@ -32,6 +32,7 @@ _OF_STATE = (
     .limit(bindparam("most"))
 )
 _OF_KEY = _RESULTS.where(links.c.key == bindparam("key"))
+_PAUSES = select(pauses).where(pauses.c.until > bindparam("now"))
 _COUNTS = select(links.c.state, func.count()).select_from(links.join(names, _IS_CURRENT)).group_by(links.c.state)
 _DUE = (
     select(names.c.key, names.c.long_identifier, names.c.target)
@@ -118,6 +119,23 @@ class Links:
         """Return the trace of the current target of a name, or None."""
         found = self._rows(_OF_KEY, key=key)
         return _link(found[0]) if found else None
+
+    def pauses(self) -> dict[str, float]:
+        """Return the hosts that asked for no request before a time, with the seconds until then."""
+        now = self.bindings.now()
+        found = self._rows(_PAUSES, now=rfc3339(now))
+        return {host: (datetime.fromisoformat(until) - now).total_seconds() for host, until in found}
+
+    def record_pauses(self, left: Mapping[str, float]) -> None:
+        """Record the seconds for which hosts get no request, and delete the pauses that are over."""
+        now = self.bindings.now()
+        rows = [{"host": host, "until": rfc3339(now + timedelta(seconds=each))} for host, each in left.items()]
+        if not rows:
+            return
+        with self._store().transaction() as transaction:
+            over = or_(pauses.c.until <= rfc3339(now), pauses.c.host.in_([row["host"] for row in rows]))
+            transaction.connection.execute(delete(pauses).where(over))
+            transaction.connection.execute(insert(pauses), rows)
 
     def count(self) -> dict[State, int]:
         """Return the number of names for each state."""

@@ -76,4 +76,11 @@ links = Table(
 )
 Index("links_state", links.c.state, links.c.key)
 
-TABLES = (uploads, upload_rows, column_mappings, links)
+pauses = Table(
+    "pauses",
+    metadata,
+    Column("host", Text, primary_key=True),
+    Column("until", Text, nullable=False),  # the host asked for no request before this time (Retry-After)
+)
+
+TABLES = (uploads, upload_rows, column_mappings, links, pauses)

@@ -28,7 +28,10 @@ STATUSES = {"/ok": 200, "/moved": 301, "/refused": 403, "/gone": 404, "/elsewher
 class Site(http.server.BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         status = self.server.statuses.get(self.path, 500)  # type: ignore[attr-defined]
+        self.server.asked.append(self.path)  # type: ignore[attr-defined]
         self.send_response(status)
+        if status == 503:
+            self.send_header("Retry-After", "600")
         if status in (301, 302):
             self.send_header("Location", "/ok")
         self.send_header("Content-Length", "0")
@@ -42,6 +45,7 @@ class Site(http.server.BaseHTTPRequestHandler):
 def site() -> Iterator[http.server.ThreadingHTTPServer]:
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Site)
     server.statuses = dict(STATUSES)  # type: ignore[attr-defined]
+    server.asked = []  # type: ignore[attr-defined]
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     thread.start()
     yield server
@@ -97,8 +101,36 @@ def test_an_overloaded_target_is_dead_after_days(new, old, state, since):
     assert (found.state, found.since) == (state, datetime(2026, 1, 1, tzinfo=UTC) + timedelta(days=since))
 
 
+def test_the_pause_of_a_host_is_kept_for_the_next_process(bindings, site, monkeypatch):
+    site.statuses["/busy"] = 503
+    bindings.bind("ark:12345/busy", f"http://127.0.0.1:{site.server_port}/busy")
+    assert run(bindings) == {"unclear": 1}
+    assert 590 < Links(bindings).pauses()["127.0.0.1"] <= 600
+    assert run(bindings) == {}
+    arguments = [
+        "check",
+        "--trace",
+        "--pause",
+        "0",
+        "--allow-network",
+        "127.0.0.0/8",
+        "--database",
+        bindings.where,
+        "--json",
+    ]
+    if bindings.where.startswith("sqlite"):
+        assert '"code": "too-often"' in CliRunner().invoke(main.main, [*arguments, "--database", bindings.where]).stdout
+    assert site.asked == ["/busy"]
+    assert states(bindings) == {"/busy": "unclear"}
+    later = bindings.now() + timedelta(seconds=601)
+    monkeypatch.setattr(bindings, "_clock", lambda: later)
+    assert Links(bindings).pauses() == {}
+    assert run(bindings) == {"unclear": 1}
+    assert site.asked == ["/busy", "/busy"]
+
+
 def test_an_unclear_target_is_traced_again_after_an_hour(bindings, site):
-    for name, status in {"busy": 503, "gone": 404}.items():
+    for name, status in {"busy": 500, "gone": 404}.items():
         site.statuses[f"/{name}"] = status
         bindings.bind(f"ark:12345/{name}", f"http://127.0.0.1:{site.server_port}/{name}")
     assert run(bindings) == {"unclear": 1, "dead": 1}

@@ -18,11 +18,27 @@ _STATUSES = frozenset({429, 503})
 
 
 class RetryAfter:
-    """The hosts that asked for a pause, for all traces of a process."""
+    """The hosts that asked for a pause, for several traces. All threads can use one object."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._until: dict[str, float] = {}
+
+    def pause(self, host: str, seconds: float) -> None:
+        """Send no request to a host for some seconds, at most :data:`MAX_SECONDS`."""
+        self._until[host] = self._clock() + min(seconds, MAX_SECONDS)
+
+    @property
+    def left(self) -> dict[str, float]:
+        """The hosts that get no request now, with the seconds until the end of the pause.
+
+        >>> hosts = RetryAfter(lambda: 0.0)
+        >>> hosts.pause("a.test", 60)
+        >>> hosts.left
+        {'a.test': 60.0}
+        """
+        now = self._clock()
+        return {host: until - now for host, until in self._until.copy().items() if until > now}
 
     def wrap(self, fetch: Fetch) -> Fetch:
         """Return ``fetch`` with the failure "too-often" for a host that asked for a pause."""
@@ -33,7 +49,7 @@ class RetryAfter:
                 raise HopFailed("too-often", f"the host asked for no request for {left:.0f} seconds (Retry-After)")
             response = fetch(method, url, deadline)
             if response.status in _STATUSES and (seconds := seconds_of(response)):
-                self._until[host] = self._clock() + min(seconds, MAX_SECONDS)
+                self.pause(host, seconds)
             return response
 
         return polite
