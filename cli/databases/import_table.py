@@ -133,6 +133,8 @@ def _columns(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]
 @click.option(
     "--sheet", metavar="NAME", help="The sheet of a workbook.  [default: the one with the most known headings]"
 )
+@click.option("--omit-hidden", is_flag=True, help="Leave out the rows that a workbook hides, such as by a filter.")
+@click.option("--fill-merged", is_flag=True, help="Give each row of merged cells of a workbook their value.")
 @click.option(
     "--heading-row", type=WholeNumber(1), metavar="N", help="The row with the headings.  [default: the most probable]"
 )
@@ -167,6 +169,8 @@ def import_command(
     output: str | None,
     sheet: str | None,
     heading_row: int | None,
+    omit_hidden: bool,
+    fill_merged: bool,
     **options: Any,
 ) -> int:
     """Bind all identifiers of a table. If one line of a table is refused, nothing is written.
@@ -217,6 +221,8 @@ def import_command(
             mint=mint or "",
             state=state or "reserved",
             relocate=options.pop("relocate"),
+            omit_hidden=omit_hidden,
+            fill_merged=fill_merged,
         )
         for each in ("format", "ignore_unknown"):
             del options[each]

@@ -115,12 +115,11 @@ def rows_with_names(content: bytes, reading: Reading, file: str, name_of: NameOf
     for row in sheet.all_rows(content, reading, file):
         if named is None and row.number >= reading.heading_row:
             named = _Named(row.fields, reading)
-            yield Line(row.number, named.headings)
-        elif named is None or 0 < reading.last_row < row.number:
-            yield row
-        else:
+            row.fields[:] = named.headings
+        elif named is not None and not 0 < reading.last_row < row.number:
             corrected = reading.corrections.get(str(row.number), {})
-            yield Line(row.number, named.cells(row.fields, name_of(row.number), corrected)[0])
+            row.fields[:] = named.cells(row.fields, name_of(row.number), corrected)[0]
+        yield row
 
 
 def workbook_with_names(content: bytes, reading: Reading, file: str, name_of: NameOf, to: BinaryIO) -> None:
@@ -169,17 +168,20 @@ def write_workbook(rows: Iterator[Line], to: BinaryIO, title: str = "") -> None:
     page: Any = book.create_sheet(re.sub(r"[\\*?:/\[\]]", " ", title)[:31] or "Table")
     last = 0
 
-    def cell(text: str) -> Any:
+    def cell(text: str, link: str | None) -> Any:
         made = WriteOnlyCell(page, value=_NO_XML.sub("\ufffd", text)[:32_767])
         # Otherwise a text that begins with "=" would be a formula, and "#N/A" an error.
         made.data_type, made.number_format = "s", "@"
+        if link:
+            made.hyperlink = link[:2_000]
         return made
 
     for row in rows:
         for _ in range(row.number - last - 1):
             page.append([])
         last = row.number
-        page.append([cell(text) if text else None for text in row.fields])
+        links = row.extras.links if isinstance(row, sheet.RichLine) else {}
+        page.append([cell(text, links.get(str(at))) if text else None for at, text in enumerate(row.fields)])
     book.save(to)
 
 

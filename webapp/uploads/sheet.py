@@ -154,7 +154,7 @@ def sheet_of(content: bytes, reading: Reading) -> SheetOfWorkbook | None:
 
 
 class _Extras(NamedTuple):
-    """What a cell of a workbook has besides its text, by its place, and whether the row is hidden."""
+    """The parts of the cells of a row besides their texts, by place, and whether the row is hidden."""
 
     links: Mapping[str, str] = {}
     faults: Mapping[str, str] = {}
@@ -165,7 +165,7 @@ class _Extras(NamedTuple):
 _NO_EXTRAS = _Extras()
 
 
-class _RichLine(Line):
+class RichLine(Line):
     """A row of a workbook with its extras."""
 
     extras: _Extras = _NO_EXTRAS
@@ -185,7 +185,7 @@ def _filled(content: bytes, reading: Reading, file: str, read_as: ReadAs | None)
                 Line(number, [delimited.unforced(field.strip()) for field in fields]) for number, (_, fields) in records
             )
     for row in read:
-        if any(row.fields):
+        if any(row.fields) or (isinstance(row, RichLine) and row.extras.faults):
             yield row
 
 
@@ -196,7 +196,7 @@ def _of_workbook(content: bytes, reading: Reading) -> Iterator[Line]:
     for line in stream:
         place, number, fields, *more = json.loads(line)
         if place == wanted:
-            row = _RichLine(number, [field.strip() for field in fields])
+            row = RichLine(number, [field.strip() for field in fields])
             if more:
                 row.extras = _Extras(**more[0])
             if not (reading.omit_hidden and row.extras.hidden):
@@ -256,7 +256,7 @@ def rows(
         for place, text in corrected.items():
             if int(place) < len(cells):
                 cells[int(place)] = text.strip()
-        extras = row.extras if isinstance(row, _RichLine) else _NO_EXTRAS
+        extras = row.extras if isinstance(row, RichLine) else _NO_EXTRAS
         fault: BindingError | None = None
         if extras is not _NO_EXTRAS:
             for place, address in extras.links.items():
@@ -268,7 +268,7 @@ def rows(
                 fault = fault or BindingError("cell-error", f"the cell {cell_name(int(place), row.number)} has {text}")
             for place, text in extras.notes.items():
                 if place in places and place not in corrected:
-                    notes.append(("cell-shown", f"{cell_name(int(place), row.number)} shows {text}"))
+                    notes.append(("cell-shown", f"the cell {cell_name(int(place), row.number)} {text}"))
         yield Row(row.number, {column: cells[place] for place, column in wanted}, None, False, fault, notes)
 
 

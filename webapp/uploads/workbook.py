@@ -1,11 +1,11 @@
-"""Read the first visible sheet of a workbook (.xlsx): its rows, the addresses of links, and merged ranges.
+"""Read the visible sheets of a workbook: .xlsx, .xls (:mod:`.old_workbook`) and .ods (:mod:`.open_document`).
 
-The module :mod:`.workbook_process` runs it as a program in a process with limits of memory and processor time. Regular
-expressions of openpyxl take quadratic time, and hold all threads of a process.
+The module :mod:`.workbook_process` runs this one as a program in a process with limits of memory and processor time.
+Regular expressions of openpyxl take quadratic time, and hold all threads of a process.
 
 A workbook is a ZIP archive of XML documents, and each can be hostile. The number of unpacked bytes, elements, rows and
 columns is limited. openpyxl reads the documents with defusedxml, which refuses entities. Formulas are never computed: a
-cell has the value that the spreadsheet program saved.
+cell has the value that the spreadsheet program saved, as its number format shows it (:mod:`.number_formats`).
 """
 
 from __future__ import annotations
@@ -19,13 +19,14 @@ import signal
 import sys
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from contextlib import contextmanager
+from dataclasses import asdict
 from datetime import date, datetime, time
-from typing import Any, Literal, NamedTuple
+from typing import Any
 
 from ...bindings.names.errors import TableError
-from ...bindings.tables.delimited import Line
 from .model import MAX_COLUMNS, MAX_ROWS
+from .sheet_rows import SheetRow, Sheets, WorkbookSheet, fault, is_error, link_of
 
 MAX_UNPACKED = 50_000_000
 """The maximum size of all documents of a workbook, in bytes."""
@@ -42,16 +43,17 @@ MAX_TEXT_TAGS = 2_000_000
 
 _MAX_MEMBERS = 2000
 _COST_OF_OPENING = 10_000
-_MAX_FAULTS = 100
 _MAX_FAULT = 100
+_MAX_SHEETS = 50
 _LAST_ROW = 1_048_576
 _MAX_CELLS = MAX_ROWS * 16_384
 # ECMA-376, part 1, section 22.9.2.19: a character that XML cannot contain, or an underscore before such a text.
 _ESCAPE = re.compile(r"_x([0-9A-Fa-f]{4})_")
-_ZEROS = re.compile("0{2,100}")
-"""A number format that shows a number with leading zeros, such as 00000 for a postal code."""
+_OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_OPEN_DOCUMENT = b"mimetypeapplication/vnd.oasis.opendocument"
 
-_ERRORS = frozenset({"#REF!", "#N/A", "#NAME?", "#VALUE!", "#DIV/0!", "#NUM!", "#NULL!"})
+MAX_OTHER_ROWS = 1000
+"""The maximum number of rows of a sheet besides those of data, such as title rows and totals."""
 
 TOO_LARGE_TO_READ = (
     "the workbook takes too much time or memory to read; copy the table to a new workbook, or save it as CSV UTF-8"
@@ -104,43 +106,46 @@ class _Archive(zipfile.ZipFile):
         return _Document(super().open(info, mode, pwd, force_zip64=force_zip64))
 
 
-class CellFault(NamedTuple):
-    """A cell whose value is not known, at a row and a column from 1.
+def sheets(content: bytes, file: str) -> Sheets:
+    """Yield the visible sheets of a workbook with their rows. Empty rows are omitted.
 
-    ``kind`` is "no-result" for a formula without a saved result, or "error" for one with an error such as ``#REF!``,
-    which is the ``text``.
+    ``file`` is the name of the file for messages. Dates are ISO 8601, truth values are "true" and "false".
+
+    Raises :class:`TableError` with the code ``table-workbook`` or ``table-size``, also while the rows are read.
     """
+    number = 0
+    with _errors(file):
+        if content.startswith(_OLE):
+            from . import old_workbook
 
-    row: int
-    column: int
-    kind: Literal["no-result", "error"]
-    text: str
+            found = old_workbook.sheets(content)
+        elif content[30:].startswith(_OPEN_DOCUMENT):
+            from . import open_document
+
+            found = open_document.sheets(_Archive(io.BytesIO(content)))
+        else:
+            found = map(_of_sheet, _visible_sheets(content))
+    iterator = iter(found)
+    while True:
+        with _errors(file):
+            pair = next(iterator, None)
+        if pair is None or number >= _MAX_SHEETS:
+            return
+        number += 1
+        sheet, read = pair
+        yield sheet, _rows(read, sheet, file)
 
 
-@dataclass(slots=True)
-class WorkbookSheet:
-    """Parts of a sheet besides its rows. It is complete after the last row was read.
-
-    - ``links``: the addresses of links by the cell or range, such as "B2".
-    - ``merged``: the merged ranges, such as "A1:C1".
-    - ``faults``: the cells whose values are not known. They are empty in the rows.
-    """
-
-    links: dict[str, str] = field(default_factory=dict)
-    merged: list[str] = field(default_factory=list)
-    faults: list[CellFault] = field(default_factory=list)
+def _of_sheet(sheet: Any) -> tuple[WorkbookSheet, Iterator[SheetRow]]:
+    found = WorkbookSheet(sheet.title)
+    return found, _numbered(sheet, found)
 
 
-def rows(content: bytes, file: str, sheet: WorkbookSheet) -> Iterator[Line]:
-    """Yield the rows of the first visible sheet with their numbers, from 1, and fill ``sheet``. Empty rows are omitted.
-
-    ``file`` is the name of the file for messages. Dates are ISO 8601, truth values are "true" and "false". A number
-    with a format of zeros is shown with them.
-
-    Raises :class:`TableError` with the code ``table-workbook`` or ``table-size``.
-    """
+@contextmanager
+def _errors(file: str) -> Iterator[None]:
+    """Raise :class:`TableError` for each error of a reader."""
     try:
-        yield from _rows(_first_sheet(content), file, sheet)
+        yield
     except TableError:
         raise
     except _TooMuch as error:
@@ -148,11 +153,11 @@ def rows(content: bytes, file: str, sheet: WorkbookSheet) -> Iterator[Line]:
     except MemoryError:
         raise TableError("table-workbook", TOO_LARGE_TO_READ, file, 1) from None
     except Exception as error:
-        message = "the workbook is damaged, has a password, or is not an .xlsx file"
+        message = "the workbook is damaged, has a password, or is not an .xlsx, .xls or .ods file"
         raise TableError("table-workbook", message, file, 1) from error
 
 
-def _first_sheet(content: bytes) -> Any:
+def _visible_sheets(content: bytes) -> list[Any]:
     with _Archive(io.BytesIO(content)) as checked:
         members = checked.infolist()
         if len(members) > _MAX_MEMBERS or sum(each.file_size for each in members) > MAX_UNPACKED:
@@ -190,9 +195,9 @@ def _first_sheet(content: bytes) -> Any:
     reader = WorkbookReader(io.BytesIO(content), read_only=True, data_only=True, keep_links=False)
     reader.archive = _Archive(io.BytesIO(content))
     reader.read()
-    sheets = reader.wb.worksheets
+    known = reader.wb.worksheets
     # A user does not see a hidden sheet, which often has old values.
-    return next((each for each in sheets if each.sheet_state == "visible"), sheets[0])
+    return [each for each in known if each.sheet_state == "visible"] or known[:1]
 
 
 def _texts(source: _Document) -> Iterator[str]:
@@ -211,79 +216,109 @@ def _texts(source: _Document) -> Iterator[str]:
                 raise _TooMuch(_TOO_MANY)
 
 
-def _rows(sheet: Any, file: str, found: WorkbookSheet) -> Iterator[Line]:
-    width = filled = cells = length = 0
-    for number, row in _numbered(sheet, file, found):
-        # Empty rows do not count: one formatted cell can make a million of them.
-        cells += len(row)
-        if number > _LAST_ROW or cells > _MAX_CELLS:
-            message = "the sheet has too many empty rows and columns; delete those below and beside the table"
-            raise TableError("table-size", message, file, number)
-        if _has_text(row[MAX_COLUMNS:]):
+def _rows(read: Iterator[SheetRow], found: WorkbookSheet, file: str) -> Iterator[SheetRow]:
+    """Yield the rows with a value, without empty cells at their ends, and count them."""
+    cells = length = 0
+    while True:
+        with _errors(file):
+            row = next(read, None)
+        if row is None:
+            return
+        number, fields = row.number, row.fields
+        cells += len(fields)
+        _require_few(number, cells)
+        if any(fields[MAX_COLUMNS:]):
             raise TableError("table-size", f"the row has more than {MAX_COLUMNS} columns", file, number)
-        fields = [_text(value) for value in row[:MAX_COLUMNS]]
-        while fields and not fields[-1]:
+        del fields[MAX_COLUMNS:]
+        while fields and not fields[-1] and len(fields) - 1 not in row.faults:
             fields.pop()
         if not fields:
             continue
-        filled += 1
+        found.rows += 1
+        found.hidden += row.hidden
         # Many cells can refer to one long text.
         length += sum(map(len, fields))
         if length > MAX_UNPACKED:
             message = f"the cells have more than {MAX_UNPACKED:,} characters"
             raise TableError("table-size", message, file, number)
-        if filled > MAX_ROWS + 1:
+        if found.rows > MAX_ROWS + MAX_OTHER_ROWS:
             raise TableError("table-size", f"the sheet has more than {MAX_ROWS:,} rows", file, number)
-        # Rows are as wide as the header, unless a cell is outside of it.
-        width = width or len(fields)
-        yield Line(number, fields + [""] * (width - len(fields)))
+        yield row
 
 
-def _numbered(sheet: Any, file: str, found: WorkbookSheet) -> Iterator[tuple[int, tuple[object, ...]]]:
-    """Yield the rows with their numbers, and fill ``found``.
+def _require_few(number: int, cells: int) -> None:
+    if number > _LAST_ROW or cells > _MAX_CELLS:
+        message = "the sheet has too many empty rows and columns; delete those below and beside the table"
+        raise TableError("table-size", message, "", number)
 
-    openpyxl returns a cell whose value is not known as empty or as text.
+
+def _numbered(sheet: Any, found: WorkbookSheet) -> Iterator[SheetRow]:
+    """Yield the rows of a sheet of .xlsx, and fill ``found``.
+
+    openpyxl returns a cell without a known value as empty or as text.
     """
     from openpyxl.worksheet._reader import FORMULA_TAG, VALUE_TAG, WorkSheetParser
 
+    from . import number_formats
+
     class Parser(WorkSheetParser):
+        faults: dict[int, str]
+        notes: dict[int, str]
+        links: dict[int, str]
+        hidden: bool
+
+        def parse_row(self, row: Any) -> Any:
+            self.faults, self.notes, self.links = {}, {}, {}
+            self.hidden = row.get("hidden") in ("1", "true")
+            return super().parse_row(row)
+
         def parse_cell(self, element: Any) -> dict[str, Any]:
             cell = super().parse_cell(element)
-            value = cell["value"]
+            value, place = cell["value"], cell["column"] - 1
+            formula = element.find(FORMULA_TAG)
+            if formula is not None and (address := link_of(formula.text)):
+                self.links[place] = address
             if value is None:
                 # The saved result of a formula can be an empty text.
                 is_text = element.get("t") == "str" and element.find(VALUE_TAG) is not None
-                if not is_text and element.find(FORMULA_TAG) is not None:
-                    self.add_fault(cell, "no-result")
-            elif cell["data_type"] == "e" or (isinstance(value, str) and value.strip() in _ERRORS):
-                self.add_fault(cell, "error")
+                if not is_text and formula is not None:
+                    self.faults[place] = fault("")
+            elif cell["data_type"] == "e" or (isinstance(value, str) and is_error(value)):
+                self.faults[place] = fault(str(value)[:_MAX_FAULT])
                 cell["value"] = None
-            elif isinstance(value, int | float) and not isinstance(value, bool) and (zeros := self.zeros(element)):
-                cell["value"] = f"{value:0{zeros}.0f}"
+            elif isinstance(value, int | float) and not isinstance(value, bool):
+                shown = number_formats.number(value, formats_of.get(cell["style_id"], ""), from_1904=from_1904)
+                cell["value"] = shown.text
+                if shown.note:
+                    self.notes[place] = shown.note
+            elif isinstance(value, str) and "@" in (code := formats_of.get(cell["style_id"], "")) and code != "@":
+                cell["value"] = number_formats.text(value, code)
             return cell
 
-        def add_fault(self, cell: dict[str, Any], kind: Literal["no-result", "error"]) -> None:
-            # One is enough to refuse the sheet.
-            if len(found.faults) < _MAX_FAULTS:
-                found.faults.append(CellFault(cell["row"], cell["column"], kind, str(cell["value"] or "")[:_MAX_FAULT]))
-
-        def zeros(self, element: Any) -> int:
-            """Return the minimum number of digits by the format of a cell, or 0."""
-            number = formats_of.get(int(element.get("s", 0)), "")
-            return len(number) if _ZEROS.fullmatch(number) else 0
-
-    book, last = sheet.parent, 0
+    book, last, cells = sheet.parent, 0, 0
+    from_1904 = book.epoch.year == 1904
     # A fixed list, because a cell can refer to any number.
     formats_of = {place: _format(book, style.numFmtId) for place, style in enumerate(book._cell_styles)}
-    formats = {"date_formats": book._date_formats, "timedelta_formats": book._timedelta_formats}
     with sheet._get_source() as source:
-        parser = Parser(source, sheet._shared_strings, data_only=True, epoch=book.epoch, **formats)
+        parser = Parser(source, sheet._shared_strings, data_only=True, epoch=book.epoch)
         for number, row in parser.parse():
             # Skip a row that is repeated or out of order, as openpyxl does.
             if number > last:
                 last, source.tags = number, 0
-                yield number, sheet._get_row(row, values_only=True)
-    found.merged.extend(each.ref for each in getattr(parser.merged_cells, "mergeCell", ()))
+                values = sheet._get_row(row, values_only=True)
+                # Empty rows do not count as rows: one formatted cell can make a million of them.
+                cells += len(values)
+                _require_few(number, cells)
+                if not (_has_text(values) or parser.faults):
+                    continue
+                if _has_text(values[MAX_COLUMNS:]):
+                    raise TableError("table-size", f"the row has more than {MAX_COLUMNS} columns", "", number)
+                texts = [_text(value) for value in values[:MAX_COLUMNS]]
+                yield SheetRow(number, texts, parser.faults, parser.notes, parser.links, parser.hidden)
+    found.merged.extend(
+        (each.min_row, each.max_row, each.min_col, each.max_col)
+        for each in getattr(parser.merged_cells, "mergeCell", ())
+    )
     found.links.update(_links(sheet, parser.hyperlinks.hyperlink))
 
 
@@ -319,7 +354,7 @@ def _has_text(cells: Sequence[object]) -> bool:
 def _text(value: object) -> str:
     r"""Return the value of a cell as text.
 
-    >>> _text(2019.0), _text(True), _text(datetime(2019, 5, 1)), _text(None)
+    >>> _text("2019"), _text(True), _text(datetime(2019, 5, 1)), _text(None)
     ('2019', 'true', '2019-05-01', '')
     >>> _text("one_x000D_\ntwo_x005F_x000D_")
     'one\r\ntwo_x000D_'
@@ -329,8 +364,6 @@ def _text(value: object) -> str:
             return ""
         case bool():
             return "true" if value else "false"
-        case float() if value.is_integer():
-            return str(int(value))
         case datetime() if value.time() == time():
             return value.date().isoformat()
         case datetime() | date() | time():
@@ -360,7 +393,10 @@ ROWS_A_SECOND = 1000
 
 
 def main() -> None:
-    """Read a workbook from standard input. Write its rows, then the rest of the sheet or an error, as lines of JSON."""
+    """Read a workbook from standard input. Write the rows of each sheet and then the sheet, as lines of JSON.
+
+    The last line is an error if it has the member "code".
+    """
     _end_with_parent()
     content, out = sys.stdin.buffer.read(), sys.stdout.buffer
     # Load it before the processor time is limited.
@@ -368,13 +404,15 @@ def main() -> None:
 
     first = int(sys.argv[1])
     allow_seconds = _limited(first)
-    sheet, number = WorkbookSheet(), 0
+    number = 0
     try:
-        for number, row in enumerate(rows(content, "", sheet), 1):
-            out.write(_line(row))
-            if number % ROWS_A_SECOND == 0:
-                allow_seconds(first + number // ROWS_A_SECOND)
-        out.write(_line(asdict(sheet)))
+        for place, (sheet, read) in enumerate(sheets(content, "")):
+            for row in read:
+                number += 1
+                out.write(_line(row.as_list(place)))
+                if number % ROWS_A_SECOND == 0:
+                    allow_seconds(first + number // ROWS_A_SECOND)
+            out.write(_line(asdict(sheet)))
     except TableError as error:
         refused = {"code": error.code, "message": error.message, "line": error.line, "column": error.column}
         out.write(_line(refused))

@@ -11,15 +11,16 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import sysconfig
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from ...bindings.names.errors import TableError
-from ...bindings.names.validation import shown
 from ...bindings.system.concurrency import ConcurrencyLimit
 from . import workbook
 
@@ -30,7 +31,6 @@ MAX_SECONDS = 120
 """The time after which the process is ended. Its processor time is limited more closely."""
 
 _PASSED_ON = ("LD_LIBRARY_PATH", "PATH", "SYSTEMROOT", "TMPDIR")
-_NO_RESULT = "a formula without a saved result; open the file in a spreadsheet program and save it"
 
 
 def convert(content: bytes, file: str) -> bytes:
@@ -42,37 +42,58 @@ def convert(content: bytes, file: str) -> bytes:
     are being read.
     """
     with PROCESSES.acquire(None):
-        *lines, last = _run(content, file)
-    if isinstance(last, dict) and "faults" in last:
-        for row, column, kind, text in last["faults"]:
-            raise _known(row, column, kind, text, file)
-        rows = [json.dumps([0, *line]) for line in lines]
-        return "\n".join([json.dumps([["", len(rows)]]), *rows, ""]).encode()
-    raise TableError(last["code"], last["message"], file, last["line"], last["column"])
+        lines = _run(content, file)
+    known: list[list[Any]] = []
+    rows: list[bytes] = []
+    begin = 0
+    for line in lines:
+        if line.startswith(b"["):
+            rows.append(line)
+            continue
+        last = json.loads(line)
+        if "code" in last:
+            raise TableError(last["code"], last["message"], file, last["line"], last["column"])
+        if last["links"]:
+            rows[begin:] = _with_links(rows[begin:], last["links"])
+        begin = len(rows)
+        known.append([last["name"], last["rows"], last["hidden"], last["merged"]])
+    if not rows:
+        raise TableError("table-empty", "the workbook has no visible sheet with values", file, 1)
+    return b"\n".join([json.dumps(known).encode(), *rows, b""])
 
 
-def _known(row: int, column: int, kind: str, text: str, file: str) -> TableError:
-    if kind == "error":
-        what = f"the error {shown(text, 30)}; correct its formula or value, and save the file"
-    else:
-        what = _NO_RESULT
-    return TableError("table-workbook", f"the cell {_letters(column)}{row} has {what}", file, row, column)
+def _with_links(rows: list[bytes], links: Mapping[str, str]) -> Iterator[bytes]:
+    """Yield the rows of a sheet with the addresses of its links, which a program saves behind the rows."""
+    by_row: dict[int, dict[int, str]] = {}
+    for place, address in links.items():
+        if found := _CELL.match(place):
+            by_row.setdefault(int(found[2]), {})[_column(found[1])] = address
+    for line in rows:
+        _, number, fields, *more = row = json.loads(line)
+        if number in by_row:
+            extras = more[0] if more else {}
+            linked = {**by_row[number], **{int(at): address for at, address in extras.get("links", {}).items()}}
+            row = [*row[:3], {**extras, "links": {at: each for at, each in linked.items() if at < len(fields)}}]
+            line = json.dumps(row).encode()
+        yield line
 
 
-def _letters(column: int) -> str:
-    """Return the letters of a column, counted from 1.
+_CELL = re.compile(r"\$?([A-Z]{1,3})\$?([0-9]{1,7})")
 
-    >>> _letters(1), _letters(26), _letters(27), _letters(16384)
-    ('A', 'Z', 'AA', 'XFD')
+
+def _column(letters: str) -> int:
+    """Return the place of a column from 0, by its letters.
+
+    >>> _column("A"), _column("AB")
+    (0, 27)
     """
-    letters = ""
-    while column > 0:
-        column, rest = divmod(column - 1, 26)
-        letters = chr(65 + rest) + letters
-    return letters
+    place = 0
+    for letter in letters:
+        place = place * 26 + ord(letter) - 64
+    return place - 1
 
 
-def _run(content: bytes, file: str) -> list[Any]:
+def _run(content: bytes, file: str) -> list[bytes]:
     environ = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
     # The folders of this process: a server can have been started with others than the interpreter has.
     environ["PYTHONPATH"] = os.pathsep.join(each for each in sys.path if each)
@@ -87,7 +108,7 @@ def _run(content: bytes, file: str) -> list[Any]:
     # A process that the kernel ended at a limit has written no last line.
     if done.returncode != 0 or not done.stdout:
         raise TableError("table-workbook", workbook.TOO_LARGE_TO_READ, file, 1)
-    return [json.loads(line) for line in done.stdout.splitlines()]
+    return done.stdout.split(b"\n")[:-1]
 
 
 @cache

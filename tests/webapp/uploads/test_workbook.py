@@ -9,6 +9,7 @@ import sys
 import time
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import date
 from datetime import time as time_of_day
 from pathlib import Path
@@ -21,11 +22,14 @@ from openpyxl.worksheet.hyperlink import Hyperlink
 
 from ararat.bindings.names.errors import TableError
 from ararat.bindings.system.concurrency import Busy
+from ararat.bindings.tables.text_stream import ReadAs
 from ararat.webapp.management.bulk import MAX_NAMES
 from ararat.webapp.uploads import sheet, workbook_process
 from ararat.webapp.uploads import workbook as workbook_module
 from ararat.webapp.uploads.model import MAX_COLUMNS, MAX_ROWS
-from ararat.webapp.uploads.workbook import WorkbookSheet
+from ararat.webapp.uploads.sheet_rows import SheetRow, WorkbookSheet
+
+TABLES = Path(__file__).parents[2] / "data" / "tables"
 
 
 def saved(book: Workbook) -> bytes:
@@ -38,6 +42,12 @@ def workbook(columns: int) -> bytes:
     book = Workbook()
     book.worksheets[0].append([f"c{number}" for number in range(columns)])
     return saved(book)
+
+
+def first_sheet(content: bytes) -> tuple[list[SheetRow], WorkbookSheet]:
+    """Return the rows of the first visible sheet, and the sheet."""
+    found, rows = next(iter(workbook_module.sheets(content, "a.xlsx")))
+    return list(rows), found
 
 
 def cells(content: bytes) -> list[list[str]]:
@@ -76,7 +86,7 @@ def test_empty_cells_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(2, 8):
         rows.cell(number, 20).font = Font(bold=True)
     with pytest.raises(TableError, match="too many empty rows and columns") as refused:
-        list(workbook_module.rows(saved(book), "a.xlsx", WorkbookSheet()))
+        first_sheet(saved(book))
     assert (refused.value.code, refused.value.line) == ("table-size", 6)
 
 
@@ -102,11 +112,9 @@ def with_cell(cell: str) -> bytes:
         pytest.param("<c><f>A1</f></c><c><f>A1</f></c>", id="no coordinate"),
     ],
 )
-def test_a_formula_without_a_saved_result_is_refused(cell: str) -> None:
-    message = "has a formula without a saved result; open the file in a spreadsheet program and save it"
-    with pytest.raises(TableError, match=rf"the cell [AB]2 {message}") as refused:
-        sheet.stored(with_cell(cell), "a.xlsx")
-    assert (refused.value.code, refused.value.line) == ("table-workbook", 2)
+def test_a_formula_without_a_saved_result_is_a_fault(cell: str) -> None:
+    rows, _ = first_sheet(with_cell(cell))
+    assert "a formula without a saved result; open the file" in " ".join(rows[1].faults.values())
 
 
 @pytest.mark.parametrize(
@@ -132,11 +140,17 @@ def test_the_saved_result_of_a_formula_is_read(cell: str, read: list[str]) -> No
         pytest.param('<c r="B2" t="str"><f>A1</f><v>#NAME?</v></c>', "#NAME?", id="a text"),
     ],
 )
-def test_the_error_of_a_formula_is_refused(cell: str, shown: str) -> None:
+def test_the_error_of_a_formula_refuses_its_row_if_its_column_is_imported(cell: str, shown: str) -> None:
+    proposal = sheet.stored(with_cell(cell), "a.xlsx")
+    [row] = sheet.rows(proposal.content, proposal.reading, "a.xlsx", ReadAs())
     message = f"the cell B2 has the error {shown}; correct its formula or value, and save the file"
-    with pytest.raises(TableError, match=re.escape(message)) as refused:
-        sheet.stored(with_cell(cell), "a.xlsx")
-    assert (refused.value.code, refused.value.line) == ("table-workbook", 2)
+    assert row.fault is not None
+    assert (row.line, row.fault.code, row.fault.message) == (2, "cell-error", message)
+    ignored = replace(proposal.reading, columns=["what", ""])
+    assert [row.fault for row in sheet.rows(proposal.content, ignored, "a.xlsx", ReadAs())] == [None]
+    corrected = replace(proposal.reading, corrections={"2": {"1": "ark:12345/x"}})
+    [row] = sheet.rows(proposal.content, corrected, "a.xlsx", ReadAs())
+    assert (row.fault, row.cells) == (None, {"identifier": "ark:12345/x"})
 
 
 def test_a_hidden_sheet_is_not_read() -> None:
@@ -165,12 +179,12 @@ def test_an_escaped_character_of_a_cell_is_read() -> None:
         pytest.param(123456, "00000", "123456", id="longer-than-the-format"),
         pytest.param(2019, "General", "2019", id="general"),
         pytest.param(2019, "0", "2019", id="one-zero"),
-        pytest.param(2.5, "0.00", "2.5", id="decimals"),
+        pytest.param(2.5, "0.00", "2.50", id="decimals"),
         pytest.param(12345678901234, "General", "12345678901234", id="long-integer"),
         pytest.param(True, "000", "true", id="truth-value"),
         pytest.param("12", "000", "12", id="text"),
         pytest.param(date(2019, 5, 1), "yyyy-mm-dd", "2019-05-01", id="date"),
-        pytest.param(time_of_day(12, 30), "h:mm", "12:30:00", id="time"),
+        pytest.param(time_of_day(12, 30), "h:mm", "12:30", id="time"),
     ],
 )
 def test_a_number_is_read_as_it_is_shown(value: Any, number_format: str, shown: str) -> None:
@@ -179,8 +193,7 @@ def test_a_number_is_read_as_it_is_shown(value: Any, number_format: str, shown: 
     cell = book.worksheets[0].cell(2, 1)
     cell.value = value
     cell.number_format = number_format
-    lines = list(workbook_module.rows(saved(book), "a.xlsx", WorkbookSheet()))
-    assert lines[1].fields == [shown]
+    assert first_sheet(saved(book))[0][1].fields == [shown]
 
 
 def test_links_and_merged_ranges_are_read() -> None:
@@ -192,20 +205,67 @@ def test_links_and_merged_ranges_are_read() -> None:
     first["B3"] = "inside"
     first["B3"].hyperlink = Hyperlink(ref="B3", location="Sheet1!A1")
     first.merge_cells("A5:B6")
-    found = WorkbookSheet()
-    list(workbook_module.rows(saved(book), "a.xlsx", found))
-    assert (found.links, found.merged, found.faults) == ({"B2": "https://example.org/1"}, ["A5:B6"], [])
+    _, found = first_sheet(saved(book))
+    assert (found.links, found.merged) == ({"B2": "https://example.org/1"}, [(5, 6, 1, 2)])
 
 
 def test_a_missing_result_an_error_and_an_empty_cell_are_apart() -> None:
-    found = WorkbookSheet()
     cell = '<c r="A2"><f>1+1</f></c><c r="B2" t="e"><v>#REF!</v></c><c r="C2"/>'
-    list(workbook_module.rows(with_cell(cell), "a.xlsx", found))
-    assert found.faults == [(2, 1, "no-result", ""), (2, 2, "error", "#REF!")]
+    rows, _ = first_sheet(with_cell(cell))
+    assert [(place, text.partition(";")[0]) for place, text in rows[1].faults.items()] == [
+        (0, "a formula without a saved result"),
+        (1, "the error #REF!"),
+    ]
 
 
 def test_each_row_of_an_import_can_be_undone() -> None:
     assert MAX_ROWS == MAX_NAMES
+
+
+KINDS = ("xlsx", "xls", "ods")
+OBJECTS = {
+    "objekte": ("M\u00fcller, K\u00e4the", "https://museum.example/objekt/"),
+    "objets": ("\u00c9lise Faure", "https://musee.example/objet/"),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", OBJECTS)
+def test_a_table_of_libreoffice_is_read_as_it_is_shown(name: str, kind: str) -> None:
+    who, address = OBJECTS[name]
+    proposal = sheet.stored((TABLES / f"{name}.{kind}").read_bytes(), f"{name}.{kind}")
+    reading = proposal.reading
+    assert (reading.heading_row, reading.last_row, proposal.rows) == (3, 8, 5)
+    assert list(reading.columns) == ["resource", "what", "who", "when", "target", "", "", "", ""]
+    rows = list(sheet.rows(proposal.content, reading, "a", ReadAs()))
+    assert [row.cells["resource"] for row in rows] == [f"INV 0000{number}" for number in range(1, 6)]
+    assert [row.cells["when"] for row in rows][:3] == ["1925-05", "1901", "1912-12-24"]
+    assert [row.cells["target"] for row in rows] == [f"{address}{number}" for number in range(1, 6)]
+    assert [row.notes for row in rows] == [
+        [("cell-merged", "the cells C4:C6 are merged; only the row 4 has their value")],
+        *([], [], []),
+        [("cell-shown", "the cell D8 shows May, read as 1925-05-01")],
+    ]
+    others = replace(reading, columns=["resource", "", "who", "", "", "dc.extent", "dc.share", "dc.length", "dc.sheet"])
+    others = replace(others, omit_hidden=True, fill_merged=True)
+    rows = list(sheet.rows(proposal.content, others, "a", ReadAs()))
+    assert [row.cells["who"] for row in rows][:3] == [who] * 3
+    assert [row.line for row in rows] == [4, 5, 6, 7]
+    assert list(rows[0].cells.values())[2:] == ["1234.50", "25%", "27:05", "B 1"]
+    whole = replace(reading, columns=["resource", *[""] * 7, "dc.sheet"])
+    faults = [row.fault for row in sheet.rows(proposal.content, whole, "a", ReadAs()) if row.fault]
+    assert [fault.message.partition(";")[0] for fault in faults] == ["the cell I8 has the error #DIV/0!"]
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv"])
+@pytest.mark.parametrize("name", OBJECTS)
+def test_a_text_of_libreoffice_is_read(name: str, kind: str) -> None:
+    proposal = sheet.stored((TABLES / f"{name}.{kind}").read_bytes(), f"{name}.{kind}")
+    reading = proposal.reading
+    assert (reading.heading_row, reading.last_row, proposal.rows) == (3, 8, 5)
+    assert list(reading.columns) == ["resource", "what", "who", "when", "target", "", "", "", ""]
+    rows = list(sheet.rows(proposal.content, reading, "a", ReadAs()))
+    assert (rows[0].cells["who"], rows[4].cells["resource"]) == (OBJECTS[name][0], "INV 00005")
 
 
 # Hostile workbooks ----------------------------------------------------------------------------------------------------
