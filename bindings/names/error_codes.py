@@ -109,7 +109,7 @@ ERROR_CODES: dict[str, ErrorCode] = _catalogue(
     ErrorCode("metadata-key", "the metadata element is unknown", "who, what, when, where, how, persistence, availability, variance, allocated, policy, datacite, schema or a.b", about="metadata"),
     ErrorCode("metadata-text", "the metadata element is empty, too long or contains a control character", "a text of at most 65,536 bytes; line breaks and tabs are the only control characters", about="metadata"),
     ErrorCode("metadata-twice", "a metadata element is given twice", "the short or the full name of the element, not both", about="metadata"),
-    ErrorCode("metadata-document", "the document in the metadata is not valid", "DataCite XML without a document type declaration in datacite, one JSON object in schema", about="metadata"),
+    ErrorCode("metadata-document", "the document in the metadata is not valid", "in datacite a DataCite record in XML that fits the schema 4.7, without a document type declaration; in schema one JSON object", about="metadata"),
     ErrorCode("alternate-selector", "the selector of an alternate target is not a media type, a language or both", "text/html, en, or text/html;en", about="alternates"),
     ErrorCode("alternate-twice", "two alternate targets have the same media type and language", "one target for each media type and language", about="alternates"),
     # Rules
@@ -251,7 +251,7 @@ ERROR_CODES: dict[str, ErrorCode] = _catalogue(
     ErrorCode("table-encoding", "the file is not in the expected encoding", "UTF-8, with or without a byte order mark", "RFC 3629, section 3", about="encoding"),
     ErrorCode("encoding-unknown", "the encoding is unknown", "utf-8, windows-1252, utf-16 or another encoding of Python", about="encoding"),
     ErrorCode("delimiter-unknown", "this cannot be a delimiter", "one character, such as a comma, semicolon or tab", about="delimiter"),
-    ErrorCode("table-spreadsheet", "the file is a spreadsheet, not text", "CSV, TSV or JSON Lines"),
+    ErrorCode("table-spreadsheet", "the file is a spreadsheet that cannot be read here", "CSV, TSV or JSON Lines; in the desk and the command also .xlsx, .xls and .ods without a password"),
     ErrorCode("table-not-text", "the file is not a table", "CSV, TSV or JSON Lines; or a dump that docs/migrate.md lists, with --from"),
     ErrorCode("table-workbook", "the workbook cannot be read", "an .xlsx file without a password, of at most 50 MB unpacked; or its sheet saved as CSV UTF-8"),
     ErrorCode("table-size", "the table has too many rows or columns", "at most 20,000 rows and 200 columns; or ararat import"),

@@ -22,7 +22,7 @@ from ..options import (
     test_naans_option,
 )
 from ..output import Sheet
-from .stores import open_store, warn_of_target
+from .stores import open_store, warn_of_minted
 
 if TYPE_CHECKING:
     from ...bindings.names.actor import Actor
@@ -107,12 +107,12 @@ def mint_command(
         raise click.UsageError("--bind needs --count 1; to bind several names, use `ararat import`")
     with store_errors():
         naan = read_pattern(namespace, test_naans=test_naans()).naan
-        if target is not None:
-            # A minted name is used up, so check the target first.
-            warn_of_target(targets.check(target, "located"))
+        # A minted name is used up, so check the target first.
+        stored = target and targets.check(target, "located")
     if strict and not is_registered(naan):
         raise CommandError(f"NAAN {naan} is not registered", ("Fix", _AGENCY))
     with open_store(database, profile=profile) as bindings:
+        warn_of_minted(bindings, stored)
         names = mint(
             bindings,
             namespace,

@@ -226,7 +226,8 @@ def relocate_command(
         name = read_name(identifier)
         with open_store(database) as bindings:
             outcome = bindings.relocate(name, target, alternates=alternate or None, actor=actor, **fields)
-            warn_of_target(target)
+            for each in dict.fromkeys((target, *(alternate or {}).values())):
+                warn_of_target(each)
             _print_outcome(outcome, bindings, name)
         return DONE
     if source is None or destination is None:

@@ -101,6 +101,13 @@ def warn_of_new(bindings: Bindings, identifier: str, fields: Fields) -> None:
     )
 
 
+def warn_of_minted(bindings: Bindings, target: str | None) -> None:
+    """Print the warnings about the target of a name that will be minted, in its stored form: also a shared target."""
+    from ...bindings.checks.new_names import ComparedName, warnings_before
+
+    print_warnings(warnings_before(bindings, [ComparedName("", target, None)])[0] if target else ())
+
+
 def warn_of_target(target: str | None) -> None:
     """Print the warnings about the new target of a recorded name."""
     from ...bindings.checks.plausibility import target_warnings

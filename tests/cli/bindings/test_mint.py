@@ -95,6 +95,14 @@ def test_mint_reports_names_that_cannot_be_minted(
     assert said in unwrapped(result.stderr)
 
 
+def test_a_minted_name_has_the_warnings_of_its_target(ararat: Callable[..., Result]) -> None:
+    for _ in range(2):
+        result = ararat("mint", "12345/x5", "--bind", "http://localhost/1")
+        assert result.exit_code == 0
+    assert "(target-local)" in result.stderr
+    assert "(target-shared)" in result.stderr
+
+
 def test_an_unregistered_naan_causes_a_warning(tmp_path: Path) -> None:
     database = tmp_path / "x.sqlite"
     open_bindings(database, create=True).close()
