@@ -42,6 +42,7 @@ def inspect_command(texts: tuple[str, ...], form: str, as_json: bool, profiles: 
       ararat inspect --input json '"ark:12345/a\\u202eb"'
     """
     from ..identifiers import examine
+    from ..webapp.report.verdict import verdict
     from .render import reports
 
     sheet = Sheet.of(sys.stdout)
@@ -56,7 +57,7 @@ def inspect_command(texts: tuple[str, ...], form: str, as_json: bool, profiles: 
         report = examine(item.text, policies=profiles)
         worst = max(worst, _CODES[report.conformance])
         if as_json:
-            streams.dump(report.as_dict())
+            streams.dump(report.as_dict() | {"verdict": verdict(report).as_dict()})
         else:
             write(reports.report_lines(report, sheet) if len(first) == 1 else reports.row(report, sheet))
     return worst

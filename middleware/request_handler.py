@@ -103,7 +103,7 @@ class RequestHandler:
         self._availability = AvailabilityLog(source.failure, on_failure=on_failure)
         self._proofs: NameProofs | None = None
         if settings.log is None or settings.log_folder is None:
-            self._answers = Answers(settings, source.branding)
+            self._answers = Answers(settings, source.branding, find=self._find)
         else:
             from ..bindings.log.folder import LogFolder
             from .log.log_pages import LogPages, no_key
@@ -114,7 +114,7 @@ class RequestHandler:
             folder = LogFolder(Path(settings.log_folder))
             logged = bindings_of_log(bindings, folder)
             names = LoggedNames(folder, _first_entry(logged) if logged else not_logged, f"{settings.log}/")
-            self._answers = Answers(settings, source.branding, names.find)
+            self._answers = Answers(settings, source.branding, names.find, self._find)
             page = LogPages(settings, names, (lambda: logged.store.log_key()) if logged else no_key, self._answers)
             self._finders.append(LogFiles(settings.log, folder.path, self._answers, page.answer).find)
             if logged is not None:
@@ -294,6 +294,15 @@ class RequestHandler:
         live = (key for key in meant if key in bound and bound[key].is_live)
         typed = [*([] if identifier is None else [identifier]), *meant.values()]
         return next(live, None) or next(filter(None, map(self._bindings.correction, typed)), None)
+
+    def _find(self, key: str) -> Binding | None:
+        """Return the binding of a successor, whose title its page shows; None if it is not here or cannot be read."""
+        if key.startswith("http"):
+            return None
+        try:
+            return self._bindings.fetch([key]).get(key)
+        except BindingsUnavailable:
+            return None
 
     def _fetch_and_note(self, keys: Iterable[str]) -> Mapping[str, Binding]:
         found = self._bindings.fetch(keys)

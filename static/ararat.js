@@ -107,22 +107,49 @@
     }
   });
 
-  // A broken stream must not reconnect, because that would run the trace again, endlessly.
-  document.addEventListener("htmx:sseError", (event) => {
-    const trace = event.target.closest(".trace");
-    event.detail.source.close();
-    if (!trace) return;
-    const lost = document.createElement("p");
-    lost.className = "ended bad";
-    lost.setAttribute("role", "alert");
-    lost.textContent = words.lost;
+  // "/" goes to the box or the search field, Escape empties it or closes a menu.
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+    const box = document.getElementById("q");
+    const typing = event.target.closest("input, textarea, select, [contenteditable]");
+    if (event.key === "/" && box && !typing) {
+      event.preventDefault();
+      box.focus();
+      box.select();
+    } else if (event.key === "Escape") {
+      const menu = event.target.closest("details[open].account, .places details[open]");
+      if (menu) {
+        menu.open = false;
+        menu.querySelector("summary").focus();
+      } else if (event.target === box && box.value) box.value = "";
+    }
+  });
+
+  // Replace a trace by a copy that receives no more events, with a sentence about its end.
+  function freeze(trace, sentence, kind) {
+    const ended = document.createElement("p");
+    ended.className = "ended " + kind;
+    ended.setAttribute("role", "alert");
+    ended.textContent = sentence;
     const frozen = document.createElement("div");
     frozen.className = "trace";
-    frozen.append(...[...trace.children].map((child) => child.cloneNode(true)), lost);
+    frozen.append(ended, ...[...trace.children].map((child) => child.cloneNode(true)));
     frozen.tabIndex = -1;
     const focused = trace.contains(document.activeElement);
     trace.replaceWith(frozen);
     if (focused) frozen.focus();
+  }
+
+  document.addEventListener("click", (event) => {
+    const trace = event.target.closest(".stop") && event.target.closest("[sse-connect]");
+    if (trace) freeze(trace, words.stopped, "plain");
+  });
+
+  // A broken stream must not reconnect, because that would run the trace again, endlessly.
+  document.addEventListener("htmx:sseError", (event) => {
+    const trace = event.target.closest(".trace");
+    event.detail.source.close();
+    if (trace) freeze(trace, words.lost, "bad");
   });
 
   document.addEventListener("htmx:sseClose", (event) => {

@@ -220,6 +220,7 @@ def create_app(
         has_policy=bool(policies),
         resource_label=resource_label,
         header=header,
+        split_address=trace.split_address,
         navigation=navigation,
         official=OFFICIAL_PREFIX,
         origin=app.extensions[KEY].origin,

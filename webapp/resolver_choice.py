@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ..bindings.names.origins import check_prefix
 from ..identifiers.report import OFFICIAL_PREFIX
 from .config import Site, site
 from .errors import HTTPRefusal
@@ -56,28 +58,29 @@ def choose_resolver(text: str, wanted: str | None, *, bound: bool | None) -> Res
         return ResolverChoice(wanted, "You chose this resolver.", may_ask(wanted, known))
     home = own_prefix(known)
     if home is not None and bound:
-        return ResolverChoice(home, "The identifier is bound here, so this site resolves it.", True)
-    reason = "The bindings of this site cannot be read" if bound is None else "The identifier is not bound here"
+        return ResolverChoice(home, "The name is recorded here, so this site resolves it.", True)
+    reason = "The bindings of this site cannot be read, so the" if bound is None else "The"
     if (namespace := namespace_of(text)) is not None:
         prefix = prefix_for(text)
         if prefix is None:
-            return ResolverChoice("", f"{reason}, and {no_resolver(namespace)}. Choose a resolver.", False)
-        why = f"{reason}, so the trace starts at the known resolver of {namespace}."
+            unknown = no_resolver(namespace)
+            return ResolverChoice("", f"{unknown[:1].upper()}{unknown[1:]}. Choose a resolver.", False)
+        why = f"{reason} trace starts at the known resolver of {namespace}."
         return ResolverChoice(prefix, why, may_ask(prefix, known))
     return ResolverChoice(
-        OFFICIAL_PREFIX, f"{reason}, so the trace starts at the official resolver.", may_ask(OFFICIAL_PREFIX, known)
+        OFFICIAL_PREFIX, f"{reason} trace starts at the official resolver.", may_ask(OFFICIAL_PREFIX, known)
     )
 
 
-def resolver_options(text: str) -> tuple[ResolverOption, ...]:
+def resolver_options(text: str, pasted: str = "") -> tuple[ResolverOption, ...]:
     """Return the resolvers that this inspector can trace the identifier ``text`` with, each prefix once.
 
-    They are this site, the official resolver, that of the NAAN or URN namespace, and those of the setting
-    ``resolvers``.
+    They are this site, the official resolver, that of the NAAN or URN namespace, the address before the identifier in
+    the pasted text, and those of the setting ``resolvers``.
     """
     known = site()
     found: dict[str, ResolverOption] = {}
-    for option in _options(text, known):
+    for option in _options(text, known, pasted):
         if may_ask(option.prefix, known):
             found.setdefault(option.prefix, option)
     return tuple(found.values())
@@ -101,7 +104,7 @@ def may_ask(resolver: str, known: Site) -> bool:
     return known.trace_elsewhere or _origin(resolver) in {_origin(prefix) for prefix in known.local}
 
 
-def _options(text: str, known: Site) -> Iterator[ResolverOption]:
+def _options(text: str, known: Site, pasted: str) -> Iterator[ResolverOption]:
     likely = expected_of(text)
     expected: list[ResolverOption] = []
     if likely is not None and likely.prefix is not None:
@@ -113,6 +116,9 @@ def _options(text: str, known: Site) -> Iterator[ResolverOption]:
     else:
         # n2t.net resolves no URNs.
         yield from [*expected, *own]
+    with contextlib.suppress(ValueError):
+        if pasted:
+            yield ResolverOption(check_prefix(pasted.rstrip("/")), "the address that you pasted")
     for listed in known.resolvers:
         yield ResolverOption(listed.prefix, listed.title)
 

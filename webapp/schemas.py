@@ -6,6 +6,7 @@ from typing import Any
 
 from ..identifiers import PROBLEMS
 from ..identifiers.iri_policy import FINDINGS
+from .report.verdict import CODES
 
 Schema = dict[str, Any]
 
@@ -90,6 +91,15 @@ SCHEMAS: dict[str, Schema] = {
             **_map(TEXT, maybe=True),
             "description": "kinds of the bindings of the identifier and its nearest containers; null: unknown",
         },
+        verdict=_object(
+            code=one_of(*CODES),
+            status=one_of("good", "warn", "bad"),
+            tag=TEXT,
+            kind=TEXT,
+            headline={**TEXT, "description": "the most important fact about the identifier"},
+            sentence=TEXT,
+            correction=MAYBE_TEXT,
+        ),
     ),
     "Report": _object(
         input=TEXT,

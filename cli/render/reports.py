@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 _MAX_ROWS = 12
 _MAX_MEMBER = 300
+# The codes of verdicts before this one are shown in the row of an identifier.
+_REMARKABLE = 4
 _SEVERITIES: dict[str, Style] = {"error": "error", "warning": "warning", "note": "soft"}
 _STATUSES: dict[str, Style] = {"good": "good", "warn": "warning", "bad": "error", "plain": ""}
 _CONFORMANCE: dict[str | None, Style] = {"strict": "good", "liberal": "warning", "outside": "error", None: "error"}
@@ -40,12 +42,15 @@ def report_lines(report: Report, sheet: Sheet) -> Iterator[str]:
     >>> next(report_lines(examine("ark:12345/x"), Sheet(80)))
     'ark:12345/x'
     """
-    from ...webapp.report import summary as verdicts
+    from ...webapp.report.verdict import verdict
 
+    found = verdict(report)
     yield from sheet.prose(identifier(report.input), style="strong")
-    yield from sheet.prose(f"{verdicts.verdict(report)}.", style=_STATUSES[verdicts.status(report)])
-    if summary := verdicts.summary(report):
-        yield from sheet.prose(summary)
+    yield from sheet.prose(f"{words(found.headline)}.", style=_STATUSES[found.status])
+    if found.kind:
+        yield from sheet.prose(f"{found.kind}: {found.tag}.", style="soft")
+    if found.sentence:
+        yield from sheet.prose(words(found.sentence))
     for section in (_normal_form, _parts, _profiles, _steps, _hierarchy, _same_as, _facts, _characters, _problems):
         lines = list(section(report, sheet))
         if lines:
@@ -60,12 +65,18 @@ def row(report: Report, sheet: Sheet) -> Iterator[str]:
     >>> list(row(examine("ark:/12345/x-1"), Sheet(80)))
     ['strict   ark:12345/x1']
     """
+    from ...webapp.report.verdict import CODES, verdict
+
     word = sheet.paint(conformance(report).ljust(8), _CONFORMANCE[report.conformance])
+    found = verdict(report)
+    headline = sheet.prose(words(found.headline), indent=9) if CODES.index(found.code) < _REMARKABLE else ()
     if report.normal_form is not None:
         yield f"{word} {sheet.paint(identifier(report.normal_form))}"
+        yield from headline
         return
     problem = report.problems[0]
     yield f"{word} {sheet.paint(identifier(report.input))}"
+    yield from headline
     where = f"{problem.message} at {problem.start + 1}" if report.input else problem.message
     yield from sheet.prose(f"{where} [{problem.code}]", indent=9)
     if report.suggestion is not None:

@@ -35,7 +35,7 @@ from .handover import Handover, hand_over
 from .request import Request
 
 if TYPE_CHECKING:
-    from ...bindings.names.binding import LoggedName
+    from ...bindings.names.binding import Binding, LoggedName
 
 METHODS = "GET, HEAD, OPTIONS"
 RETRY_AFTER = "10"
@@ -87,11 +87,16 @@ def not_logged(key: str) -> None:
     """Return None, for a resolver without a public log."""
 
 
+def not_bound(key: str) -> None:
+    """Return None, for a resolver whose bindings are not at hand."""
+
+
 class Answers:
     """Create the HTTP responses of a resolver with these settings.
 
     - ``branding``: returns the branding in the store. Its values replace those of the settings.
     - ``find_logged``: returns the place of a name in the public log, by its key.
+    - ``find``: returns the binding of a key, or None.
     """
 
     def __init__(
@@ -99,10 +104,12 @@ class Answers:
         settings: Settings,
         branding: Callable[[], Branding] = no_branding,
         find_logged: Callable[[str], LoggedName | None] = not_logged,
+        find: Callable[[str], Binding | None] = not_bound,
     ) -> None:
         self._settings = settings
         self._branding = branding
         self._find_logged = find_logged
+        self._find = find
         self._languages = tuple(settings.languages)
         self._found_for = f"max-age={settings.cache}"
         # RFC 6797, section 7.2: "An HSTS Host MUST NOT include the STS header field in HTTP responses conveyed over
@@ -293,6 +300,9 @@ class Answers:
         settings, root, exact = self._settings, request.root, request.target.exact
         logged = self._logged(resolution)
         inspector, inflections = settings.inspector, settings.all_inflections
+        successor = self._find(resolution.successor) if resolution.successor else None
+        if successor is not None and not successor.is_live:
+            successor = None
         view = explain(
             resolution,
             root,
@@ -302,6 +312,7 @@ class Answers:
             exact=exact,
             hides_empty_query=request.hides_empty_query,
             logged=logged,
+            successor=successor,
         )
         headers: Headers = []
         if resolution.binding is not None:

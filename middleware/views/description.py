@@ -10,10 +10,14 @@ statement known" (ARK-007). The description of a withdrawn name is its tombstone
 
 from __future__ import annotations
 
+import io
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from markupsafe import Markup
 
 from ...bindings.names.binding import NOTHING, Binding, rfc3339
 from ...bindings.names.errors import BindingError
@@ -23,7 +27,7 @@ from ...bindings.names.targets import location
 from ...identifiers.text import display
 from . import messages, templates
 from .formats import erc
-from .formats.reference import Reference, reference
+from .formats.reference import Reference, reference, without_code
 from .formatted import Formatted
 from .messages import NO_STATEMENT
 from .presentation import PLAIN, Presentation
@@ -31,6 +35,10 @@ from .signposting import Link, Signposts
 
 if TYPE_CHECKING:
     from ...bindings.names.binding import LoggedName
+
+_MAX_CREATORS = 6
+_MAX_SUMMARY = 300
+_MAX_DRAWN = 300
 
 
 @dataclass(frozen=True)
@@ -106,6 +114,42 @@ class Description(Formatted):
     def source(self) -> str | None:
         """The address of the record of the NAAN or shoulder that has the inherited statement; None without one."""
         return self.inherited and f"{self.root}/{self.inherited.prefix}"
+
+    @property
+    def host(self) -> str:
+        """The host that the link to the item leads to, or "" if it is this resolver."""
+        return urlsplit(self.place).hostname or "" if self.place else ""
+
+    @property
+    def open(self) -> str | None:
+        """The label of the link to the item; None for a withdrawn name, and for an item without a page."""
+        if not self.binding.is_live or (self.binding.kind in ("located", "related") and self.place is None):
+            return None
+        return messages.OPEN.get(self.binding.kind)
+
+    def cited(self, institution: str | None) -> str | None:
+        """The reference to the item for a list of sources: who, year, title, institution and address; None without a
+        title, and for a withdrawn name.
+        """
+        if not self.title or not self.binding.is_live:
+            return None
+        return citation(replace(self.reference, title=self.title), institution, self.address)
+
+    def qr_code(self) -> Markup | None:
+        """The address as a QR code in SVG, for print; None if the address is too long or segno is not installed."""
+        return qr_code(self.address) if self.address.startswith("http") else None
+
+    @property
+    def summary(self) -> str:
+        """A line for search engines and previews: who, when and where, or the identifier."""
+        texts = (self._with_kernel.get(name, "") for name in ("who", "when", "where"))
+        known = ". ".join(text for text in map(without_code, texts) if text)
+        return display.visible(" ".join((known or self.binding.identifier).split()))[:_MAX_SUMMARY]
+
+    @property
+    def document_title(self) -> str:
+        """The title for the title of the document, in one line without hidden characters."""
+        return display.visible(" ".join((self.title or self.binding.identifier).split()))
 
     @property
     def association(self) -> str:
@@ -261,6 +305,35 @@ class Description(Formatted):
         about |= {"test": messages.TEST} if self.binding.is_test else {}
         about |= {f"log_{name}": str(value) for name, value in (self.log or {}).items()}
         return erc.serialize(self._with_kernel, self.address, about | dict(self.inflections)).encode()
+
+
+def citation(known: Reference, institution: str | None, address: str) -> str:
+    """Return a reference as a line of text.
+
+    >>> from types import SimpleNamespace
+    >>> known = SimpleNamespace(title="A map", creators=("Noah", "Sem"), year="1912", publisher=None)
+    >>> citation(known, "The Library", "https://example.org/ark:12345/x")
+    'Noah; Sem (1912). A map. The Library. https://example.org/ark:12345/x'
+    """
+    who = "; ".join(known.creators[:_MAX_CREATORS]) + (" et al." if len(known.creators) > _MAX_CREATORS else "")
+    year = f"({known.year})" if known.year else ""
+    parts = [" ".join(filter(None, (who, year))), known.title or "", known.publisher or institution or ""]
+    return " ".join([*(f"{part.rstrip('.')}." for part in parts if part), address])
+
+
+@lru_cache(256)
+def qr_code(address: str) -> Markup | None:
+    """Return an address as a QR code in SVG; None if it is long or if the package segno is not installed."""
+    try:
+        import segno
+    except ImportError:
+        return None
+    if len(address) > _MAX_DRAWN or not address.isascii():
+        return None
+    picture = io.BytesIO()
+    options = {"kind": "svg", "xmldecl": False, "svgns": False, "omitsize": True, "nl": False, "lineclass": None}
+    segno.make_qr(address, error="m").save(picture, svgclass="qr", **options)
+    return Markup(picture.getvalue().decode())  # noqa: S704 - made of numbers
 
 
 def describe(

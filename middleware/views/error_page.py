@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from ...bindings.names import targets
-from ...bindings.names.binding import NOTHING
+from ...bindings.names.binding import NOTHING, Binding
 from ...bindings.names.branding.model import contact_address
 from ...bindings.names.corrections import MISTYPED
 from ...bindings.names.prefixes.prefixes import PrefixRecord
@@ -26,7 +26,7 @@ from ..resolution.description_formats import FORMATS, Format
 from ..resolution.result import Resolution
 from . import templates
 from .description import Description, describe, successor_address
-from .messages import HINTS, Sentence, sentence
+from .messages import HINTS, MOVED, Sentence, sentence
 from .presentation import PLAIN, Presentation
 
 if TYPE_CHECKING:
@@ -85,6 +85,7 @@ class Explanation:
     - ``tombstone``: the description of a withdrawn name, or None.
     - ``inflections``: the known inflections if the requested one is unknown (ARK-044, I-02), else empty.
     - ``record``: the record of the longest NAAN or shoulder that an unknown identifier begins with, or None.
+    - ``successor_title``: the title of the name that replaces a withdrawn one, or None if it is not known.
     - ``exact``: False if the server hid the raw request target, so that the identifier had to be rebuilt
       (:mod:`.http.request_target`).
     - ``hides_empty_query``: True if the server does not show a question mark at the end of the request target.
@@ -101,6 +102,7 @@ class Explanation:
     record: PrefixRecord | None = None
     exact: bool = True
     hides_empty_query: bool = False
+    successor_title: str | None = None
 
     @property
     def title(self) -> str:
@@ -117,6 +119,8 @@ class Explanation:
     def visitor(self) -> Sentence:
         """The first sentence of the page and the advice after it, for visitors."""
         code = self.problem.code
+        if self.tombstone is not None and self.tombstone.successor:
+            return Sentence(MOVED)
         return sentence("mistyped" if self.problem.message == MISTYPED else code)
 
     @property
@@ -196,6 +200,7 @@ def explain(
     exact: bool = True,
     hides_empty_query: bool = False,
     logged: LoggedName | None = None,
+    successor: Binding | None = None,
 ) -> Explanation:
     """Create the error page of a refused request.
 
@@ -206,6 +211,7 @@ def explain(
     - ``exact``: whether the request target is as the client sent it.
     - ``hides_empty_query``: whether a question mark at the end of the request target would not be visible.
     - ``logged``: the place of a withdrawn name in the public log, or None.
+    - ``successor``: the live binding of the name that replaces a withdrawn one, or None.
 
     Raises ValueError if the resolution is not a refusal.
     """
@@ -231,6 +237,7 @@ def explain(
         record=resolution.record,
         exact=exact,
         hides_empty_query=hides_empty_query,
+        successor_title=None if successor is None else describe(successor, root).title,
     )
 
 

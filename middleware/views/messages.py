@@ -28,7 +28,10 @@ _INVALID = Sentence(
     translatable("This address does not contain a valid identifier."),
     translatable("It probably has a typing error. Compare it with the place where you found it."),
 )
-_GONE = translatable("This item is no longer available.")
+_GONE = translatable("This item was withdrawn.")
+MOVED = translatable("This item has a new identifier.")
+"""The headline of a withdrawn name with a successor."""
+
 
 _SENTENCES = {
     "not-bound": Sentence(
@@ -117,6 +120,13 @@ VALUE_CODES = {
 }
 """The notes on the codes of values, as :data:`ararat.bindings.names.metadata.metadata.VALUE_CODES`."""
 
+OPEN = {
+    "located": translatable("Open the item"),
+    "related": translatable("Open the page about the item"),
+    "served": translatable("Open the item"),
+}
+"""The label of the link to the item, by the kind of the binding."""
+
 ASSOCIATIONS = {
     "located": translatable("The item is at this address:"),
     "related": translatable("A page about the item is at this address:"),
@@ -131,7 +141,7 @@ HINTS = {
     "withdrawn": translatable("The description of the withdrawn item"),
     "container": translatable("The nearest item above it"),
     "successor": translatable("Its successor"),
-    "suggestion": translatable("Possible correction"),
+    "suggestion": translatable("Did you mean"),
     "inspect": translatable("Examine it in the inspector"),
 }
 """The labels of the links of an error page."""

@@ -13,6 +13,7 @@ from ...bindings.names.binding import rfc3339
 from ...bindings.names.branding.model import contact_address
 from ...bindings.names.prefixes.patterns import read_form
 from ...bindings.names.prefixes.prefixes import Inherited, PrefixRecord
+from ...identifiers.text import display
 from . import templates
 from .formats import erc
 from .formats.reference import Reference, reference
@@ -40,6 +41,11 @@ class PrefixDescription(Formatted):
     def is_naan(self) -> bool:
         """True for a NAAN without a shoulder, such as ``ark:12345/``."""
         return self.record.prefix.endswith("/")
+
+    @property
+    def document_title(self) -> str:
+        """The title for the title of the document, in one line without hidden characters."""
+        return display.visible(" ".join(f"{self.record.what or ''} {self.record.prefix}".split()))
 
     @property
     def statement(self) -> str:

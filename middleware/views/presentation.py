@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from base64 import b64decode
 from dataclasses import dataclass
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 from ...bindings.names.branding import colours
 from ...bindings.names.branding.model import NO_BRANDING, Branding, contact_address
+from ...identifiers.text import display
 from ..resolution.settings import ENGLISH, LANGUAGES, Direction
 
 
@@ -37,6 +41,22 @@ class Presentation:
         return f"{self.root}{logo}" if logo is not None and logo.startswith("/") else logo
 
     @property
+    def institution(self) -> str:
+        """The name of the institution for the title of a document: one line without hidden characters, or ""."""
+        return display.visible(" ".join((self.branding.institution or "").split()))
+
+    @property
+    def icon(self) -> str | None:
+        """The address of the logo if it is square, for the icon of the page. It is None for another logo.
+
+        The size is read from an image in a data URL. A path is taken if its name says "icon" or "square".
+        """
+        logo = self.branding.logo or ""
+        if logo.startswith("data:"):
+            return logo if is_square(logo) else None
+        return self.logo if _ICON.search(logo.rpartition("/")[2].lower()) else None
+
+    @property
     def contact(self) -> str | None:
         """The address of a link to the contact. It is None without a contact, and for a contact that is a text."""
         return self.branding.contact and contact_address(self.branding.contact)
@@ -59,6 +79,23 @@ class Presentation:
     def style(self) -> str:
         """The rules of the institution's colour for light and dark pages; "" without a colour."""
         return _style(self.branding.colour) if self.branding.colour else ""
+
+
+_ICON = re.compile("icon|square")
+
+
+@lru_cache(16)
+def is_square(logo: str) -> bool:
+    """Return whether an image in a data URL is a PNG or GIF as wide as high.
+
+    >>> is_square("data:image/gif;base64,R0lGODlhCAAIAA=="), is_square("data:image/gif;base64,R0lGODlhCAAJAA==")
+    (True, False)
+    """
+    media_type, _, content = logo.removeprefix("data:").partition(";base64,")
+    image = b64decode(content[:64])
+    if media_type == "image/png":
+        return image[16:20] == image[20:24]
+    return media_type == "image/gif" and image[6:8] == image[8:10]
 
 
 PLAIN = Presentation()

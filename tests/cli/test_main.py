@@ -427,7 +427,7 @@ def test_a_word_outside_the_specification_is_listed_and_inspected_as_a_whole(ara
     assert (row["literal"], row["why"], row["normal_form"]) == ("ark:12345/x", ["followed-by: ,Title"], "ark:12345/x")
     inspected = ararat("inspect", name)
     assert inspected.exit_code == 2
-    assert inspected.stdout.splitlines()[1].startswith("ARK outside the specification: ")
+    assert inspected.stdout.splitlines()[1].startswith("An ARK of Family Search, with colons")
     assert "Family Search" in inspected.stdout
     assert encoded in inspected.stdout
     assert ararat("inspect", name, "ark:12345/x").exit_code == 2

@@ -127,7 +127,7 @@ def test_the_caret_is_below_the_position() -> None:
 def test_a_report_has_the_verdict_and_the_steps_to_the_normal_form() -> None:
     said = "\n".join(reports.report_lines(examine("ark:/12345/x6-np1.pdf.en"), Sheet(80)))
     for part in (
-        "not in normal form",
+        "A valid ARK for examples.",
         "ark:12345/x6np1.en.pdf",
         "Remove hyphens",
         "section 6, step 3.2",
@@ -146,6 +146,14 @@ def test_a_report_of_a_huge_identifier_is_short() -> None:
 def test_a_row_has_a_verdict_of_one_word() -> None:
     assert list(reports.row(examine("ark:/12345/x-1"), Sheet())) == ["strict   ark:12345/x1"]
     assert next(reports.row(examine("ark:12345"), Sheet())) == "invalid  ark:12345"
+
+
+def test_a_row_has_the_headline_of_the_page_if_something_is_wrong() -> None:
+    assert "Probably mistyped: the last digit should be 0" in "".join(
+        reports.row(examine("urn:isbn:9783161484101"), Sheet(80))
+    )
+    said = " ".join("".join(reports.row(examine("ark:/61903/1:1:MW98-MNJ"), Sheet(80))).split())
+    assert "An ARK of Family Search, with colons that the specification does not allow" in said
 
 
 def test_a_comparison_shows_the_first_difference() -> None:

@@ -22,7 +22,7 @@ def test_the_first_load_is_small_and_needs_one_round_trip(page):
     page.locator("#q").fill("ark:12345/x8rd4")
     with page.expect_response("**/"):
         page.locator("#q").press("Enter")
-    page.locator(".normal code", has_text="ark:12345/x8rd4").wait_for()
+    page.locator(".normal code", has_text="ark:12345/x8rd4").wait_for(state="attached")
     # The browser loads a picture below the result lazily.
     asked = [answer.request.method for answer in answers if not re.search("/static/|/qr.svg", answer.url)]
     assert asked == ["GET", "POST"]

@@ -19,7 +19,7 @@ LET_GO = threading.Event()
 
 class Names:
     def fetch(self, keys):
-        return dict.fromkeys(keys, Binding(kind="located", status="live"))
+        return dict.fromkeys(keys, Binding(kind="located", status="live", target="/x", metadata={}))
 
 
 def site(environ, start_response):

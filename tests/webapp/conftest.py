@@ -287,13 +287,13 @@ def _messages(response: Any, *also: str) -> list[tuple[str, str]]:
         if any(name == "event" for name, _, _ in lines):
             data = "\n".join(value for name, _, value in lines if name == "data")
             found.append((next(value for name, _, value in lines if name == "event"), data))
-    return [message for message in found if message[0] not in {"waiting", "record"} - {*also}]
+    return [message for message in found if message[0] not in {"waiting", "next", "record"} - {*also}]
 
 
 @pytest.fixture
 def messages() -> Callable[..., list[tuple[str, str]]]:
     """messages(response, *also) returns the messages of an event stream as (type, data).
 
-    Comments are omitted, and so are the types "wait" and "stay" unless `also` names them.
+    Comments are omitted, and so are the types "waiting", "next" and "record" unless `also` names them.
     """
     return _messages

@@ -14,10 +14,9 @@ from ...identifiers.report import OFFICIAL_PREFIX
 from ...identifiers.suggestions import Suggestion, reasons, suggestions
 from ...identifiers.text import display
 from . import excerpt, facts, inspection, parts, qr
-from . import summary as verdicts
 from .excerpt import Line
 from .parts import Part
-from .summary import Badge, Status
+from .verdict import GRAVITY, IdentifierVerdict
 
 MAX_COPIED = 2000
 """Maximum length of a text that a button copies or a link contains, in characters."""
@@ -53,7 +52,7 @@ class Member:
 
     - ``identifier``: the target of its link, or None if it is too long.
     - ``role``: its relation to the inspected identifier, such as "container".
-    - ``state``: whether it is bound here, such as "bound here"; "" if the site has no bindings.
+    - ``state``: whether it is bound here, such as "recorded here"; "" if nothing is known.
     - ``here``: whether it is the inspected identifier.
     """
 
@@ -130,18 +129,19 @@ class Card:
     - ``bound``: the kind of the binding here or "withdrawn"; None if the name is not bound or there are no bindings.
     - ``unread``: whether the bindings could not be read.
     - ``drawn``: the URL in the QR code.
+    - ``outside``: whether the identifier has characters that the specification does not allow, as some holders assign.
+    - ``pasted``: the address before the identifier.
+    - ``copied``: the identifier without an address before it, in printable ASCII.
+    - ``item``: the address at which this site leads to the resource; ``description``: that of its description. Both are
+      None for a name that is not recorded here.
     """
 
     start: int
     end: int
-    verdict: str
-    status: Status
-    summary: str
-    badges: tuple[Badge, Badge, Badge]
+    verdict: IdentifierVerdict
     given: Line
     parts: tuple[Part, ...]
-    suggestion: Spelling | None
-    other_suggestions: tuple[Spelling, ...]
+    suggestions: tuple[Spelling, ...]
     rest: Line | None
     faults: tuple[ProblemView, ...]
     notes: tuple[ProblemView, ...]
@@ -159,6 +159,11 @@ class Card:
     bound: str | None
     unread: bool
     drawn: Spelling | None = None
+    outside: bool = False
+    pasted: str = ""
+    copied: str | None = None
+    item: str | None = None
+    description: str | None = None
 
 
 def card(finding: inspection.InspectedIdentifier, prefix: str | None = None) -> Card:
@@ -166,26 +171,23 @@ def card(finding: inspection.InspectedIdentifier, prefix: str | None = None) -> 
 
     >>> from ararat.webapp.report.inspection import inspect
     >>> shown = card(inspect("ark:/12345/x6-np1").findings[0])
-    >>> shown.verdict, [part.label for part in shown.parts]
-    ('Valid ARK, not in normal form (2 changes)', ['label (classic)', 'NAAN', '', 'Name'])
+    >>> shown.verdict.headline, [part.label for part in shown.parts]
+    ('A valid ARK for examples', ['label (classic)', 'NAAN', '', 'Name'])
     """
     report = finding.report
-    problems = sorted(report.problems, key=lambda found: (verdicts.GRAVITY[found.severity], found.start, found.end))
+    problems = sorted(report.problems, key=lambda found: (GRAVITY[found.severity], found.start, found.end))
     remarks = [_problem_view(number, found, report) for number, found in enumerate(problems[:MAX_PROBLEMS], 1)]
     unusual = display.unusual(report.input, limit=MAX_UNUSUAL + 1)
-    suggested = list(_suggestions(finding))
     drawn = qr.embedded(report, prefix, bound=bool(finding.kind))
+    about, own = subject(report), f"{prefix.rstrip('/')}/{finding.key}" if prefix and finding.kind else None
+    copied = display.percent(about) if about and len(about) <= MAX_COPIED else None
     return Card(
         start=finding.match.start + 1,
         end=finding.match.end,
-        verdict=verdicts.verdict(report),
-        status=verdicts.status(report),
-        summary=verdicts.summary(report),
-        badges=verdicts.badges(finding),
+        verdict=finding.verdict,
         given=_given(report),
         parts=tuple(parts.shown(report, problems[:MAX_PROBLEMS])),
-        suggestion=suggested[0] if suggested else None,
-        other_suggestions=tuple(suggested[1:]),
+        suggestions=tuple(_suggestions(finding)),
         rest=excerpt.plain(finding.match.rest) if finding.match.rest else None,
         faults=tuple(remark for remark in remarks if remark.severity != "note"),
         notes=tuple(remark for remark in remarks if remark.severity == "note"),
@@ -199,10 +201,15 @@ def card(finding: inspection.InspectedIdentifier, prefix: str | None = None) -> 
         known=tuple(_known(source) for source in facts.known(report)),
         unusual=tuple(unusual[:MAX_UNUSUAL]),
         unusual_goes_on=len(unusual) > MAX_UNUSUAL,
-        subject=subject(report),
+        subject=about,
         bound=finding.kind or None,
         unread=finding.unread,
         drawn=_spelling("QR code", drawn) if drawn else None,
+        outside=report.conformance == "outside" and report.problems[0].code == "bad-char",
+        pasted=report.parts.get("prefix") or "",
+        copied=copied if copied and len(copied) <= MAX_COPIED else None,
+        item=own if finding.kind not in ("withdrawn", "described") else None,
+        description=own and f"{own}?info",
     )
 
 
@@ -261,6 +268,10 @@ def _known(source: facts.Facts) -> SourceFacts:
 def _suggestions(finding: inspection.InspectedIdentifier) -> Iterator[Spelling]:
     """Yield the probable identifiers with their reasons, each once."""
     match = finding.match
+    meant = finding.verdict.correction
+    if meant is not None and finding.verdict.code == "mistyped":
+        yield _spelling("", meant)
+        return
     found = [] if match.suggestion is None else [Suggestion(match.suggestion, match.corrections)]
     found += suggestions(finding.report.input, in_text=True)
     unique = dict[str, tuple[str, ...]]()
@@ -291,9 +302,9 @@ def _state(member: str, here: bool, bound: Mapping[str, str] | None) -> str:
     if bound is None:
         return ""
     if member in bound:
-        return "withdrawn here" if bound[member] == "withdrawn" else "bound here"
-    # H-02: a container follows from the identifier. It does not have to be bound.
-    return "not bound here" if here else "implied, not bound here"
+        return "withdrawn" if bound[member] == "withdrawn" else "recorded here"
+    # H-02: a container follows from the identifier. It does not have to be recorded.
+    return "" if here else "implied"
 
 
 def _spelling(label: str, text: str, most: int = MAX_REPEATED) -> Spelling:

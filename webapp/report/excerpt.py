@@ -119,6 +119,21 @@ def pointed(text: str, start: int, end: int) -> Line:
     return (*_elided("same", text[:start], MAX_LENGTH), *mark, *_elided("same", text[end:], MAX_LENGTH))
 
 
+def highlighted(text: str, wrong: str, most: int = MAX_LENGTH) -> Line:
+    """Return ``text`` as a line with each occurrence of the character ``wrong`` marked, at most 50 of them.
+
+    >>> [run.kind for run in highlighted("1:1:MW98", ":")]
+    ['same', 'mark', 'same', 'mark', 'same']
+    """
+    pieces = text.split(wrong, 50) if len(text) <= most else [text]
+    runs: list[Run] = []
+    for number, piece in enumerate(pieces):
+        if number:
+            runs += _elided("mark", wrong, most)
+        runs += _elided("same", piece, most)
+    return tuple(runs)
+
+
 def marked(text: str, start: int, end: int) -> Line:
     """Return a line with ``text[start:end]`` marked, and at most a few characters before and after it.
 

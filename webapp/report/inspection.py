@@ -12,8 +12,10 @@ from ...identifiers import Match, Report, examine, find
 from ...identifiers.report import Limits
 from ...identifiers.segments import outer
 from ...middleware import BindingsUnavailable
+from .verdict import IdentifierVerdict, verdict
 
 if TYPE_CHECKING:
+    from ...bindings.names.binding import Binding
     from ...identifiers.iri_policy import Profile
     from ...middleware import Bindings
 
@@ -45,6 +47,7 @@ class InspectedIdentifier:
     - ``bound``: for each of the keys that is bound here, the kind of its binding or "withdrawn". It is None without
       bindings, and if they cannot be read.
     - ``unread``: whether the bindings could not be read.
+    - ``binding``: the public binding of the identifier itself, or None.
     """
 
     match: Match
@@ -52,6 +55,7 @@ class InspectedIdentifier:
     keys: tuple[str, ...]
     bound: Mapping[str, str] | None
     unread: bool = False
+    binding: Binding | None = None
 
     @property
     def key(self) -> str | None:
@@ -63,6 +67,11 @@ class InspectedIdentifier:
         """The kind of the binding of this identifier, or "withdrawn". It is "" if not bound, and None if unknown."""
         return None if self.bound is None else self.bound.get(self.key or "", "")
 
+    @property
+    def verdict(self) -> IdentifierVerdict:
+        """The most important fact about the identifier."""
+        return verdict(self.report, self.kind, self.binding)
+
     def as_dict(self) -> dict[str, Any]:
         return {
             "start": self.match.start,
@@ -72,6 +81,7 @@ class InspectedIdentifier:
             "why": list(self.match.why),
             "report": self.report.as_dict(),
             "bound": None if self.bound is None else dict(self.bound),
+            "verdict": self.verdict.as_dict(),
         }
 
 
@@ -139,13 +149,14 @@ def inspect(
     named = [keys(report) for report in reports]
     known, unread = None, False
     try:
-        known = kinds((key for each in named for key in each), bindings)
+        known = public((key for each in named for key in each), bindings)
     except BindingsUnavailable:
         unread = True
     findings = []
     for match, report, own in zip(shown, reports, named, strict=True):
-        bound = None if known is None else {key: known[key] for key in own if key in known}
-        findings.append(InspectedIdentifier(match, report, own, bound, unread))
+        bound = None if known is None else {key: _kind(known[key]) for key in own if key in known}
+        binding = known.get(own[-1]) if known and own else None
+        findings.append(InspectedIdentifier(match, report, own, bound, unread, binding))
     return Inspection(text, tuple(findings), len(matches) > len(shown), room.exceeded)
 
 
@@ -208,10 +219,19 @@ def kinds(keys: Iterable[str], bindings: Bindings | None) -> dict[str, str] | No
     Keys without a binding and reserved names are omitted. Raises :class:`BindingsUnavailable` if the store cannot be
     read.
     """
+    found = public(keys, bindings)
+    return None if found is None else {key: _kind(binding) for key, binding in found.items()}
+
+
+def public(keys: Iterable[str], bindings: Bindings | None) -> dict[str, Binding] | None:
+    """Return the bindings of the keys that are or were public, as :func:`kinds` does."""
     if bindings is None:
         return None
     wanted = list(dict.fromkeys(keys))
     bound = bindings.fetch(wanted) if wanted else {}
     # A reserved name is not public. One that was public is gone, as a withdrawn name.
-    public = {key: binding for key, binding in bound.items() if not binding.is_reserved or binding.is_hidden}
-    return {key: binding.kind if binding.is_live else "withdrawn" for key, binding in public.items()}
+    return {key: binding for key, binding in bound.items() if not binding.is_reserved or binding.is_hidden}
+
+
+def _kind(binding: Binding) -> str:
+    return binding.kind if binding.is_live else "withdrawn"

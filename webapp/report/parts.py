@@ -1,4 +1,4 @@
-"""Split an identifier into its labelled parts, each with its problems and the normalization steps that changed it.
+"""Split an identifier into its labelled parts, each with its meaning, its problems and the steps that changed it.
 
 Parts are numbered from one in the order of the text.
 """
@@ -6,9 +6,10 @@ Parts are numbered from one in the order of the text.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
+from typing import Any, NamedTuple
 
 from ...identifiers import Problem, Report, Segment, parse
 from ...identifiers.segments import LABELS
@@ -22,6 +23,17 @@ MAX_FOLLOWED = 4000
 """Maximum length of an identifier whose segments are followed through the steps, in characters."""
 
 
+class Meaning(NamedTuple):
+    """What a part means in this identifier: a name or a finding, a text, and an identifier that ends the text.
+
+    Each can be ""; ``strong`` and ``identifier`` are not trusted.
+    """
+
+    strong: str = ""
+    text: str = ""
+    identifier: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Part:
     """A part of an identifier, such as the NAAN, or a gap in a long identifier.
@@ -30,6 +42,7 @@ class Part:
     - ``start``, ``end``: the position in the identifier, counted from one.
     - ``problems``: the numbers of the errors and warnings in this part.
     - ``steps``: the numbers of the normalization steps that changed it.
+    - ``meanings``: what it means in this identifier.
     """
 
     part: str
@@ -41,6 +54,7 @@ class Part:
     problems: tuple[int, ...] = ()
     steps: tuple[int, ...] = ()
     left_out: int = 0
+    meanings: tuple[Meaning, ...] = ()
 
 
 def shown(report: Report, problems: Sequence[Problem]) -> Iterator[Part]:
@@ -52,21 +66,46 @@ def shown(report: Report, problems: Sequence[Problem]) -> Iterator[Part]:
     >>> [(part.label, part.steps) for part in shown(examine("ark:/12345/x-1"), ())]
     [('label (classic)', (1,)), ('NAAN', ()), ('', ()), ('Name', (2,))]
     """
+    segments = segments_of(report)
     half = MAX_SEGMENTS // 2
-    last = max(half, len(report.segments) - half)
-    kept = [*range(min(half, len(report.segments))), *range(last, len(report.segments))]
+    last = max(half, len(segments) - half)
+    kept = [*range(min(half, len(segments))), *range(last, len(segments))]
     most = max(24, excerpt.MAX_LENGTH // max(1, len(kept)))
     changes = followed(report)
     for index in kept:
         if index == last > half:
             yield Part("gap", left_out=last - half)
-        yield _part(index, report, problems, changes, most)
+        yield _part(index, segments, report, problems, changes, most)
+
+
+def segments_of(report: Report) -> Sequence[Segment]:
+    """Return the segments of an identifier. Those of an ARK outside the specification go to its query.
+
+    >>> from ararat.identifiers import examine
+    >>> [(each.part, each.end) for each in segments_of(examine("ark:/61903/1:1:MW98?a"))]
+    [('label', 5), ('naan', 10), ('separator', 11), ('name', 19), ('query', 21)]
+    """
+    if report.conformance != "outside":
+        return report.segments
+    text, start = report.input, len(report.parts["prefix"] or "")
+    label = start + (5 if text[start + 4 : start + 5] == "/" else 4)
+    naan = text.index("/", label)
+    query = min((place for mark in "?#" if (place := text.find(mark, naan)) >= 0), default=len(text))
+    ends = [("prefix", start), ("label", label), ("naan", naan), ("separator", naan + 1), ("name", query)]
+    ends.append(("fragment" if text[query : query + 1] == "#" else "query", len(text)))
+    found, before = [], 0
+    for part, end in ends:
+        if end > before:
+            found.append(Segment(part, before, end))
+            before = end
+    return found
 
 
 def touching(place: Problem, report: Report) -> tuple[int, ...]:
     """Return the numbers of the parts that a problem affects, or () if it affects more parts than are shown."""
-    first = bisect_right(report.segments, place.start, key=attrgetter("end"))
-    last = bisect_left(report.segments, max(place.end, place.start + 1), key=attrgetter("start"))
+    segments = segments_of(report)
+    first = bisect_right(segments, place.start, key=attrgetter("end"))
+    last = bisect_left(segments, max(place.end, place.start + 1), key=attrgetter("start"))
     return tuple(range(first + 1, last + 1)) if last - first <= MAX_SEGMENTS else ()
 
 
@@ -111,20 +150,38 @@ def _compared(
 
 
 def _part(
-    index: int, report: Report, problems: Sequence[Problem], changes: Sequence[tuple[int, ...]], most: int
+    index: int,
+    segments: Sequence[Segment],
+    report: Report,
+    problems: Sequence[Problem],
+    changes: Sequence[tuple[int, ...]],
+    most: int,
 ) -> Part:
-    segment, number = report.segments[index], index + 1
+    segment, number = segments[index], index + 1
     written = report.input[segment.start : segment.end]
+    label = _label(segment.part, written, report)
     return Part(
         segment.part,
         number,
-        _label(segment.part, written, report),
-        excerpt.plain(written, most),
+        label,
+        _line(segment, written, report, most),
         segment.start + 1,
         segment.end,
         tuple(place for place, found in enumerate(problems, 1) if _affects(found, segment)),
         tuple(place for place, touched in enumerate(changes, 1) if number in touched),
+        meanings=tuple(_meanings(segment.part, written, report)) if label else (),
     )
+
+
+def _line(segment: Segment, written: str, report: Report, most: int) -> Line:
+    """Return the text of a part. In an ARK outside the specification, the wrong characters are marked."""
+    found = report.problems[0] if report.conformance == "outside" else None
+    if found is None or not segment.start <= found.start < segment.end:
+        return excerpt.plain(written, most)
+    wrong = report.input[found.start : found.end] if found.code == "bad-char" else ""
+    if not wrong:
+        return excerpt.pointed(written, found.start - segment.start, min(found.end, segment.end) - segment.start)
+    return excerpt.highlighted(written, wrong, most)
 
 
 def _affects(found: Problem, segment: Segment) -> bool:
@@ -137,3 +194,54 @@ def _label(part: str, written: str, report: Report) -> str:
     if part == "query" and report.service == "metadata":
         return "inflection"
     return LABELS.get(part, part)
+
+
+def _meanings(part: str, written: str, report: Report) -> Iterator[Meaning]:
+    registry = report.registry or {}
+    if part == "prefix":
+        yield Meaning(text="The web address before the identifier, which does not depend on it.")
+    elif part == "label":
+        yield Meaning(text="The classic form, with a slash." if written.endswith("/") else "")
+    elif part == "naan":
+        yield from _naan(registry)
+    elif part == "name":
+        yield from _name(written, report, registry)
+    elif part == "component":
+        yield Meaning(text="A part of the thing before it.")
+    elif part == "variant":
+        yield Meaning(text="Another form of the same thing. The order of variants has no meaning.")
+    elif part == "nid":
+        reference = next((each["text"] for each in registry.get("references", ())), "")
+        registered = "A registered namespace." if registry.get("registered") else "Not in this copy of the registry."
+        yield Meaning(reference, registered)
+    elif part == "nss":
+        for label, text in (report.parts.get("details") or {}).items():
+            yield Meaning(text=f"{label}: {text}.")
+    elif part == "query":
+        own = report.service == "metadata"
+        yield Meaning(text="Asks for the description." if own else "For the web site. It is not part of the name.")
+    elif part == "fragment":
+        yield Meaning(text="A place on the page. Browsers do not send it.")
+
+
+def _naan(registry: Mapping[str, Any]) -> Iterator[Meaning]:
+    if holder := registry.get("holder"):
+        yield Meaning(holder["name"].strip(), f"registered {holder['since']}." if holder["since"] else "")
+    elif registry.get("registry") == "naan":
+        yield Meaning(text="Not in this copy of the registry.")
+    if explanation := registry.get("explanation"):
+        yield Meaning(text=explanation["text"])
+
+
+def _name(written: str, report: Report, registry: Mapping[str, Any]) -> Iterator[Meaning]:
+    if shoulder := registry.get("shoulder"):
+        yield Meaning(text=f"Below the shoulder {shoulder['shoulder']}, {shoulder['name'].strip()}.")
+    elif not report.check_character:
+        yield Meaning(text="Chosen by the holder.")
+    if check := report.check_character:
+        if check["valid"]:
+            yield Meaning(f"\u2713 Check character {check['character']} is right.")
+        else:
+            yield Meaning(f"\u25b3 Check character {check['character']} does not match.")
+    if "-" in written:
+        yield Meaning(text="Hyphens have no meaning. The same name:", identifier=written.replace("-", ""))

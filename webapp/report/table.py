@@ -9,13 +9,15 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from . import inspection, spreadsheet, summary
+from ...identifiers.text import display
+from . import inspection, spreadsheet
 from .inspection import Inspection
+from .verdict import IdentifierVerdict, Status
 
 SHOWN: Mapping[str, str] = {
     "all": "All",
     "good": "Valid",
-    "warn": "Valid, with a warning",
+    "warn": "With a warning",
     "bad": "Not valid",
     "same": "Duplicate or equivalent",
 }
@@ -28,10 +30,10 @@ ORDERS: Mapping[str, str] = {
 }
 """The sort orders of the table with their labels."""
 
-_SEVERITY: Mapping[summary.Status, int] = {"bad": 0, "warn": 1, "good": 2, "plain": 3}
+_SEVERITY: Mapping[Status, int] = {"bad": 0, "warn": 1, "good": 2, "plain": 3}
 _COLUMNS = (
     *("number", "start", "end", "identifier", "valid", "conformance", "normal_form"),
-    *("equivalent_to", "repeated", "bound_here", "problems", "suggestion"),
+    *("equivalent_to", "repeated", "bound_here", "problems", "suggestion", "verdict"),
 )
 
 
@@ -49,13 +51,17 @@ class IdentifierRow:
 
     number: int
     finding: inspection.InspectedIdentifier
-    status: summary.Status
-    verdict: str
+    verdict: IdentifierVerdict
     alike: int
     first: int | None
     repeated: bool
     bound: str | None
     rank: int = 0
+
+    @property
+    def status(self) -> Status:
+        """The sign and the colour of the row."""
+        return self.verdict.status
 
     @property
     def severity(self) -> int:
@@ -106,8 +112,7 @@ def listing(found: Inspection) -> Listing:
             IdentifierRow(
                 number,
                 finding,
-                summary.status(finding.report),
-                summary.verdict(finding.report),
+                finding.verdict,
                 alike[normal_form] if normal_form else 1,
                 None if first == number else first,
                 finding.match.literal in texts,
@@ -124,7 +129,7 @@ def as_csv(rows: Sequence[IdentifierRow]) -> str:
     """Return the rows as CSV (RFC 4180) with a header line. It is printable ASCII with CR LF.
 
     >>> as_csv(listing(inspection.inspect("ark:/12345/x-1")).rows).splitlines()[1]
-    '1,1,14,ark:/12345/x-1,yes,strict,ark:12345/x1,,no,,,'
+    '1,1,14,ark:/12345/x-1,yes,strict,ark:12345/x1,,no,,,,A valid ARK for examples'
     """
     return "".join(spreadsheet.line(record) for record in [_COLUMNS, *map(_record, rows)])
 
@@ -136,6 +141,7 @@ def _record(row: IdentifierRow) -> Iterator[str]:
     yield from (str(row.first or ""), "yes" if row.repeated else "no", row.bound or "")
     yield " ".join(dict.fromkeys(problem.code for problem in report.problems if problem.severity != "note"))
     yield match.suggestion or report.suggestion or ""
+    yield display.visible(row.verdict.headline, ascii_only=True)
 
 
 def _among(row: IdentifierRow, show: str) -> bool:

@@ -191,7 +191,7 @@ class _Run:
             host = "this site" if failed.where == "here" else messages.host_of(url)
             why = messages.no_answer(host, len(self.requested), failed.sentence)
             return self._failed(url, at, failed), self.end("failure", failed.code, why)
-        self.trusted.append("this site" if response.where == "here" else url.host)
+        self.trusted.append(messages.THIS_SITE if response.where == "here" else url.host)
         seconds = self.clock() - at
         self.has_cookie = self.has_cookie or bool(response.all("set-cookie"))
         target, end = self._dispatch(url, response)

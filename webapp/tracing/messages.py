@@ -40,6 +40,9 @@ REDIRECTS = frozenset({301, 302, 303, 307, 308})
 UNSAFE = frozenset({"javascript", "data", "vbscript", "file", "blob"})
 """The schemes of URLs that a browser must not open from a redirect: they run a program or read a file."""
 
+THIS_SITE = "this site"
+"""The host of a request that was answered in process."""
+
 UNSPECIFIED = "It is unspecified whether the resource or its resolution failed."
 
 
@@ -317,11 +320,21 @@ def closing(hops: int, seconds: float, trusted: Iterable[str]) -> str:
     >>> closing(2, 0.05, ["n2t.net", "a.example"])
     'Two hops, 50 ms. This result relies on n2t.net and a.example.'
     """
-    names = list(dict.fromkeys(trusted))
-    trust = f" This result relies on {_listed(names)}." if names else ""
     time = _duration(seconds)
     number = _NUMBERS[hops] if hops < len(_NUMBERS) else hops
-    return f"{number} hop{'' if hops == 1 else 's'}, {time}.{trust}"
+    return f"{number} hop{'' if hops == 1 else 's'}, {time}. {trust(trusted)}".rstrip()
+
+
+def trust(hosts: Iterable[str]) -> str:
+    """Return the sentence that names the hosts that the result of a trace relies on; "" without any.
+
+    >>> trust(["this site", "a.example"]), trust(["this site"])
+    ('This result relies on this site and a.example.', 'This server answered all requests itself.')
+    """
+    names = list(dict.fromkeys(hosts))
+    if names == [THIS_SITE]:
+        return "This server answered all requests itself."
+    return f"This result relies on {_listed(names)}." if names else ""
 
 
 def answering(url: UriReference, response: HopResponse) -> str:

@@ -12,9 +12,10 @@ from werkzeug.wrappers import Response as AnyResponse
 from ...identifiers import Report
 from ..config import MAX_URL_LENGTH, site, url
 from ..errors import HTTPRefusal
-from ..report import comparison, excerpt, summary
+from ..report import comparison, excerpt
 from ..report.comparison import Comparison
 from ..report.excerpt import Line
+from ..report.verdict import Status, verdict
 from ..responses import as_json, wants_json
 from . import inspect
 
@@ -119,7 +120,7 @@ def _answered(texts: Sequence[str]) -> Response:
     )
 
 
-_STATUSES: dict[comparison.Verdict, summary.Status] = {"equivalent": "good", "different": "warn", "unreadable": "bad"}
+_STATUSES: dict[comparison.Verdict, Status] = {"equivalent": "good", "different": "warn", "unreadable": "bad"}
 
 
 def _sides(found: Comparison) -> Iterator[Compared]:
@@ -129,7 +130,7 @@ def _sides(found: Comparison) -> Iterator[Compared]:
             line=excerpt.plain(report.input, _REPEATED),
             rules=tuple((step.title, step.reference) for step in report.steps),
             address=inspect.address(report.input),
-            verdict="" if report.normal_form else summary.verdict(report),
+            verdict="" if report.normal_form else verdict(report).headline,
             normal=excerpt.plain(form, _REPEATED),
             reference=_reference(report),
             side=None if place is None else excerpt.marked(form, place, min(place + 1, len(form))),

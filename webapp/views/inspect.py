@@ -24,9 +24,10 @@ from ..config import FACTS, FORM_OVERHEAD, MAX_BYTES, MAX_URL_LENGTH, site, url
 from ..errors import HTTPRefusal
 from ..management.permissions import Forbidden, require_administrator
 from ..navigation import logo_file
-from ..report import card, inspection, qr, summary
+from ..report import card, inspection, qr
 from ..report import table as listing
 from ..report.inspection import Inspection
+from ..report.verdict import counted, in_words
 from ..responses import as_json, as_json_pieces, wants_json
 from ..security import is_foreign_host
 from ..trusted_proxy import forwarded
@@ -37,7 +38,7 @@ blueprint = Blueprint("inspect", __name__)
 MAX_OPEN = 20
 """Maximum number of cards on a page. The table lists all identifiers."""
 
-_TITLED = 60
+_TITLED = 100
 
 
 @blueprint.get("/")
@@ -218,10 +219,14 @@ def _answered(text: str, view: Mapping[str, str]) -> Response:
         order=view.get("order", "text"),
         shown=listing.SHOWN,
         orders=listing.ORDERS,
-        cards=[(each, trace.plan(each.subject, each.bound, each.unread) if each.subject else None) for each in cards],
+        cards=[(each, _plan(each)) for each in cards],
         picked=request.form.getlist("pick"),
         permalink=address(text, **view),
     )
+
+
+def _plan(shown: card.Card) -> trace.TraceOffer | None:
+    return trace.plan(shown.subject, shown.bound, shown.unread, shown.pasted) if shown.subject else None
 
 
 def _shown(answer: str, **context: object) -> Response:
@@ -244,27 +249,30 @@ def headline(found: Inspection) -> str:
             return "The text contains only white space"
         return f"No identifier in these {seen:,} characters"
     if count == 1:
-        return summary.verdict(found.findings[0].report)
-    statuses = Counter(summary.status(finding.report) for finding in found.findings)
-    valid, warned = count - statuses["bad"], statuses["warn"]
+        return found.findings[0].verdict.headline
+    statuses = Counter(finding.verdict.status for finding in found.findings)
+    valid, warned = sum(_is_valid(finding) for finding in found.findings), statuses["warn"]
     whole = {0: "none of them valid", count: "both valid" if count == 2 else "all valid"}
-    judged = whole.get(valid) or f"{summary.in_words(valid)} of them valid"
-    judged += f", {summary.in_words(warned)} with a warning" if warned else ""
-    things = summary.counted(count, "identifier")
+    judged = whole.get(valid) or f"{in_words(valid)} of them valid"
+    judged += f", {in_words(warned)} with a warning" if warned else ""
+    things = counted(count, "identifier")
     return f"{f'The first {things}' if found.truncated else things.capitalize()}, {judged}"
 
 
+def _is_valid(finding: inspection.InspectedIdentifier) -> bool:
+    policy = finding.report.policy
+    return policy["allocatable"] if policy and finding.report.form == "iri" else finding.report.valid
+
+
 def _title(found: Inspection) -> str:
-    # A title cannot contain elements that isolate text, so it is printable ASCII only.
-    if len(found.findings) != 1:
-        return f"{headline(found)} - Ararat"
-    name = display.percent(found.findings[0].match.literal[:_TITLED])
-    return f"{name if len(name) <= _TITLED else name[:_TITLED] + '...'} - Ararat"
+    # A title cannot contain elements that isolate text, so hidden characters are escaped.
+    said = display.visible(headline(found))
+    return f"{said if len(said) <= _TITLED else said[:_TITLED] + '...'} - Ararat"
 
 
 def _said(found: Inspection, rows: Sequence[tuple[listing.IdentifierRow, bool]]) -> str:
-    # A screen reader reads the verdict, which receives the focus. The announcement adds the badges.
+    # A screen reader reads the headline, which receives the focus. The announcement adds the tag.
     if len(found.findings) != 1:
         shown = sum(among for _, among in rows)
         return f"{shown:,} of {len(rows):,} shown" if shown < len(rows) else ""
-    return ", ".join(badge.word for badge in summary.badges(found.findings[0])).capitalize()
+    return found.findings[0].verdict.tag.capitalize()

@@ -12,8 +12,9 @@ from ...identifiers import iri_policy
 from ...identifiers.iri_policy import Profile, Verdict
 from ..config import MAX_BYTES, site
 from ..errors import HTTPRefusal
-from ..report import excerpt, summary
+from ..report import excerpt
 from ..report.excerpt import Line
+from ..report.verdict import Status, counted, in_words
 from ..responses import as_json, represented, wants_json
 from ..sitemaps import SitemapError, addresses
 
@@ -35,7 +36,7 @@ class PolicyResult:
     """
 
     line: Line
-    status: summary.Status
+    status: Status
     verdict: str
     namespaces: str
     said: tuple[tuple[str, str], ...]
@@ -138,17 +139,17 @@ def _judged(text: str, profile: Profile, complete: bool) -> tuple[list[Verdict],
 
 def _headline(judged: list[Verdict]) -> str:
     wrong = sum(not each.allocatable or not each.readable for each in judged)
-    things = summary.counted(len(judged), "identifier").capitalize()
+    things = counted(len(judged), "identifier").capitalize()
     if not wrong:
         return f"{things}, all can be allocated"
     if len(judged) == 1:
         return f"{things}, must not be allocated"
-    return f"{things}, {summary.in_words(wrong)} must not be allocated"
+    return f"{things}, {in_words(wrong)} must not be allocated"
 
 
 def _entry(verdict: Verdict) -> PolicyResult:
     said = tuple((found.severity, f"{found.message} ({found.code})") for found in verdict.findings[:_MAX_MESSAGES])
-    status: summary.Status
+    status: Status
     if not verdict.readable:
         status, word = "bad", "not an IRI"
     elif not verdict.in_scope:

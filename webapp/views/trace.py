@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import logging
+import re
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -37,6 +38,7 @@ blueprint = Blueprint("trace", __name__)
 STREAM_HEADERS = {"Cache-Control": "no-store, no-transform", "X-Accel-Buffering": "no"}
 """Header fields that stop proxies from buffering or changing a stream."""
 
+_WEB = re.compile("https?://[^/?#]+")
 _log = logging.getLogger(__name__)
 
 # Marks the places in the page where the hops are inserted. Escaped text cannot contain it.
@@ -60,7 +62,7 @@ class TraceOffer:
     - ``address``: the URL of the link that starts the trace, or None if this page cannot trace.
     - ``label``: the text of the link.
     - ``command``: a shell command that traces the identifier, if this page cannot; else None.
-    - ``offers``: the resolvers that the user can select.
+    - ``offers``: the resolvers that the user can select. ``default``: the prefix of the usual one, or "".
     """
 
     why: str
@@ -68,6 +70,7 @@ class TraceOffer:
     label: str = ""
     command: str | None = None
     offers: tuple[ResolverOption, ...] = ()
+    default: str = ""
 
 
 @blueprint.get("/trace")
@@ -94,22 +97,22 @@ def trace() -> Response:
     return _progressive(wish, trace_requests.start_trace(wish))
 
 
-def plan(subject: str, bound: str | None, unread: bool) -> TraceOffer:
+def plan(subject: str, bound: str | None, unread: bool, pasted: str = "") -> TraceOffer:
     """Return the trace that the card of the identifier ``subject`` offers.
 
     ``bound`` is the kind of its binding here, or None if it is not bound. ``unread`` is true if the bindings could not
-    be read.
+    be read. ``pasted`` is the text before the identifier in an address, which is offered as a resolver, too.
     """
     too_long = TraceOffer("The identifier is too long for a trace.")
     if len(subject) >= MAX_URL_LENGTH:
         return too_long
     choice = resolver_choice.choose_resolver(subject, None, bound=None if unread else bound is not None)
     if not choice.resolver and site().trace_elsewhere:
-        return TraceOffer(choice.why, None, "Run the trace", None, resolver_choice.resolver_options(subject))
+        return TraceOffer(choice.why, None, "Run the trace", None, resolver_choice.resolver_options(subject, pasted))
     if choice.possible:
         why, wish, label, command = choice.why, TraceRequest(subject), "Run the trace", None
     else:
-        known = "The bindings of this site cannot be read" if unread else "This name is not bound here"
+        known = "The bindings of this site cannot be read" if unread else "This name is not recorded here"
         why = f"{known}, and this page sends no requests to {choice.resolver}. Run this command instead:"
         if not choice.resolver:
             why = f"{choice.why.removesuffix(' Choose a resolver.')} Run this command with a resolver instead:"
@@ -123,17 +126,42 @@ def plan(subject: str, bound: str | None, unread: bool) -> TraceOffer:
         address if choice.possible or wish.resolver else None,
         label,
         command,
-        resolver_choice.resolver_options(subject),
+        resolver_choice.resolver_options(subject, pasted),
+        choice.resolver if choice.possible else "",
     )
 
 
-def width(seconds: float) -> float:
-    """Return the length of the bar for a duration in seconds, in percent of the longest bar. The scale is logarithmic.
+SCALES = (
+    (0.2, "02", "0.2 s"),
+    (0.5, "05", "0.5 s"),
+    (1, "1", "1 s"),
+    (2, "2", "2 s"),
+    (5, "5", "5 s"),
+    (10, "10", "10 s"),
+)
+"""The lengths of the axis of time in seconds, each with the end of its class in the style sheet and its label."""
 
-    >>> width(0), width(10)
-    (0.0, 100.0)
+
+def scale(seconds: float) -> tuple[str, str, str]:
+    """Return the class of the axis that shows a duration, the label of its middle and that of its end.
+
+    >>> scale(0.3), scale(60)
+    (('until-05', '0.25', '0.5 s'), ('until-30', '15', '30 s'))
     """
-    return round(100 * messages.bar_length(seconds), 1)
+    length, name, label = next((each for each in SCALES if seconds <= each[0]), (30, "30", "30 s"))
+    return f"until-{name}", f"{length / 2:g}", label
+
+
+def split_address(address: str) -> tuple[str, str]:
+    """Return the host of a URL, and what follows it. The host has no https://, but any other scheme.
+
+    >>> split_address("https://n2t.net/ark:12345/x"), split_address("http://n2t.net?a"), split_address("mailto:a")
+    (('n2t.net', '/ark:12345/x'), ('http://n2t.net', '?a'), ('', 'mailto:a'))
+    """
+    found = _WEB.match(address)
+    if found is None:
+        return "", address
+    return found[0].removeprefix("https://"), address[found.end() :]
 
 
 def duration(seconds: float) -> str:
@@ -232,22 +260,23 @@ class Fragments:
     def messages(self, run: RunningTrace[Event]) -> Iterator[str]:
         """Yield each event of a trace as a server-sent event with an HTML fragment. The last event is always "end".
 
-        While the trace waits, yield the pending request or a comment, so that a closed connection is detected.
+        While the trace waits, yield what it waits for or a comment, so that a closed connection is detected.
         """
         seen: list[Event] = []
         number = 0
         try:
             for event in run:
                 if isinstance(event, KeepAlive):
-                    yield sse.message("waiting", self.pending(event)) if event.waits_for else sse.HEARTBEAT
+                    yield sse.message("waiting", self.waiting(event, seen)) if event.waits_for else sse.HEARTBEAT
                     continue
                 number += 1
                 seen.append(event)
-                # A message needs data. The end of the trace hides the pending request by itself.
-                pending = self.pending(event)
-                yield sse.message(_NAMES[type(event)], self.shown(event), number) + (
-                    sse.message("waiting", pending) if pending else ""
-                )
+                yield sse.message(_NAMES[type(event)], self.shown(event, seen), number)
+                if isinstance(event, End):
+                    continue
+                # A message needs data. The end of the trace hides both by itself.
+                if row := self.pending(event):
+                    yield sse.message("next", row) + sse.message("waiting", self.waiting(event, seen))
             yield sse.message("record", self.record(seen))
         except Exception:  # noqa: BLE001 - the page must show that the trace ended
             _log.exception("a trace failed")
@@ -271,56 +300,74 @@ class Fragments:
         try:
             for event in run:
                 if isinstance(event, KeepAlive):
-                    yield STILL_WAITING + self.pending(event, "li")
+                    yield STILL_WAITING + (self.pending(seen[-1], event) if seen else "")
                     continue
                 seen.append(event)
                 if isinstance(event, Start):
-                    yield self.shown(event) + opening + self.pending(event, "li")
+                    yield self.waiting(event, seen) + opening + self.pending(event)
                 elif isinstance(event, Hop):
-                    yield self.shown(event) + self.pending(event, "li")
+                    yield self.shown(event, seen) + self.pending(event)
                 else:
-                    yield closing + self.shown(event) + self.record(seen)
+                    yield f'{closing}<div class="end">{self.shown(event, seen)}</div>{self.shown(seen[0], seen)}'
+                    yield self.record(seen)
         except Exception:  # noqa: BLE001 - as above
             _log.exception("a trace failed")
             yield closing + self.refusal(BROKEN)
         yield tail
 
-    def shown(self, event: Event) -> str:
+    def shown(self, event: Event, seen: Sequence[Event]) -> str:
+        """Return the HTML of an event. ``seen`` are the events up to this one."""
         if isinstance(event, Start):
-            return self._render("inspector/_started.html", start=event)
+            return self._render("inspector/_started.html", start=event, finished=datetime.now(UTC))
+        hops = [each for each in seen if isinstance(each, Hop)]
         if isinstance(event, Hop):
             words = messages.status_words(event.status) if event.status is not None else ""
             asked = curl(event.method, event.url, event.where)
-            return self._render(
-                "inspector/_hop.html",
-                hop=event,
-                width=width(event.seconds),
-                words=words,
-                state=STATES[event.state],
-                curl=asked,
-            )
+            known = {
+                "hop": event,
+                "words": words,
+                "state": STATES[event.state],
+                "remark": _remark(event, words, hops),
+                "curl": asked,
+                "x": round(event.at * 1000),
+                "width": max(1, round(event.seconds * 1000)),
+            }
+            return self._render("inspector/_hop.html", **known)
         return self._render(
             "inspector/_ended.html",
             end=event,
+            facts=_facts(event, hops),
+            short=event.outcome == "success" and bool(hops) and not messages.is_unsafe(event.url or ""),
+            lead={"related": "A related resource: ", "metadata": "The description: "}.get(event.state, ""),
+            scale=scale(event.seconds),
             status="warn" if messages.is_unsafe(event.url or "") else _STATUSES[event.outcome],
             link=_link(event),
-            finished=datetime.now(UTC),
             again=self.again,
         )
 
-    def pending(self, event: Event | KeepAlive, tag: str = "p") -> str:
-        """Return an HTML element ``tag`` that names the request that the trace waits for. The next hop replaces it.
-
-        Return "" if no request is pending.
-        """
+    def waiting(self, event: Event | KeepAlive, seen: Sequence[Event]) -> str:
+        """Return the box of a trace that runs: what it waits for, and how far it is."""
+        hops = [each for each in seen if isinstance(each, Hop)]
+        seconds = hops[-1].at + hops[-1].seconds if hops else 0.0
+        said = f"Waiting for {_host(event)}"
         if isinstance(event, KeepAlive):
+            seconds += event.seconds
             said = event.waits_for
-        else:
-            address = event.sent if isinstance(event, Start) else event.target if isinstance(event, Hop) else None
-            asked = address is not None and uri.parse(address).is_web
-            said = uri.parse(address).host if address and asked else ""
-        seconds = f"{event.seconds:.0f}" if isinstance(event, KeepAlive) else None
-        return self._render("inspector/_pending.html", said=said, seconds=seconds, tag=tag) if said else ""
+        return self._render(
+            "inspector/_waiting.html", said=said, redirects=len(hops), seconds=seconds, scale=scale(seconds)
+        )
+
+    def pending(self, event: Event, waits: KeepAlive | None = None) -> str:
+        """Return the row of the request that the trace waits for after ``event``. The next hop replaces it.
+
+        ``waits`` says what it waits for. Return "" if no request is pending.
+        """
+        address = event.sent if isinstance(event, Start) else event.target if isinstance(event, Hop) else None
+        if address is None or not uri.parse(address).is_web:
+            return ""
+        at = event.at + event.seconds if isinstance(event, Hop) else 0.0
+        said = f"{waits.waits_for}, {waits.seconds:.0f} s" if waits is not None and waits.waits_for else ""
+        return self._render("inspector/_pending.html", address=address, said=said, x=round(at * 1000))
 
     def record(self, seen: Sequence[Event]) -> str:
         """Return the HTML of a finished trace: its hops as a table, and its events as lines of JSON."""
@@ -338,6 +385,60 @@ class Fragments:
 
     def _render(self, template: str, **context: object) -> str:
         return self.environment.get_template(template).render(context)
+
+
+# The notes that a row shows, the most important first.
+_REMARKS = (
+    *("not-web", "naan-not-registered", "downgrade", "cookie-loop", "browsers-open", "permanent-redirect"),
+    *("resolver-without-tls", "no-location", "forbidden", "method-not-allowed", "other-than-expected", "seen-before"),
+)
+_FEW_REDIRECTS = 3
+
+
+def _host(event: Event | KeepAlive) -> str:
+    address = event.sent if isinstance(event, Start) else event.target if isinstance(event, Hop) else None
+    return uri.parse(address).host if address is not None else ""
+
+
+def _remark(hop: Hop, words: str, hops: Sequence[Hop]) -> str:
+    """Return the one remark in the row of a hop: the most important note, or what the response is."""
+    notes = {note.code: note.text for note in hop.notes}
+    found = [next((notes[code] for code in _REMARKS if code in notes), "")]
+    if hop.failure is not None:
+        found = [f"{hop.failure.text[:1].upper()}{hop.failure.text[1:]}."]
+    elif hop.status in (301, 308) and hops[0].where == "here" and hop.number > 1 and not found[0]:
+        found = ["A permanent redirect: record the new target."]
+    elif not found[0]:
+        fields = {name.lower(): value for name, value in hop.headers}
+        here = "This server answered." if hop.where == "here" and hop.target else ""
+        found = [here or ", ".join(filter(None, (words.partition(" ")[2], fields.get("content-type", "")))) + "."]
+    if hop.target and hop.redirects_left <= _FEW_REDIRECTS:
+        found.append(f"{hop.redirects_left} redirect{'' if hop.redirects_left == 1 else 's'} left.")
+    if hop.age is not None:
+        found.append(f"{answered(hop.age).capitalize()}.")
+    return " ".join(found)
+
+
+def _facts(end: End, hops: Sequence[Hop]) -> str:
+    """Return the last status, the number of redirects, the duration, and the slowest request of several."""
+    if not hops:
+        return ""
+    last, redirects = hops[-1], len(hops) - 1
+    fields = {name.lower(): value for name, value in last.headers}
+    answer = messages.status_words(last.status) if last.status is not None else ""
+    known = ", ".join(filter(None, (answer, fields.get("content-type", "").partition(";")[0])))
+    number = f"{redirects or 'No'} redirect{'' if redirects == 1 else 's'}"
+    found = [f"{known}." if known else "", f"{number}, {end.seconds:.2f} s."]
+    slowest = max(hops, key=lambda hop: hop.seconds)
+    if len(hops) > 1 and slowest.seconds >= _SLOW and slowest.age is None:
+        host = messages.THIS_SITE if slowest.where == "here" else uri.parse(slowest.url).host
+        found.append(f"Slowest request: {slowest.number}, to {host}, {duration(slowest.seconds)}.")
+    hosts = (messages.THIS_SITE if hop.where == "here" else uri.parse(hop.url).host for hop in hops if hop.status)
+    return " ".join(filter(None, (*found, messages.trust(hosts))))
+
+
+_SLOW = 0.1
+"""The duration in seconds from which the slowest request is named."""
 
 
 _NAMES: dict[type, str] = {Start: "start", Hop: "hop", End: "verdict"}

@@ -7,7 +7,9 @@ import re
 
 import pytest
 
+from ararat.bindings.names.branding.model import Branding
 from ararat.middleware.views.description import NO_STATEMENT, describe
+from ararat.middleware.views.presentation import Presentation
 
 FULL = {
     "who": "\u0411\u0438\u0431\u043b\u0438\u043e\u0442\u0435\u043a\u0430",
@@ -62,7 +64,7 @@ def test_the_description_of_a_withdrawn_name_is_its_tombstone(binding, form):
         "ark:12345/gone", "https://example.org/gone", status="withdrawn", reason="a hoax", metadata={"what": "A hoax"}
     )
     text = told(describe(gone, ""), form)
-    assert ("no longer available" if form == "as_html" else "withdrawn") in text
+    assert ("was withdrawn" if form == "as_html" else "withdrawn") in text
     assert "a hoax" in text
     assert "https://example.org/gone" not in text
 
@@ -75,7 +77,7 @@ def test_page_shows_the_meaning_of_a_value_code(binding):
         ("(:tba) in 2030", "to be assigned or announced later"),
         ("(:unap)", "not applicable, makes no sense"),
     ):
-        assert f"<bdi>{value}</bdi><small>{note}</small>" in page
+        assert re.search(re.escape(f"<bdi>{value}</bdi><small>") + rf" ?\(?{note}", page)
     assert "<bdi>(:zzzz)</bdi></dd>" in page.replace("\n", "")
 
 
@@ -186,22 +188,25 @@ def test_the_page_links_to_the_policy_of_the_naming_authority(binding):
 
 
 def test_the_page_shows_the_resource_then_the_promises(binding):
-    page = told(describe(binding("ark:12345/doc", "/doc", metadata=FULL, revision=2), ""), "as_html")
-    page = re.sub("<script.*?</script>", "", page)
+    page = told(describe(binding("ark:12345/doc", "/doc", metadata=FULL, revision=2), "https://r.example"), "as_html")
+    body = page[page.index("<main>") :]
     places = [
-        page.index(text)
+        body.index(text)
         for text in (
             "<h1>",
+            "Open the item",
+            "https://r.example/ark:12345/doc<",
+            "<h2>Cite",
             "shelf 12",
-            "Location",
-            "Persistence",
+            "<h2>Persistence",
             "immutable",
-            "Citation",
             "Last changed",
+            "For programs",
         )
     ]
     assert places == sorted(places)
-    assert page.count("A document") == 3  # the title, the heading, and the element for reference managers
+    # The title, the title for previews, the heading, the citation, JSON-LD, and the element for reference managers.
+    assert page.count("A document") == 6
     assert "how the item can change" in page
 
 
@@ -210,7 +215,7 @@ def test_without_a_title_the_heading_is_the_identifier(binding):
     heading = re.search("<h1.*?</h1>", page)
     assert heading
     assert "ark:12345/doc" in heading[0]
-    assert page.count(">ark:12345/doc<") == 2  # the title, and the heading
+    assert "<title>ark:12345/doc</title>" in page
     assert "How long it will work is not stated." in page
 
 
@@ -233,10 +238,45 @@ def test_the_record_and_the_page_use_any_metadata(binding, metadata):
     ]
     page = told(view, "as_html")
     assert "<title><bdi>" not in page
-    assert re.search("<title>Moby Dick .*ark:12345/doc", page)
+    assert "<title>Moby Dick</title>" in page
     assert re.search("<h1>.*Moby Dick", page)
     assert '<meta name="citation_title" content="Moby Dick">' in page
     assert '<meta name="citation_author" content="Melville, Herman">' in page
     assert '<link rel="describes" href="/ark:12345/doc">' in page
     assert "ezid-setting" not in page
     assert re.search(r'<time datetime="[0-9T:-]+Z">', page)
+
+
+def test_the_page_opens_and_cites_the_item_and_names_the_institution(binding):
+    metadata = {"what": "Plan of Grebenau, sheet 88", "who": "Moreau, Elise", "when": "1912"}
+    view = describe(binding("ark:12345/m4", "https://maps.example/88", metadata=metadata), "https://ids.example")
+    page = view.as_html(Presentation(branding=Branding(institution="Museum of the Two Rivers"))).decode()
+    assert "<title>Plan of Grebenau, sheet 88 - Museum of the Two Rivers</title>" in page
+    assert '<meta name="description" content="Moreau, Elise. 1912">' in page
+    assert '<meta property="og:title" content="Plan of Grebenau, sheet 88">' in page
+    assert '<meta property="og:url" content="https://ids.example/ark:12345/m4">' in page
+    assert '<meta property="og:site_name" content="Museum of the Two Rivers">' in page
+    assert page.count('class="button"') == 1
+    button = re.search('<a class="button" href="(.*?)".*?</a>', page)
+    assert button
+    assert button[1] == "https://ids.example/ark:12345/m4"
+    assert "maps.example" in button[0]
+    cited = (
+        "Moreau, Elise (1912). Plan of Grebenau, sheet 88. Museum of the Two Rivers. https://ids.example/ark:12345/m4"
+    )
+    assert f"<blockquote><bdi>{cited}</bdi></blockquote>" in page
+    assert "Kept by <bdi>Museum of the Two Rivers</bdi>." in page
+
+
+def test_the_qr_code_for_print_is_part_of_the_page(binding):
+    page = told(describe(binding("ark:12345/doc", "/doc"), "https://r.example"), "as_html")
+    assert page.count("<svg") == 1
+    assert '<svg viewBox="0 0 ' in page
+    assert "<svg" not in told(describe(binding("ark:12345/doc", "/doc"), ""), "as_html")
+    gone = binding("ark:12345/doc", "/doc", status="withdrawn")
+    assert "<svg" not in told(describe(gone, "https://r.example"), "as_html")
+
+
+def test_hidden_characters_of_a_title_are_escaped_in_the_head(binding):
+    page = told(describe(binding("ark:12345/doc", "/doc", metadata={"what": 'A\u202e"map\nB'}), ""), "as_html")
+    assert "<title>A\\u{202e}&#34;map B</title>" in page

@@ -149,3 +149,41 @@ def test_texts_of_a_refusal_contain_no_input(explained):
     assert "<script>" not in page
     assert not re.search("[\u202e\x1b]", page)
     assert 'title="RIGHT-TO-LEFT OVERRIDE"' in page
+
+
+def test_a_withdrawn_name_with_a_successor_leads_on_with_one_filled_link(held, binding):
+    moved = {"status": "withdrawn", "reason": "Recorded twice.", "successor": "ark:12345/new"}
+    store = held(
+        binding("ark:12345/old", "/old", metadata={"what": "The old map"}, **moved),
+        binding("ark:12345/new", "/new", metadata={"what": "The better scan"}),
+    )
+    resolution = resolve("ark:12345/old", store.fetch, no_rules, Settings())
+    view = explain(resolution, "https://r.example", "", successor=store.fetch(["ark:12345/new"])["ark:12345/new"])
+    page = view.as_html().decode()
+    places = [
+        page.index(text)
+        for text in (
+            *(
+                "The old map",
+                "<h1>This item has a new identifier.",
+                'class="button" href="https://r.example/ark:12345/new"',
+            ),
+            *(
+                "The better scan",
+                "<blockquote><bdi>Recorded twice.",
+                "Technical details",
+                "Examine it in the inspector",
+            ),
+        )
+    ]
+    assert places == sorted(places)
+    assert page.count('class="button"') == 1
+    unknown = explain(resolution, "https://r.example", None).as_html().decode()
+    assert 'rel="successor-version nofollow">Its successor<small>' in unknown
+
+
+def test_a_correction_is_the_first_and_only_filled_link(explained):
+    page = explained("ark:B5072/x", inspector="").as_html().decode()
+    assert page.count('class="button"') == 1
+    assert re.search("<h1>.*Did you mean<small>.*ark:b5072/x.*<details>.*Examine it in the inspector", page, re.DOTALL)
+    assert "<title>This address does not contain a valid identifier: ark:B5072/x</title>" in page

@@ -75,7 +75,7 @@ def test_identifiers_and_technical_details_stay_left_to_right(client, language):
 
 def test_lists_and_numbers_have_no_english_separators(client):
     page = client.get("/ark:12345/doc?info", headers={"Accept-Language": "ar"}).text
-    shown = page[page.index('<p class="dated">') :].partition("</p>")[0]
+    shown = page[page.index('<details class="formats">') :].rpartition("</p>")[0]
     formats = re.sub("<[^>]*>", "", shown)
     # A line does not begin with the dot.
     assert "\u00a0\u00b7\nERC\u00a0\u00b7\n" in formats

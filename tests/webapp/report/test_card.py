@@ -66,8 +66,11 @@ def test_a_segment_lists_its_problems():
 
 def test_an_invalid_identifier_has_a_position():
     card = card_of("ark:12345/x!y")
-    assert card.parts == ()
-    assert words(card.given, "mark") == "!"
+    # The parts are shown although the identifier is outside the specification, with the wrong character marked.
+    name = next(part for part in card.parts if part.part == "name")
+    assert words(name.line, "mark") == "!"
+    assert name.problems == (1,)
+    assert words(card_of("ark:12345").given, "mark") == ""
     [fault] = card.faults
     assert (fault.severity, fault.place, fault.code) == ("error", "character 12", "bad-char")
     assert words(fault.line, "mark") == "!"
@@ -109,9 +112,9 @@ def test_each_step_shows_its_change():
 def test_the_hierarchy_distinguishes_bound_and_implied_names(bound):
     card = card_of("ark:12345/x/p.en", bound({"ark:12345/x/p.en": "located", "ark:12345/x": "withdrawn"}))
     assert [(member.identifier, member.role, member.state, member.here) for member in card.members] == [
-        ("ark:12345/x", "container", "withdrawn here", False),
-        ("ark:12345/x/p", "base of this variant", "implied, not bound here", False),
-        ("ark:12345/x/p.en", "this identifier, a variant", "bound here", True),
+        ("ark:12345/x", "container", "withdrawn", False),
+        ("ark:12345/x/p", "base of this variant", "implied", False),
+        ("ark:12345/x/p.en", "this identifier, a variant", "recorded here", True),
     ]
 
 
@@ -157,28 +160,31 @@ def test_every_unusual_code_point_is_listed():
 
 
 def test_a_suggestion_has_a_reason():
-    assert card_of("ark:12345/x/").suggestion.text == "ark:12345/x"
+    assert card_of("ark:12345/x/").suggestions[0].text == "ark:12345/x"
     [_, sentence] = inspect("See ark:12345/x and urn:foo:a,").findings
-    suggestion = cards.card(sentence).suggestion
-    assert suggestion is not None
+    [suggestion] = cards.card(sentence).suggestions
     assert suggestion.text == "urn:foo:a"
     assert "punctuation" in suggestion.label
-    assert card_of("ark:12345/x").suggestion is None
+    assert card_of("ark:12345/x").suggestions == ()
 
 
 def test_a_name_outside_the_specification_has_two_suggestions_and_can_be_traced():
     card = card_of("https://www.familysearch.org/ark:/61903/1:1:MW98-MNJ")
-    assert card.suggestion.text == "https://www.familysearch.org/ark:/61903/1%3A1%3AMW98-MNJ"
-    assert [each.text for each in card.other_suggestions] == ["https://www.familysearch.org/ark:/61903/1"]
+    assert [each.text for each in card.suggestions] == [
+        "https://www.familysearch.org/ark:/61903/1%3A1%3AMW98-MNJ",
+        "https://www.familysearch.org/ark:/61903/1",
+    ]
     assert card.subject == "ark:/61903/1:1:MW98-MNJ"
-    assert card.badges[0].word == "outside the specification"
-    assert "Family Search" in card.summary
+    assert card.verdict.tag == "outside the specification"
+    assert "Family Search" in card.verdict.headline
+    assert [part.label for part in card.parts] == ["resolver prefix", "label (classic)", "NAAN", "", "Name"]
+    assert words(card.parts[-1].line, "mark") == "::"
 
 
 def test_a_card_states_the_rest_of_a_row():
     (row,) = inspect("ark:12345/x,Title").findings
     card = cards.card(row)
-    assert card.verdict.startswith("Valid ARK")
+    assert card.verdict.headline.startswith("A valid ARK")
     assert card.rest is not None
 
 
@@ -205,7 +211,7 @@ def test_a_card_repeats_little_of_a_long_identifier(text):
     card = card_of(text)
     shown = [card.given, *(part.line for part in card.parts), *(change.line for change in card.changes)]
     shown += [remark.line for remark in (*card.faults, *card.notes)] + [member.line for member in card.members]
-    shown += [spelling.line for spelling in (card.normal, card.suggestion, *card.spellings) if spelling]
+    shown += [spelling.line for spelling in (card.normal, *card.suggestions, *card.spellings) if spelling]
     # A run of one hidden character is shown as one chip.
     repeated = [sum(len(piece.chip or piece.text) for run in line for piece in run.pieces) for line in shown]
     assert max(repeated) <= 2_000

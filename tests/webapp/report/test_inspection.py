@@ -90,7 +90,8 @@ def test_the_json_has_the_fields_of_the_api(bound):
     answer = answer_of(inspection.inspect("see ark:/12345/x", bindings=bound({"ark:12345/x": "located"})))
     [found] = answer.pop("found")
     assert answer == {"input_length": 16, "truncated": False}
-    report = found.pop("report")
+    report, verdict = found.pop("report"), found.pop("verdict")
+    assert (verdict["code"], verdict["tag"]) == ("recorded", "valid, recorded here")
     assert report["normal_form"] == "ark:12345/x"
     assert found == {
         "start": 4,

@@ -135,7 +135,7 @@ def test_other_loops_end_with_too_many_redirects(identifier, location):
         ),
         pytest.param(
             [HopResponse(200, "OK", (), "here")],
-            "The resource is at https://n2t.net/ark:12345/x. One hop, 0.5 s. This result relies on this site.",
+            "The resource is at https://n2t.net/ark:12345/x. One hop, 0.5 s. This server answered all requests itself.",
             id="direct-in-process",
         ),
         pytest.param(
@@ -154,7 +154,7 @@ def test_other_loops_end_with_too_many_redirects(identifier, location):
         pytest.param(
             [HopResponse(410, "Gone", (), "here")],
             "This site answered 410 Gone at hop 1. It is unspecified whether the resource or its resolution failed. "
-            "One hop, 0.5 s. This result relies on this site.",
+            "One hop, 0.5 s. This server answered all requests itself.",
             id="error-in-process",
         ),
         pytest.param(
