@@ -212,8 +212,10 @@ def _meanings(part: str, written: str, report: Report) -> Iterator[Meaning]:
         yield Meaning(text="Another form of the same thing. The order of variants has no meaning.")
     elif part == "nid":
         reference = next((each["text"] for each in registry.get("references", ())), "")
-        registered = "A registered namespace." if registry.get("registered") else "Not in this copy of the registry."
-        yield Meaning(reference, registered)
+        if registry.get("registered"):
+            yield Meaning(reference, "a registered namespace." if reference else "A registered namespace.")
+        else:
+            yield Meaning(text="Not in this copy of the registry.")
     elif part == "nss":
         for label, text in (report.parts.get("details") or {}).items():
             yield Meaning(text=f"{label}: {text}.")

@@ -312,6 +312,8 @@ def _urn(report: Report) -> str:
     if not takes.get("rfc8141", True):
         return "A valid URN in the 2011 draft but not in RFC 8141"
     nid = report.parts["nid"].lower()
+    if wrong := next((found.message for found in report.problems if found.code == "nss-invalid"), ""):
+        return f"A valid URN, but {wrong}"
     return f"A valid {_NUMBER_NAMES.get(nid, 'URN')}" + (f" of the namespace {nid}" if nid not in _NUMBER_NAMES else "")
 
 
