@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+NAME = "/ark:99999/x"
 DOCS = Path(__file__).parents[1] / "docs"
 
 _APACHE_MODULES = (
@@ -91,8 +92,13 @@ def program_of(name: str, package: str) -> str:
     return found
 
 
-def start_front(start_server: Callable[..., Any], name: str, configuration: str, port: int, folder: Path) -> Any:
-    """Start a front server with a documented configuration at a port of 127.0.0.1, and wait until it answers."""
+def start_front(
+    start_server: Callable[..., Any], name: str, configuration: str, port: int, folder: Path, target: str = NAME
+) -> Any:
+    """Start a front server with a documented configuration at a port of 127.0.0.1.
+
+    Wait until it answers a request for ``target``.
+    """
     front = FRONTS[name]
     program = program_of(front.program, front.package)
     assert re.search(front.addresses[0][0], configuration, re.MULTILINE)
@@ -106,11 +112,11 @@ def start_front(start_server: Callable[..., Any], name: str, configuration: str,
     environ = {name: str(folder) for name in ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")}
     server = start_server([program, *front.command], environ, folder)
     server.port = port
-    wait_until_it_answers(server)
+    wait_until_it_answers(server, target)
     return server
 
 
-def wait_until_it_answers(server: Any, target: str = "/ark:99999/x") -> None:
+def wait_until_it_answers(server: Any, target: str = NAME) -> None:
     """Wait at most 20 seconds until a server answers, with any status."""
     deadline = time.monotonic() + 20
     while True:

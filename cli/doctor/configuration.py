@@ -180,16 +180,24 @@ class FrontConfiguration:
         self._port = port
         self._read: dict[ReverseProxy, list[ConfigurationLine]] = {}
 
+    def front(self) -> ReverseProxy | None:
+        """Return the front server on this machine that has a configuration with this port, or None."""
+        found = [proxy for proxy in _PROGRAMS if self._of(proxy)]
+        return found[0] if len(found) == 1 and not self._files else None
+
     def lines(self, cause: Cause, proxy: ReverseProxy | None) -> list[ConfigurationLine]:
         """Return at most three lines that can be the reason of a fault of a reverse proxy. Without files, return []."""
         pattern = _LINES.get(cause, {}).get(proxy) if proxy is not None else None
         if pattern is None or proxy is None:
             return []
-        if proxy not in self._read:
-            self._read[proxy] = list(self._all(proxy))
         # The directives of Apache have no case.
         found = re.compile(rf"(?:^|[\s{{;]){pattern}", re.IGNORECASE if proxy == "Apache" else 0)
-        return [line for line in self._read[proxy] if found.search(line.text[:_SEARCHED])][:_MAX_SHOWN]
+        return [line for line in self._of(proxy) if found.search(line.text[:_SEARCHED])][:_MAX_SHOWN]
+
+    def _of(self, proxy: ReverseProxy) -> list[ConfigurationLine]:
+        if proxy not in self._read:
+            self._read[proxy] = list(self._all(proxy))
+        return self._read[proxy]
 
     def _all(self, proxy: ReverseProxy) -> Iterator[ConfigurationLine]:
         first = [(file, file.parent) for file in self._files]

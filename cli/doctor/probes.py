@@ -227,6 +227,9 @@ class Deployment:
     def remedy(self, cause: Cause, proxy: ReverseProxy | None = None) -> str:
         """Return the fix for a fault. It ends with the lines of the configuration that can be the reason."""
         proxy = proxy or self._proxy
+        if proxy in (None, "gunicorn"):
+            # Some front servers name themselves only in their own answers.
+            proxy = self._configuration.front() or proxy
         lines = self._configuration.lines(cause, proxy)
         change = remedy(cause, proxy)
         return f"{change} See {'; '.join(map(str, lines))}" if lines else change
