@@ -509,6 +509,7 @@ granian is the fastest, but loses a bare `?`. Of the servers that change nothing
 ADVICE = """\
 - If the bare `?` is lost, use links with `?info` or `??`. They are not lost.
 - Under ASGI, a bare `?` is lost on every server. ASGI has the same empty query with and without it.
+  [`ararat doctor`](doctor.md) does not report this as an error.
 - If `%2F` becomes `/`, do not bind names with an encoded slash, dot or comma. They cannot be found.
 - UNDERSCORES read `X_Remote_User` as `X-Remote-User`. If a request has
   both, the last one counts, or wsgiref joins them. So a proxy must remove fields with underscores
