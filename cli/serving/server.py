@@ -18,6 +18,7 @@ import socket
 import sys
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
@@ -102,6 +103,12 @@ CONNECTIONS_EACH = 100
 """The maximum number of connections of one client address, or of a /56 of IPv6."""
 
 _KEPT_FREE = 50
+
+ACCEPTED_AT_ONCE = 100
+"""The maximum number of connections that are accepted in one round of the loop."""
+
+CHECK_SECONDS = 0.25
+"""The time between two checks if the client of a connection is too slow."""
 
 GRACE_SECONDS = 8
 """The seconds that a stopping server waits for running answers. Streams end at once."""
@@ -314,6 +321,8 @@ def run(
         ident=None,
     )
     server.channel_class = Channel
+    _accept_many(server)
+    server.task_dispatcher.queue = FairQueue()
     if not trusted_proxies:
         # The connections by the addresses of their clients.
         server.by_client = {}
@@ -330,6 +339,61 @@ def run(
     stoppable.stopping.set()
     _finish(server, listener)
     raise SystemExit(0)
+
+
+class FairQueue:
+    """The requests that wait for a thread. Clients take turns, so that a client with many requests waits longest.
+
+    It has the methods of a deque that waitress uses, which holds a lock meanwhile.
+
+    >>> from types import SimpleNamespace
+    >>> queue = FairQueue()
+    >>> for client, number in ("a", 1), ("a", 2), ("a", 3), ("b", 4):
+    ...     queue.append(SimpleNamespace(client=client, number=number))
+    >>> [queue.popleft().number for _ in range(len(queue))]
+    [1, 4, 2, 3]
+    """
+
+    def __init__(self) -> None:
+        self._waiting: dict[str, deque[Any]] = {}
+        self._number = 0
+
+    def append(self, channel: Any) -> None:
+        """Add a request at the end of those of its client."""
+        self._waiting.setdefault(channel.client, deque()).append(channel)
+        self._number += 1
+
+    def popleft(self) -> Any:
+        """Remove the oldest request of the client whose turn it is."""
+        client = next(iter(self._waiting))
+        channels = self._waiting.pop(client)
+        channel = channels.popleft()
+        if channels:
+            self._waiting[client] = channels  # at the end
+        self._number -= 1
+        return channel
+
+    def __len__(self) -> int:
+        return self._number
+
+
+def _accept_many(server: Any) -> None:
+    """Let the server accept all waiting connections at once, up to :data:`ACCEPTED_AT_ONCE`.
+
+    waitress accepts one in each round of its loop. A round looks at all connections, so that a client would wait for a
+    round for each connection that was opened before its own.
+    """
+    accept_one = server.handle_accept
+
+    # The limit of connections is that of the loop, before each round.
+    def accept_many() -> None:
+        for _ in range(ACCEPTED_AT_ONCE):
+            known = len(server._map)
+            accept_one()
+            if not known < len(server._map) < server.adj.connection_limit:
+                break
+
+    server.handle_accept = accept_many
 
 
 _CODINGS = re.compile(rb"^transfer-encoding[ \t]*:", re.IGNORECASE | re.MULTILINE)
@@ -384,6 +448,7 @@ class Channel(HTTPChannel):
         self._body: Pace | None = None
         self._answer: Pace | None = None
         self._read = 0
+        self._next_check = self.began
         self._is_closed = self._is_refused = False
         self._limit_client()
 
@@ -417,8 +482,11 @@ class Channel(HTTPChannel):
 
         waitress would wait for such a client forever, and so would a thread whose answer is not complete.
         """
-        if not self._is_closed and (self._is_refused or self._is_too_slow(time.monotonic())):
-            self.handle_close()
+        now = time.monotonic()
+        if not self._is_closed and (self._is_refused or now >= self._next_check):
+            self._next_check = now + CHECK_SECONDS
+            if self._is_refused or self._is_too_slow(now):
+                self.handle_close()
         return not self._is_closed and super().readable()
 
     def writable(self) -> bool:
@@ -446,10 +514,10 @@ class Channel(HTTPChannel):
     def del_channel(self, map: Any = None) -> None:
         super().del_channel(map)
         channels = getattr(self.server, "by_client", None)
-        if channels is not None and (own := channels.get(self._client)):
+        if channels is not None and (own := channels.get(self.client)):
             own.discard(self)
             if not own:
-                del channels[self._client]
+                del channels[self.client]
 
     @property
     def is_unfinished(self) -> bool:
@@ -462,7 +530,8 @@ class Channel(HTTPChannel):
         return bool(self.requests), not self.is_unfinished, age < 1, self.octets / max(age, 1.0), self.began
 
     @property
-    def _client(self) -> str:
+    def client(self) -> str:
+        """The address of the client, or its /56 of IPv6."""
         return client_key(str(self.addr[0]))
 
     def _is_read_slowly(self, now: float) -> bool:
@@ -488,7 +557,7 @@ class Channel(HTTPChannel):
         clients: dict[str, set[Any]] | None = getattr(self.server, "by_client", None)
         if clients is None:
             return
-        own = clients.setdefault(self._client, set())
+        own = clients.setdefault(self.client, set())
         own.add(self)
         if len(own) > CONNECTIONS_EACH:
             crowd = own

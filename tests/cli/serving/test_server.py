@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -493,6 +494,20 @@ def test_octets_give_a_client_time_at_the_least_rate() -> None:
     assert pace.deadline == 102 + serve.SLOW_SECONDS
     pace.move(10**9, 106.0)
     assert pace.deadline == 136
+
+
+@pytest.mark.parametrize(("waiting", "limit", "accepted"), [(5, 2000, 5), (500, 2000, 100), (50, 20, 19), (0, 2000, 0)])
+def test_waiting_connections_are_accepted_in_one_round_up_to_the_limit(waiting: int, limit: int, accepted: int) -> None:
+    left, known = list(range(waiting)), {-1: object()}
+
+    def accept_one() -> None:
+        if left:
+            known[left.pop()] = object()
+
+    server = SimpleNamespace(handle_accept=accept_one, _map=known, adj=SimpleNamespace(connection_limit=limit))
+    serve._accept_many(server)
+    server.handle_accept()
+    assert len(known) - 1 == accepted
 
 
 @pytest.mark.long
