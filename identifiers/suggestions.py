@@ -54,6 +54,7 @@ REASONS = {
     "line-break": "with the part after the line break",
     "space": "with the part after the space",
     "before-space": "up to the space",
+    "several": "without the other identifiers after it",
     "valid-beginning": "up to the first character that is not allowed",
     "outside": "with the characters that are not allowed percent-encoded",
 }
@@ -79,6 +80,7 @@ _ENCODED_COLON = re.compile("%3[Aa]")
 _DOUBLED_LABEL = re.compile(
     f"(?:{LABEL_PATTERN}/?)+(?={LABEL_PATTERN})|(?:{urn.LABEL_PATTERN})+(?={urn.LABEL_PATTERN})"
 )
+_SECOND = re.compile(f"[,;|]++(?={LABEL_PATTERN}|{urn.LABEL_PATTERN}|[A-Za-z][A-Za-z0-9+.\\-]{{0,30}}://)")
 _HOST = re.compile(
     rf"[A-Za-z0-9](?:[A-Za-z0-9.\-]*+)(?::[0-9]+)?/(?:[^?#\s]*/)?(?=(?:{LABEL_PATTERN}|{urn.LABEL_PATTERN}))"
 )
@@ -323,6 +325,9 @@ def _of_valid(text: str, *, in_text: bool, guesses: bool) -> Iterator[Suggestion
             why.append(code)
     if why:
         yield Suggestion(changed, tuple(why))
+    # By RFC 8141, a list of URNs without spaces is one URN (U-08).
+    if (second := _SECOND.search(changed)) is not None and reads(changed[: second.start()]):
+        yield Suggestion(changed[: second.start()], (*why, "several"))
     # By the letter, ark:ark:12345/x is an address with an ARK (E-03).
     single = _with_one_label(text)
     if single != text and reads(single):
