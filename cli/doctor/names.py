@@ -70,7 +70,7 @@ def choose(bindings: Bindings) -> list[str]:
     The names that were changed last are among them, because a cache can still have their old targets, and the name with
     the longest target that was seen. Raises BindingsUnavailable.
     """
-    found = _listed(bindings, by_change=True, newest_first=True)
+    found = _listed(bindings, sort="changed", descending=True)
     if bindings.count().number <= _MOST_COUNTED:
         beginnings = [*bindings.count_names(Selection(public=True), by="shoulder")]
     else:
