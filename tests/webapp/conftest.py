@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from html.parser import HTMLParser
@@ -145,14 +145,14 @@ class _Reader(HTMLParser):
 
 
 @pytest.fixture(scope="session")
-def keep_copy() -> Callable[[Path], Callable[[], None]]:
+def keep_copy() -> Iterator[Callable[[Path], Callable[[], None]]]:
     """keep_copy(file) returns a function that makes an open SQLite database as it is now.
 
     This is much faster than a new database with accounts and an application.
     """
 
     def keep(file: Path) -> Callable[[], None]:
-        kept = sqlite3.connect(":memory:")
+        kept = copies.enter_context(closing(sqlite3.connect(":memory:")))
         with closing(sqlite3.connect(file)) as source:
             source.backup(kept)
 
@@ -163,7 +163,8 @@ def keep_copy() -> Callable[[Path], Callable[[], None]]:
 
         return restore
 
-    return keep
+    with ExitStack() as copies:
+        yield keep
 
 
 @pytest.fixture(scope="session")

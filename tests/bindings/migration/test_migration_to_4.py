@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from sqlalchemy import create_engine, inspect, text
+from sqlalchemy import Connection, create_engine, inspect, text
 from sqlalchemy.pool import NullPool
 
 from ararat.bindings.checks.verification import verify
@@ -130,6 +130,17 @@ def test_a_name_that_must_not_be_exported_is_no_longer_listed(
     assert replace(log, bindings=bindings).publish().added == 1
 
 
+def collations_of(connection: Connection, table: str) -> dict[str, str | None] | None:
+    """Return the collations of the columns of a table of PostgreSQL; None for SQLite, which has one only."""
+    if connection.dialect.name == "sqlite":
+        return None
+    query = (
+        "SELECT column_name, collation_name FROM information_schema.columns "
+        "WHERE table_schema = current_schema() AND table_name = %s"
+    )
+    return {str(name): collation for name, collation in connection.exec_driver_sql(query, (table,))}
+
+
 def test_a_migrated_database_has_the_tables_of_a_new_one(
     log: Any, database: str, open_store: Callable[..., Bindings]
 ) -> None:
@@ -143,9 +154,13 @@ def test_a_migrated_database_has_the_tables_of_a_new_one(
                 each["name"]: (str(each["type"]), each["nullable"], each["default"])
                 for each in found.get_columns(table.name)
             }
+            # An older SQLAlchemy leaves the collation out.
+            collations = collations_of(connection, table.name)
             for column in table.columns:
                 kind, nullable, default = columns.pop(column.name)
-                assert (kind, nullable) == (column.type.compile(engine.dialect), column.nullable) or column.primary_key
+                declared, collate, collation = column.type.compile(engine.dialect).partition(" COLLATE ")
+                assert (kind.partition(" COLLATE ")[0], nullable) == (declared, column.nullable) or column.primary_key
+                assert collations is None or collations[column.name] == (collation.strip('"') if collate else None)
                 assert default is None or column.primary_key
             assert not columns
             assert {each["name"] for each in found.get_check_constraints(table.name)} == {

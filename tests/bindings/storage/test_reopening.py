@@ -154,12 +154,17 @@ def test_a_missing_database_is_logged_once_and_served_when_it_exists(
     bindings.close()
 
 
+def other_database(file: Path) -> None:
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute("CREATE TABLE x (y)")
+
+
 @pytest.mark.parametrize(
     "spoil",
     [
         pytest.param(lambda file: file.write_bytes(b"no database" * 1000), id="garbage"),
         pytest.param(lambda file: file.mkdir(), id="a folder"),
-        pytest.param(lambda file: closing(sqlite3.connect(file)).__enter__().execute("CREATE TABLE x (y)"), id="other"),
+        pytest.param(other_database, id="other"),
     ],
 )
 def test_an_invalid_database_does_not_stop_the_site(tmp_path: Path, spoil: Callable[[Path], object]) -> None:
