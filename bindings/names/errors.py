@@ -14,7 +14,7 @@ from ...identifiers import IdentifierError
 from ...identifiers.suggestions import suggestions
 from ...identifiers.text import display
 from .binding import PLACE
-from .error_codes import ERROR_CODES, ErrorCode, error_code
+from .error_codes import ErrorCode, error_code
 
 if TYPE_CHECKING:
     from .binding import Binding
@@ -177,7 +177,7 @@ class BindingConflict(BindingError):
 
 
 def _first_difference(code: str, existing: Binding, proposed: Binding) -> str | None:
-    """Return the title of the code with the first difference that causes the conflict, or None without one."""
+    """Return the first difference that causes the conflict, or None without one. Neither value is called wrong."""
     fields = {"bound-otherwise": PLACE, "other-resource": ("resource",)}
     for field in fields.get(code, ()):
         old, new = getattr(existing, field), getattr(proposed, field)
@@ -185,8 +185,8 @@ def _first_difference(code: str, existing: Binding, proposed: Binding) -> str | 
             if field == "alternates":
                 field = next(key for key in sorted(old.keys() | new.keys()) if old.get(key) != new.get(key))
                 old, new, field = old.get(field), new.get(field), f"alternate {field}"
-            label = "" if field in ("target", "resource") else f"{field} "
-            return f"{ERROR_CODES[code].title}: {label}{_shorten(old)}, not {_shorten(new)}"
+            known = f"no {field} is recorded" if old is None else f"the recorded {field} is {_shorten(old)}"
+            return f"{known}, and the new one is {_shorten(new)}"
     return None
 
 

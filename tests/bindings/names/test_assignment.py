@@ -209,9 +209,9 @@ def test_without_a_recorded_resource_only_relocate_changes_the_target(
 @pytest.mark.parametrize(
     ("before", "said", "words"),
     [
-        pytest.param({}, {"alternates": {"en": "/x"}}, "alternate en nothing, not /x", id="alternate"),
-        pytest.param({}, {"passthrough": True}, "passthrough false, not true", id="passthrough"),
-        pytest.param({}, {"kind": "related"}, "kind located, not related", id="kind"),
+        pytest.param({}, {"alternates": {"en": "/x"}}, "alternate en is recorded, and the new one is /x", id="en"),
+        pytest.param({}, {"passthrough": True}, "passthrough is false, and the new one is true", id="passthrough"),
+        pytest.param({}, {"kind": "related"}, "kind is located, and the new one is related", id="kind"),
     ],
 )
 def test_a_conflict_names_the_field_that_differs(before: dict[str, Any], said: dict[str, Any], words: str) -> None:
@@ -294,7 +294,7 @@ def test_a_name_is_never_reassigned(before: dict[str, Any], target: str, said: d
 
 
 def test_a_conflict_describes_the_difference() -> None:
-    with pytest.raises(BindingConflict, match=r"https://example\.org/1, not /2"):
+    with pytest.raises(BindingConflict, match=r"https://example\.org/1, and the new one is /2"):
         bind(existing(), "/2")
 
 

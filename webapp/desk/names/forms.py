@@ -30,7 +30,7 @@ PROFILES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
 """The metadata elements of each profile that the form has fields for."""
 
 TITLES: Final[Mapping[str, str]] = MappingProxyType(
-    {"erc": "Kernel (ERC)", "dc": "Dublin Core", "datacite": "DataCite", "schema": "schema.org", "other": "Other"}
+    {"erc": "Basic", "dc": "Dublin Core", "datacite": "DataCite", "schema": "schema.org", "other": "Other"}
 )
 
 LABELS: Final[Mapping[str, str]] = MappingProxyType(

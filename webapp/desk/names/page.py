@@ -31,7 +31,7 @@ MAX_BELOW = 50
 RESPONSES: dict[Kind, str] = {
     "located": "{redirect}: a redirect to the target",
     "related": "303: a redirect to a document about the resource",
-    "described": "200: the description of the name",
+    "described": "200: visitors see its description",
     "served": "A page of this site",
 }
 
