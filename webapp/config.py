@@ -160,7 +160,7 @@ class Site:
     @property
     def test_naans(self) -> Collection[str]:
         """The NAANs below which this site has names for tests (decision X-06)."""
-        return () if self.bindings is None else self.bindings.test_naans
+        return getattr(self.bindings, "test_naans", ())
 
     @property
     def origin(self) -> str:

@@ -91,6 +91,8 @@ def test_a_stopped_list_can_be_resumed(page, server):
 def test_tables_do_not_scroll_sideways_on_a_narrow_screen(page, address):
     page.set_viewport_size({"width": 320, "height": 640})
     page.goto(address)
+    for line in page.locator(".more > details > summary").all():
+        line.click()
     tables = page.locator(".scroll:has(.stacks)")
     shown = [each for each in tables.all() if each.is_visible()]
     assert shown
