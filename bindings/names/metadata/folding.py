@@ -81,7 +81,7 @@ class _Folding(dict[int, str]):
 
 
 _FIRST = _Folding(_LETTERS)
-_WITH_SECOND = re.compile(rf"\S*[{''.join(_SECOND)}]\S*", re.IGNORECASE)
+_HAS_SECOND = re.compile(f"[{''.join(_SECOND)}]", re.IGNORECASE)
 _SECOND_SPELLING = _Folding(_LETTERS | _SECOND)
 
 
@@ -124,9 +124,9 @@ def search_text(texts: Iterable[str]) -> str:
     text = " ".join(texts)
     words = [fold(text)]
     if not text.isascii():
-        # Only these words have a second spelling.
-        found = _WITH_SECOND.findall(unicodedata.normalize("NFC", text))
-        words += [each.translate(_SECOND_SPELLING) for each in found]
+        # Only these words have a second spelling. A pattern of whole words takes quadratic time in a long word.
+        given = unicodedata.normalize("NFC", text).split()
+        words += [each.translate(_SECOND_SPELLING) for each in given if _HAS_SECOND.search(each)]
     return f" {' '.join(' '.join(words).split())} "
 
 
