@@ -100,7 +100,8 @@ def _add(cells: dict[str, str], column: str, text: str, most: int, omitted: list
 
 def _add_element(cells: dict[str, str], element: str, text: str, omitted: list[Omission]) -> None:
     """Add an element of metadata. A text that is too long is divided into several elements."""
-    clean = _CONTROL_IN_LINE.sub(" ", text).strip() if metadata.has_short_name(element) else text
+    is_cleaned = metadata.has_short_name(element) or element.startswith("dump.element-")
+    clean = _CONTROL_IN_LINE.sub(" ", text).strip() if is_cleaned else text
     if len(clean.encode("utf-8", "replace")) > metadata.MAX_BYTES:
         # A part of a document is no document.
         name = element if "." in element else f"dump.{element}"

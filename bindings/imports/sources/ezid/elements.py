@@ -111,6 +111,7 @@ class _Reading:
         self.mapped: dict[str, str] = {}
         self.settings: dict[str, str] = {}
         self.omitted: list[Omission] = []
+        self.unnamed = 0
 
     def read(self, name: str, value: str) -> None:
         match name:
@@ -145,7 +146,10 @@ class _Reading:
             case _ if element := metadata_name(name):
                 self.metadata[element] = value
             case _:
-                why = "the name of the element is too long or has a control character"
+                self.unnamed += 1
+                kept = f"dump.element-{self.unnamed}"
+                self.metadata[kept] = f"{name}: {value}"
+                why = f"the name of the element is too long or has a control character, so it is in {kept}"
                 self.omit(name, why, "correct the name in the dump")
 
     def omit(self, name: str, reason: str, remedy: str) -> None:

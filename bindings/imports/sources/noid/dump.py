@@ -112,9 +112,11 @@ def _dumped(lines: Lines, minter: Minter) -> Iterator[Bound]:
             raise TableError("dump-syntax", message, lines.file, lines.first)
         try:
             # noid separates identifier and element by a tab, egg by a bar.
-            written, content = decode(key[1:].rstrip("\r\n")), decode(value[1:].rstrip("\r\n"))
+            # A name that is not text keeps a backslash, so that the import leaves it out.
+            written = decode(key[1:].rstrip("\r\n")).decode(errors="backslashreplace")
+            content = decode(value[1:].rstrip("\r\n")).decode()
         except ValueError:
-            message = "the key or the value is not text in UTF-8"
+            message = "the value is not text in UTF-8, or a line is not hexadecimal"
             raise TableError("dump-syntax", message, lines.file, lines.first) from None
         if written.startswith(":/"):
             _keep(minter, lines.first, written[2:], content)
@@ -131,19 +133,19 @@ def _keep(minter: Minter, line: int, name: str, value: str) -> None:
     minter.values[name.strip()] = value.strip()
 
 
-def _printed(text: str) -> str:
-    r"""Return a text of the format "print".
+def _printed(text: str) -> bytes:
+    r"""Return the bytes of a text of the format "print".
 
-    >>> _printed(r"a\0ab\\c"), _printed(r"\c3\a9")
-    ('a\nb\\c', 'é')
+    >>> _printed(r"a\0ab\\c"), _printed(r"\c3\a9").decode()
+    (b'a\nb\\c', 'é')
     """
     octets = text.encode()
-    return (_PRINT_ESCAPE.sub(_octet, octets) if b"\\" in octets else octets).decode()
+    return _PRINT_ESCAPE.sub(_octet, octets) if b"\\" in octets else octets
 
 
 def _octet(found: re.Match[bytes]) -> bytes:
     return bytes.fromhex(found[1].decode()) if found[1] else found[2]
 
 
-def _hexadecimal(text: str) -> str:
-    return bytes.fromhex(text).decode()
+def _hexadecimal(text: str) -> bytes:
+    return bytes.fromhex(text)

@@ -125,6 +125,12 @@ def test_a_dry_run_writes_nothing(bindings: Bindings) -> None:
         pytest.param(
             "arklet", f"ark,url\nark:/12345/x5,/1\nark:/12345/x7,ftp://a/\n{OTHER},/3\n", "target-scheme", id="arklet"
         ),
+        pytest.param(
+            "noid",
+            "VERSION=3\nformat=print\nHEADER=END\n 12345/x5|_t\n /1\n 12345/\\ff\\09_t\n /2\n 12345/x9|_t\n /3\n",
+            "bad-char",
+            id="db_dump",
+        ),
         pytest.param("noid", f"12345/x5|_t|/1\n12345/a:b|_t|/2\n{OTHER}|_t|/3\n", "bad-char", id="noid"),
     ],
 )
@@ -241,6 +247,15 @@ def test_a_record_that_does_not_fit_is_kept_as_another_element(bindings: Binding
     found = bindings.lookup("ark:12345/x5")
     assert found is not None
     assert dict(found.metadata) == {"dump.datacite": document}
+
+
+@pytest.mark.parametrize("name", ["x" * 300, "a\x01b"], ids=["a long name", "a control character"])
+def test_an_element_whose_name_cannot_be_kept_is_kept_with_its_name(bindings: Bindings, name: str) -> None:
+    migration = imported(bindings, f'{{"ark:/12345/x5": {{"{name}": "v"}}}}'.replace("\x01", "\\u0001"), "n2t")
+    assert "so it is in dump.element-1" in migration.omitted[0].omitted.reason
+    found = bindings.lookup("ark:12345/x5")
+    assert found is not None
+    assert dict(found.metadata) == {"dump.element-1": f"{name}: v".replace("\x01", " ")}
 
 
 def test_hostile_values_are_kept_as_they_are(bindings: Bindings) -> None:
