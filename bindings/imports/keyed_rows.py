@@ -64,7 +64,7 @@ def repeated_keys(rows: Iterable[Row]) -> dict[int, str]:
     Keys that differ only in the composition of their letters (NFC) are equal.
 
     >>> repeated_keys([Row(2, {"resource": "A"}), Row(3, {"resource": "B"}), Row(4, {"resource": "A"})])[2]
-    'line 4 has the key A too'
+    'row 4 has the key A too'
     """
     spill = Spill("keys (key TEXT NOT NULL, line INTEGER NOT NULL, named INTEGER NOT NULL)", "the import")
     read = iter(rows)
@@ -88,8 +88,8 @@ def _repeated(key: str, line: int, lines: Sequence[int]) -> str:
     if (more := len(lines) - 1 - len(others)) > 0:
         others.append(f"{more:,} more")
     named = f"{', '.join(others[:-1])} and {others[-1]}" if len(others) > 1 else others[0]
-    lines_have = "line {} has" if len(others) == 1 else "the lines {} have"
-    return f"{lines_have.format(named)} the key {validation.shown(key, 100)} too"
+    rows_have = "row {} has" if len(others) == 1 else "the rows {} have"
+    return f"{rows_have.format(named)} the key {validation.shown(key, 100)} too"
 
 
 def _composed(text: str) -> str:

@@ -6,19 +6,19 @@ import hashlib
 import json
 import zlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Connection, bindparam, case, delete, func, insert, select, update
+from sqlalchemy import Connection, bindparam, case, delete, func, insert, or_, select, update
 
 from ...bindings.log import kept_copies
 from ...bindings.names.binding import rfc3339
 from ...bindings.storage.tables.desk_tables import column_mappings, upload_rows, uploads
 from ...bindings.storage.writing.inserts import new_row_number
 from .headings import folded
-from .model import MAX_UPLOADS, Part, Reading, RowOutcome, Stage, Upload
+from .model import MAX_UPLOADS, PARTS, Part, Reading, RowOutcome, Stage, Upload
 from .result_table import HEADING, PROBLEM_COLUMNS
 
 if TYPE_CHECKING:
@@ -53,6 +53,12 @@ _ROWS = (
     )
     .order_by(upload_rows.c.number)
     .limit(bindparam("most"))
+)
+_CAUSES = (
+    select(upload_rows.c.code, func.count())
+    .where(upload_rows.c.upload == bindparam("upload"), upload_rows.c.part == "refused")
+    .group_by(upload_rows.c.code)
+    .order_by(func.count().desc(), upload_rows.c.code)
 )
 _COUNTS = (
     select(upload_rows.c.part, upload_rows.c.outcome, func.count())
@@ -191,10 +197,45 @@ class Uploads:
                 block.append(values | {"message": row.message, "changes": json.dumps(dict(row.changes))})
             connection.execute(insert(upload_rows), block)
 
-    def rows(self, upload: int, part: Part, after: int, limit: int) -> list[tuple[int, RowOutcome]]:
-        """Return the outcomes of the rows in one part with their numbers, behind the number ``after``."""
-        found = self.accounts.read(_ROWS, upload=upload, part=part, after=after, most=limit)
+    def rows(
+        self, upload: int, part: Part, after: int, limit: int, *, code: str | None = None, text: str = ""
+    ) -> list[tuple[int, RowOutcome]]:
+        """Return the outcomes of the rows in one part with their numbers, behind the number ``after``.
+
+        With ``code``, only rows with this error or warning are returned. With ``text``, only those whose name, message
+        or values contain it, in any case of ASCII letters.
+        """
+        if code is None and not text:
+            found = self.accounts.read(_ROWS, upload=upload, part=part, after=after, most=limit)
+            return [(row[2], _row(row)) for row in found]
+        # The values are JSON in ASCII.
+        escaped = json.dumps(text)[1:-1].lower()
+        has = [
+            func.lower(column).contains(wanted, autoescape=True)
+            for column, wanted in ((upload_rows.c.identifier, text.lower()), (upload_rows.c.message, text.lower()))
+        ]
+        statement = select(upload_rows).where(
+            upload_rows.c.upload == upload,
+            upload_rows.c.part == part,
+            upload_rows.c.number > after,
+            *([upload_rows.c.code == code] if code else []),
+            *([or_(*has, func.lower(upload_rows.c.changes).contains(escaped, autoescape=True))] if text else []),
+        )
+        found = self.accounts.read(statement.order_by(upload_rows.c.number).limit(limit))
         return [(row[2], _row(row)) for row in found]
+
+    def causes(self, upload: int) -> list[tuple[str, int]]:
+        """Return the codes of the refused rows with their numbers, the most frequent first."""
+        found = self.accounts.read(_CAUSES, upload=upload)
+        return [(code or "", number) for code, number in found]
+
+    def names(self, upload: int) -> Iterator[tuple[int, str]]:
+        """Yield the rows of an imported table that have a name, with the names."""
+        for part in PARTS:
+            after = 0
+            while part not in ("refused", "warning") and (found := self.rows(upload, part, after, _BLOCK)):
+                after = found[-1][0]
+                yield from ((row.line, row.identifier) for _, row in found if row.identifier)
 
     def counts(self, upload: int) -> dict[Part, dict[str, int]]:
         """Return the number of rows by part and outcome."""

@@ -70,12 +70,12 @@ def test_a_key_is_found_in_each_composition_of_its_letters(bindings: Bindings) -
 def test_two_rows_with_one_key_name_each_other(bindings: Bindings) -> None:
     summary, _ = imported(bindings, BELL, VASE, {**BELL, "what": "Copy"})
     assert refusals(summary) == [
-        (2, "key-twice", "line 4 has the key INV 1901/0001 too"),
-        (4, "key-twice", "line 2 has the key INV 1901/0001 too"),
+        (2, "key-twice", "row 4 has the key INV 1901/0001 too"),
+        (4, "key-twice", "row 2 has the key INV 1901/0001 too"),
     ]
     assert (summary.written, bindings.count().number) == (False, 0)
     many, _ = imported(bindings, *[BELL] * 7)
-    assert refusals(many)[1][2] == "the lines 2, 4, 5 and 3 more have the key INV 1901/0001 too"
+    assert refusals(many)[1][2] == "the rows 2, 4, 5 and 3 more have the key INV 1901/0001 too"
     named = {**BELL, "identifier": "ark:12345/k1a"}
     assert len(refusals(imported(bindings, named, BELL)[0])) == 2
     assert not refusals(imported(bindings, named, {**BELL, "identifier": "ark:12345/k1b"}, dry_run=True)[0])

@@ -61,7 +61,7 @@ def send(number: int) -> AnyResponse:
     before = known.reading
     reading = _read_as(known)
     if "read" in form or _place(reading) != _place(before):
-        if (reading.heading_row, reading.last_row) == (before.heading_row, before.last_row):
+        if _place(reading)[:3] != _place(before)[:3]:
             reading = sheet.proposed(uploads().data(number), reading, known.name)
         named, rows, _ = _sample(known, reading)
         reading = _remembered(replace(reading, columns=headings.guess(named, rows)), named)

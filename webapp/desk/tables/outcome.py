@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from flask import Response, render_template, request
 from werkzeug.wrappers import Response as AnyResponse
 
-from ....bindings.names.error_codes import ERROR_CODES
 from ....bindings.names.errors import BindingError
-from ....identifiers import PROBLEMS
 from ...config import url
 from ...jobs.imports import current_imports
 from ...uploads.model import PARTS, Part, Upload
 from .. import messages
 from ..blueprint import blueprint, caller, management, see_other
 from ..exports import csv_file
-from ..forms import number_of, sentence
+from ..forms import comparable, number_of, sentence
+from ..names.new import shoulders
+from .refused import causes, cells_of, fix, suggests_minting
 from .uploads import CHANGED, error_of, job_of, known_upload, start_job, state_of, uploads
 
 if TYPE_CHECKING:
@@ -26,28 +26,17 @@ if TYPE_CHECKING:
 _PAGE = 50
 _BLOCK = 1000
 _MAX_AFTER = 2**31 - 1
-_FIRST: tuple[Part, ...] = ("refused", "published", "changed", "moved", "added", "warning", "unchanged")
+_FIRST: tuple[Part, ...] = ("published", "changed", "moved", "added", "unchanged", "refused", "warning")
 _LABELS: Mapping[Part, str] = {
-    "added": "Added",
-    "published": "Published",
+    "added": "New",
     "changed": "Changed",
     "moved": "Moved",
+    "published": "Published",
+    "unchanged": "As recorded",
     "refused": "Refused",
     "warning": "Warnings",
-    "unchanged": "Unchanged",
 }
 _REPORT = ("line", "outcome", "identifier", "code", "message", "fix", "column", "before", "after")
-_FIXES = {
-    "preview-changed": "Select \u201cPreview again\u201d, and compare the values before you import.",
-    "bound-otherwise": "To move names, select \u201cNew targets lead to the same resource\u201d on the page Columns. "
-    "If it is another resource, use another name.",
-    "other-resource": "A spreadsheet program probably changed the number, such as 000030 to 30: set the column to "
-    "Ignore, or format it as text. If it is another resource, use another name.",
-    "withdrawn": "Restore the name on its page, or leave this row out.",
-    "not-granted": "Ask an administrator for a grant, or leave this row out.",
-    "row-only-names": "Ask an administrator to import this row.",
-}
-"""The ways to fix errors in the desk. The catalogue of errors names commands."""
 
 
 @blueprint.get("/tables/<int:number>", endpoint="table")
@@ -64,10 +53,18 @@ def page(number: int) -> AnyResponse | str:
     counts: dict[Part, int] = {
         part: sum(found.values()) for part, found in uploads().counts(number).items() if has_rows
     }
+    is_imported = known.stage == "import" and job.state == "done"
+    can_correct = has_rows and known.stage == "preview"
     part = _part() or _most_important(counts)
-    after = _after()
-    rows = uploads().rows(number, part, after, _PAGE + 1) if has_rows else []
+    after, code, text = _after(), request.args.get("code") or None, comparable(request.args.get("text", "")).strip()
+    limits: dict[str, Any] = {"code": code, "text": text}
+    rows = uploads().rows(number, part, after, _PAGE + 1, **limits) if has_rows else []
     following = rows[_PAGE - 1][0] if len(rows) > _PAGE else None
+    groups = causes(known) if has_rows and not is_imported else []
+    shown = [row.line for group in groups for row in group.rows]
+    if part == "refused":
+        shown += [row.line for _, row in rows[:_PAGE]]
+    filters = {name: value for name, value in limits.items() if value}
     return render_template(
         "desk/table.html",
         upload=known,
@@ -76,15 +73,22 @@ def page(number: int) -> AnyResponse | str:
         problem=problem,
         counts=counts,
         writes=sum(counts.get(each, 0) for each in ("added", "published", "changed", "moved")),
+        changes=sum(counts.get(each, 0) for each in ("changed", "moved")),
+        all_rows=sum(counts.get(each, 0) for each in PARTS if each != "warning"),
         part=part,
         labels=_LABELS,
         rows=[row for _, row in rows[:_PAGE]],
+        groups=groups,
+        cells=cells_of(known, shown) if can_correct else {},
+        shoulders=shoulders(management(), caller()) if can_correct and suggests_minting(known, counts) else [],
         fix=fix,
+        code=code,
+        text=text,
         sentence=sentence,
-        has_moves="bound-otherwise" in {noted["code"] for noted in result.get("refused", ())},
         operation=_operation(result.get("operation") if result.get("written") else None),
-        first=url("desk.table", number=number, part=part) if after else None,
-        next=url("desk.table", number=number, part=part, after=following) if following else None,
+        has_names=is_imported,
+        first=url("desk.table", number=number, part=part, **filters) if after else None,
+        next=url("desk.table", number=number, part=part, after=following, **filters) if following else None,
     )
 
 
@@ -113,14 +117,6 @@ def report(number: int) -> Response:
     return csv_file(f"table-{number}-{part or 'report'}", _REPORT, _lines(known, (part,) if part else PARTS))
 
 
-def fix(code: str | None) -> str | None:
-    """Return how to fix an error of a row in the desk, or None."""
-    if code is None or code in _FIXES:
-        return _FIXES.get(code or "")
-    entry = ERROR_CODES.get(code) or PROBLEMS.get(code)
-    return f"Expected: {entry.expected}." if entry else None
-
-
 def _lines(upload: Upload, parts: tuple[Part, ...]) -> Iterator[Mapping[str, object]]:
     """Yield a line for each value that a row changes, or one line for a row without changes."""
     for part in parts:
@@ -134,7 +130,7 @@ def _lines(upload: Upload, parts: tuple[Part, ...]) -> Iterator[Mapping[str, obj
 
 
 def _most_important(counts: dict[Part, int]) -> Part:
-    """Return the first part with rows. The user must see refused rows before all others."""
+    """Return the first part with rows. Refused rows are shown above all parts."""
     for each in _FIRST:
         if counts.get(each):
             return each

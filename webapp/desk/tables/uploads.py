@@ -101,6 +101,7 @@ def upload() -> AnyResponse:
             return busy
         else:
             store, account = uploads(), who.account.number
+            proposal = _remembered(proposal, account, name)
             added = management().accounts.write(lambda connection: store.add(connection, account, name, *proposal))
             if added is not None:
                 return see_other("desk.table_columns", number=added.number)

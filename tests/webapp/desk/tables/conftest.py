@@ -65,7 +65,11 @@ def fields(page: str) -> dict[str, str]:
 
 def counts(page: str) -> dict[str, int]:
     """Return the number of rows by the label of each part."""
-    return {label: int(number) for label, number in re.findall(r">(\w+) <span>([0-9]+)</span></a>", page)}
+    found = re.findall(r">(\w[\w ]+) <span>([0-9]+)</span></a>", page)
+    return {_PARTS.get(label, label): int(number) for label, number in found}
+
+
+_PARTS = {"New": "Added", "As recorded": "Unchanged"}
 
 
 def finished(desk: Desk, browser: Browser, path: str) -> str:

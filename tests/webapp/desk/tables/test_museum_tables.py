@@ -1,0 +1,106 @@
+"""Tables of a museum in the desk: minted names, refused rows that are corrected, and the table with its names."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ..conftest import Browser, Desk
+from .conftest import counts, fields, finished
+
+TABLE = (
+    "Objektliste 2026;;\r\n\r\nInventarnummer;Titel;Weblink\r\nINV 1;Gro\u00dfe Glocke;https://m.example/1\r\n"
+    "INV 2;Vase;htp://m.example/2\r\nINV 2;Teller;https://m.example/3\r\nSumme;3;\r\n"
+).encode("cp1252")
+MINT = {"names": "mint", "shoulder": "ark:12345/x5", "state": "live"}
+
+
+def job(page: str) -> str:
+    found = re.search(r'name="job" value="(\d+)"', page)
+    assert found
+    return found[1]
+
+
+def test_a_table_is_minted_corrected_and_returned(desk: Desk, jane: Browser, preview: Any, import_all: Any) -> None:
+    path, page = preview(jane, TABLE, "objekte.csv", **MINT)
+    assert (counts(page)["Added"], counts(page)["Refused"]) == (1, 2)
+    assert "<h1>1 of 3 rows is ready, 2 are refused</h1>" in page
+    assert "2 refused rows, 1 cause" in page or "2 refused rows, 2 causes" in page
+    assert "new name below" in page
+    refused = jane.get(f"{path}/refused.csv")
+    assert refused.headers["Content-Type"] == "text/csv; charset=windows-1252"
+    lines = refused.data.decode("cp1252").split("\r\n")
+    assert lines[0] == "Inventarnummer;Titel;Weblink;problem;suggestion"
+    assert lines[1].startswith("INV 2;Vase;htp://m.example/2;row 6 has the key INV 2 too;")
+    sent = jane.post(f"{path}/corrections", {"job": job(page), "cell-6-0": "INV 3", "cell-6-1": "Teller"})
+    assert sent.location == path
+    page = finished(desk, jane, path)
+    assert (counts(page)["Added"], counts(page)["Refused"]) == (2, 1)
+    jane.post(f"{path}/corrections", {"job": job(page), "cell-5-2": "https://m.example/2"})
+    page = finished(desk, jane, path)
+    assert counts(page)["Refused"] == 0
+    assert "3 rows imported" in import_all(jane, path)
+    table = jane.get(f"{path}/names.table")
+    assert table.headers["Content-Disposition"].endswith('-with-arks.csv"')
+    text = table.data.decode("cp1252").split("\r\n")
+    assert [line.count(";ark:12345/x5") for line in text] == [0, 0, 0, 1, 1, 1, 0, 0]
+    assert text[5].startswith("INV 3;Teller;https://m.example/3;ark:")
+    assert jane.get(f"{path}/names.xlsx").data.startswith(b"PK")
+    # The same table again: the columns are remembered, and no name is minted.
+    again, page = preview(jane, table.data, "objekte-mit-arks.csv", **MINT)
+    assert counts(page)["Unchanged"] == 3
+    assert jane.get(f"{again}/names.table").status_code == 303
+
+
+def test_the_columns_of_the_same_headings_are_remembered(desk: Desk, jane: Browser, upload: Any, preview: Any) -> None:
+    table = "Nr;Bez;Notiz\r\nA1;Vase;rot\r\n"
+    preview(jane, table, "a.csv", **MINT, **{"column-0": "resource", "column-1": "what"})
+    page = jane.get(f"{upload(jane, table.replace('A1', 'A2'), 'b.csv')}/columns").text
+    chosen = fields(page)
+    assert (chosen["column-0"], chosen["column-1"], chosen["column-2"]) == ("resource", "what", "")
+    assert 'value="mint" checked' in page
+    assert 'value="live" checked' in page
+
+
+def test_accession_numbers_in_the_column_of_names_get_new_names(desk: Desk, jane: Browser, preview: Any) -> None:
+    rows = "".join(f"INV {number};https://m.example/{number}\r\n" for number in range(20))
+    table = f"identifier;target\r\n{rows}"
+    path, page = preview(jane, table, "a.csv", **{"names": "given", "column-0": "identifier"})
+    assert counts(page)["Refused"] == 20
+    assert "probably has inventory numbers" in page
+    jane.post(f"{path}/corrections", {"job": job(page), "names": "mint", "shoulder": "ark:12345/x5"})
+    assert counts(finished(desk, jane, path))["Added"] == 20
+
+
+def test_the_sheet_and_the_row_of_headings_can_be_selected(desk: Desk, jane: Browser, upload: Any) -> None:
+    file = Path(__file__).parents[3] / "data" / "tables" / "objekte.ods"
+    path = upload(jane, file.read_bytes(), "objekte.ods")
+    page = jane.get(f"{path}/columns").text
+    assert fields(page)["sheet"] == "Objekte"
+    assert 'name="heading_row" type="text" value="3"' in page
+    assert "1 row is hidden in the sheet" in page
+    assert "1 merged range" in page
+    jane.post(f"{path}/columns", {"sheet": "Info", "read": "1", "heading_row": "3"})
+    page = jane.get(f"{path}/columns").text
+    assert fields(page)["sheet"] == "Info"
+    assert 'name="heading_row" type="text" value="1"' in page
+
+
+def test_the_rows_of_a_part_can_be_filtered(desk: Desk, jane: Browser, preview: Any) -> None:
+    table = "ARK;URL;Titel\r\nark:12345/x5a;/a;Gro\u00dfe Glocke\r\nark:12345/x5b;/b;Vase\r\n"
+    path, _ = preview(jane, table)
+    page = jane.get(f"{path}?part=added&text=gro\u00dfe").text
+    assert "x5a" in page
+    assert "x5b" not in page
+
+
+@pytest.mark.parametrize("path", ["names.table", "refused.csv", "corrections"])
+def test_a_table_of_another_account_is_not_shown(
+    desk: Desk, ada: Browser, jane: Browser, preview: Any, path: str
+) -> None:
+    own, _ = preview(ada, "ARK,URL\nark:12345/x5a,/a\n")
+    sent = jane.post(f"{own}/{path}", {}) if path == "corrections" else jane.get(f"{own}/{path}")
+    assert sent.status_code == 404

@@ -1,0 +1,254 @@
+"""The refused rows of a previewed table: their causes, their correction in place, and the table of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from tempfile import SpooledTemporaryFile
+from typing import BinaryIO
+
+from flask import Response, request
+from werkzeug.wrappers import Response as AnyResponse
+
+from ....bindings.names.error_codes import ERROR_CODES
+from ....bindings.names.errors import TableError
+from ....bindings.tables.delimited import Line
+from ....identifiers import PROBLEMS
+from ...admission import download
+from ...jobs.imports import current_imports
+from ...uploads import result_table, sheet
+from ...uploads.columns import LABELS
+from ...uploads.model import Part, RowOutcome, Upload
+from ...uploads.result_table import NamesOfRows, RowProblem
+from .. import messages
+from ..blueprint import blueprint, caller, see_other
+from .uploads import CHANGED, job_of, known_upload, start_job, state_of, uploads
+
+MAX_CORRECTIONS = 2000
+"""The maximum number of corrected cells of a table."""
+
+_MAX_CELL = 10_000
+_SHOWN_ROWS = 10
+_MOST_GROUPS = 20
+_BLOCK = 1000
+_IN_MEMORY = 10 * 2**20
+_XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+
+_TITLES = {
+    "bound-otherwise": ("recorded name gets another target", "recorded names get another target"),
+    "other-resource": ("recorded name gets another inventory number", "recorded names get another inventory number"),
+    "withdrawn": ("name is withdrawn", "names are withdrawn"),
+    "duplicate-line": ("name is in the table twice", "names are in the table twice"),
+    "key-twice": ("row has the key of another row", "rows have the key of another row"),
+    "key-missing": ("row has neither a name nor a key", "rows have neither a name nor a key"),
+    "not-granted": ("name is outside your prefixes", "names are outside your prefixes"),
+    "preview-changed": ("recorded value changed since the preview", "recorded values changed since the preview"),
+    "cell-error": ("row has a cell with an error", "rows have a cell with an error"),
+    "no-scheme": ("identifier has no ark: or urn:", "identifiers have no ark: or urn:"),
+}
+_FIXES = {
+    "preview-changed": "Select \u201cPreview again\u201d, and compare the values before you import.",
+    "bound-otherwise": "A recorded name must keep leading to the same thing. If the new addresses show the same "
+    "things, move the names. If it is another thing, use another name.",
+    "other-resource": "A spreadsheet program probably changed the number, such as 000030 to 30: set the column to "
+    "Ignore, or format it as text. If it is another resource, use another name.",
+    "withdrawn": "Restore the name on its page, or leave this row out.",
+    "not-granted": "Ask an administrator for a grant, or leave this row out.",
+    "row-only-names": "Ask an administrator to import this row.",
+}
+"""The ways to fix errors in the desk. The catalogue of errors names commands."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Cause:
+    """The refused rows with one error: its code, what it is, how to fix it, their number, and the first of them."""
+
+    code: str
+    title: str
+    fix: str | None
+    number: int
+    rows: Sequence[RowOutcome]
+
+
+def causes(upload: Upload) -> list[Cause]:
+    """Return the causes for which rows of an upload are refused, the most frequent first."""
+    store = uploads()
+    found: list[Cause] = []
+    for code, number in store.causes(upload.number)[:_MOST_GROUPS]:
+        rows = [row for _, row in store.rows(upload.number, "refused", 0, _SHOWN_ROWS, code=code)]
+        one, several = _TITLES.get(code, (f"row: {_title(code)}", f"rows: {_title(code)}"))
+        title = f"{number:,} {one if number == 1 else several}"
+        found.append(Cause(code=code, title=title, fix=fix(code), number=number, rows=rows))
+    return found
+
+
+def _title(code: str) -> str:
+    entry = ERROR_CODES.get(code) or PROBLEMS.get(code)
+    return entry.title if entry else "they cannot be imported"
+
+
+def fix(code: str | None) -> str | None:
+    """Return how to fix an error of a row in the desk, or None."""
+    if code is None or code in _FIXES:
+        return _FIXES.get(code or "")
+    if entry := ERROR_CODES.get(code):
+        return f"{entry.fix[:1].upper()}{entry.fix[1:]}." if entry.fix else f"Expected: {entry.expected}."
+    return f"Expected: {PROBLEMS[code].expected}." if code in PROBLEMS else None
+
+
+def suggests_minting(upload: Upload, counts: Mapping[Part, int]) -> bool:
+    """Return whether the column of the names probably has inventory numbers: most of its texts are no identifiers."""
+    if upload.reading.mint:
+        return False
+    refused = dict(uploads().causes(upload.number)).get("no-scheme", 0)
+    return 2 * refused > sum(number for part, number in counts.items() if part != "warning")
+
+
+def cells_of(upload: Upload, lines: Collection[int]) -> dict[int, list[tuple[int, str, str, str]]]:
+    """Return the cells that are imported of some rows: the place, the label, the text and the heading of each."""
+    reading = upload.reading
+    wanted = {*lines}
+    if not wanted:
+        return {}
+    found: dict[int, list[tuple[int, str, str, str]]] = {}
+    try:
+        read = sheet.lines(uploads().data(upload.number), reading, upload.name)
+        headings = next(read).fields
+        for row in read:
+            if row.number in wanted:
+                corrected = reading.corrections.get(str(row.number), {})
+                found[row.number] = [
+                    (place, LABELS.get(column, column), corrected.get(str(place), row.fields[place]), headings[place])
+                    for place, column in enumerate(reading.columns)
+                    if column
+                ]
+                if len(found) == len(wanted):
+                    break
+    except TableError:
+        pass  # the job has shown the error
+    return found
+
+
+@blueprint.post("/tables/<int:number>/corrections", endpoint="correct_table")
+def correct(number: int) -> AnyResponse:
+    """Record corrected cells and the decision about moves, and start the preview again."""
+    known, form = known_upload(number), request.form
+    job = job_of(known)
+    is_shown = job is not None and known.stage == "preview" and form.get("job") == str(job.number)
+    if not is_shown or state_of(known, job).is_running:
+        messages.put(CHANGED, "warn")
+        return see_other("desk.table", number=number)
+    reading = known.reading
+    given = dict(_given(len(reading.columns)))
+    corrections = {line: dict(cells) for line, cells in reading.corrections.items()}
+    for line, cells in cells_of(known, given).items():
+        changed = {
+            str(place): given[line][place] for place, _, text, _ in cells if given[line].get(place, text) != text
+        }
+        if changed:
+            corrections[str(line)] = {**corrections.get(str(line), {}), **changed}
+    if sum(map(len, corrections.values())) > MAX_CORRECTIONS:
+        messages.put(
+            f"More than {MAX_CORRECTIONS:,} cells are corrected. Correct the file, and upload it again.", "bad"
+        )
+        return see_other("desk.table", number=number)
+    relocate = form.get("moves") == "move" if "moves" in form else reading.relocate
+    reading = replace(reading, corrections=corrections, relocate=relocate)
+    if form.get("names") == "mint":
+        columns = [
+            "resource" if each == "identifier" else "" if each == "resource" else each for each in reading.columns
+        ]
+        reading = replace(reading, columns=columns, mint=form.get("shoulder", ""))
+    jobs, who = current_imports().uploads, caller()
+    start_job(lambda connection: jobs.preview(connection, who, known, reading))
+    return see_other("desk.table", number=number)
+
+
+def _given(columns: int) -> Iterator[tuple[int, dict[int, str]]]:
+    """Yield the cells of the form, by row: the fields have names such as ``cell-12-3``."""
+    by_row: dict[int, dict[int, str]] = {}
+    for name, text in request.form.items():
+        kind, _, place = name.partition("-")
+        row, _, column = place.partition("-")
+        if kind == "cell" and _is_number(row) and _is_number(column) and int(column) < columns:
+            by_row.setdefault(int(row), {})[int(column)] = text[:_MAX_CELL].replace("\0", "\ufffd").strip()
+    yield from by_row.items()
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and len(text) < 8
+
+
+@blueprint.get("/tables/<int:number>/refused.<kind>", endpoint="refused_rows")
+def refused(number: int, kind: str) -> Response:
+    """Return the refused rows as a table with their problems, which can be corrected and uploaded."""
+    known = known_upload(number)
+    problems = {row.line: RowProblem(row.message or "", fix(row.code) or "") for row in _rows(known, "refused")}
+    content = uploads().data(number)
+    rows = result_table.refused_rows(content, known.reading, known.name, problems)
+    name = f"table-{number}-refused"
+    if kind == "xlsx":
+        lines = (Line(at, list(row)) for at, row in enumerate(rows, 1))
+        return _workbook(name, lambda to: result_table.write_workbook(lines, to, known.reading.sheet))
+    return download(result_table.text_lines(rows, known.reading, content), _type(known), f"{name}.csv")
+
+
+@blueprint.get("/tables/<int:number>/names.<kind>", endpoint="table_with_names")
+def with_names(number: int, kind: str) -> Response:
+    """Return an imported table with the names of its rows: as it was uploaded, or as .xlsx."""
+    known = known_upload(number)
+    job = job_of(known)
+    if known.stage != "import" or job is None or job.state != "done":
+        messages.put("The table is not imported, so that its rows have no names yet.", "warn")
+        return see_other("desk.table", number=number)  # type: ignore[return-value]
+    return table_with_names(known, uploads().names(number), kind)
+
+
+def table_with_names(known: Upload, names: Iterator[tuple[int, str]], kind: str) -> Response:
+    """Return the response with a table and its names, as .xlsx for the ``kind`` "xlsx", or else as it was uploaded."""
+    content, reading = uploads().data(known.number), known.reading
+    base = f"table-{known.number}-with-arks"
+    if kind == "xlsx" or reading.format == "workbook":
+        with closing(_noted(names)) as noted:
+            return _workbook(
+                base, lambda to: result_table.workbook_with_names(content, reading, known.name, noted.get, to)
+            )
+
+    def parts() -> Iterator[bytes]:
+        with closing(_noted(names)) as noted:
+            yield from result_table.with_names(content, reading, known.name, noted.get)
+
+    ending = "jsonl" if reading.format == "jsonl" else "tsv" if reading.separator == "\t" else "csv"
+    return download(parts(), _type(known), f"{base}.{ending}")
+
+
+def _noted(names: Iterator[tuple[int, str]]) -> NamesOfRows:
+    noted = NamesOfRows()
+    for line, name in names:
+        noted.add(line, name)
+    return noted
+
+
+def _workbook(name: str, write: Callable[[BinaryIO], None]) -> Response:
+    """Return the response with a workbook that ``write`` writes to a file."""
+    with SpooledTemporaryFile(_IN_MEMORY) as written:
+        write(written)  # type: ignore[arg-type]
+        written.seek(0)
+        content = written.read()
+    return download(iter([content]), _XLSX, f"{name}.xlsx")
+
+
+def _type(upload: Upload) -> str:
+    reading = upload.reading
+    if reading.format == "jsonl":
+        return "application/jsonl"
+    encoding = reading.encoding if reading.format == "csv" else "utf-8"
+    return f"text/{'tab-separated-values' if reading.separator == chr(9) else 'csv'}; charset={encoding}"
+
+
+def _rows(upload: Upload, part: Part) -> Iterator[RowOutcome]:
+    after = 0
+    while found := uploads().rows(upload.number, part, after, _BLOCK):
+        after = found[-1][0]
+        yield from (row for _, row in found)
