@@ -61,6 +61,18 @@ def test_ararat_serve_has_no_findings(ararat: Callable[..., Result], ararat_serv
     assert not [line for line in lines if line.startswith(("error", "warning"))]
 
 
+def test_names_are_requested_and_their_hops_are_shown(ararat: Callable[..., Result], ararat_server: Any) -> None:
+    ran = ararat(f"{ararat_server.origin}/ark:/12345/mp39n", "ark:12345/nothing-here", "--json")
+    assert ran.exit_code == 0, ran.output
+    named = [row for row in map(json.loads, ran.stdout.splitlines()) if row["code"] == "name"]
+    assert [row["sent"] for row in named] == ["ark:/12345/mp39n", "ark:12345/nothing-here"]
+    [hop] = named[0]["hops"]
+    assert (hop["status"], hop["url"]) == (302, f"{ararat_server.origin}/ark:/12345/mp39n")
+    assert "404 (not-bound), the same each time." in named[1]["message"]
+    said = unwrapped(ararat(ararat_server.origin, "ark:12345/mp39n").stdout)
+    assert f"GET {ararat_server.origin}/ark:12345/mp39n: 302 to " in said
+
+
 def test_wsgiref_loses_the_bare_question_mark_and_the_fix_is_printed(
     ararat: Callable[..., Result], wsgiref: str
 ) -> None:
@@ -104,6 +116,10 @@ def test_a_server_that_is_not_ararat_is_reported(ararat: Callable[..., Result], 
         pytest.param(["--naans", "x y"], id="no NAAN"),
         pytest.param(["--naans", "12148", "--prefix", "x"], id="no prefix"),
         pytest.param(["--url", "http://127.0.0.1:1", "--name", "BnF"], id="a name for no NAAN"),
+        pytest.param(["ark:12345/x"], id="an identifier without an address"),
+        pytest.param(["https://a.example", "https://b.example"], id="two addresses"),
+        pytest.param(["https://a.example", "no identifier"], id="no identifier"),
+        pytest.param(["https://a.example", "--url", "https://b.example/ark:12345/x"], id="two addresses, by an option"),
     ],
 )
 def test_a_usage_error_ends_with_64(ararat: Callable[..., Result], arguments: list[str]) -> None:
@@ -178,3 +194,18 @@ def test_the_settings_of_an_application_are_compared_with_the_registry_and_its_s
     assert rows[:3] == [("app", "resolver", "ok"), ("app", "routes", "ok"), ("app", "answered", "ok")]
     assert rows[-2:] == [("registry", "registered", "ok"), ("database", "no-names", "warning")]
     assert {state for _, _, state in rows[:-1]} == {"ok"}
+
+
+def test_an_application_is_compared_with_another_database(
+    ararat: Callable[..., Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    (tmp_path / "other_site_of_doctor.py").write_text(SITE, "utf-8")
+    with open_bindings(tmp_path / "other.sqlite", create=True) as bindings:
+        bindings.bind("ark:12148/x", "https://example.org/x")
+    ran = ararat("--app", "other_site_of_doctor:app", "--database", "other.sqlite", "--json")
+    sys.modules.pop("other_site_of_doctor").app.wsgi_app.bindings.close()
+    [found] = [row for row in map(json.loads, ran.stdout.splitlines()) if row["state"] == "error"]
+    assert (ran.exit_code, found["part"], found["code"]) == (1, "app", "other-database")
+    assert "ark:12148/x is answered by 404 (not-bound); the database has 302" in found["message"]
