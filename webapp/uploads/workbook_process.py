@@ -10,6 +10,7 @@ this process.
 from __future__ import annotations
 
 import json
+import logging
 import os
 import re
 import subprocess
@@ -22,7 +23,10 @@ from typing import Any
 
 from ...bindings.names.errors import TableError
 from ...bindings.system.concurrency import ConcurrencyLimit
+from ...identifiers.text import display
 from . import workbook
+
+_log = logging.getLogger(__name__)
 
 PROCESSES = ConcurrencyLimit(2, 2)
 """The workbooks that are read at the same time."""
@@ -100,11 +104,14 @@ def _run(content: bytes, file: str) -> list[bytes]:
     command = [_python(), "-P", "-m", "ararat.webapp.uploads.workbook", str(workbook.FIRST_SECONDS)]
     try:
         done = subprocess.run(  # noqa: S603 - no part of the command is from a request
-            command, input=content, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environ,
+            command, input=content, capture_output=True, env=environ,
             timeout=MAX_SECONDS, check=False,
         )  # fmt: skip
     except subprocess.TimeoutExpired:
         raise TableError("table-workbook", workbook.TOO_LARGE_TO_READ, file, 1) from None
+    if done.returncode > 0 and not done.stdout:
+        reason = done.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
+        _log.warning("the process that reads a workbook failed: %s", display.escape(reason[:500]))
     # A process that the kernel ended at a limit has written no last line.
     if done.returncode != 0 or not done.stdout:
         raise TableError("table-workbook", workbook.TOO_LARGE_TO_READ, file, 1)
@@ -113,9 +120,17 @@ def _run(content: bytes, file: str) -> list[bytes]:
 
 @cache
 def _python() -> str:
-    """Return the path of the interpreter. Under uWSGI, ``sys.executable`` is the server."""
+    """Return the path of the interpreter of this environment.
+
+    Under uWSGI, ``sys.executable`` is the server, or an interpreter outside of the virtual environment.
+    """
     version = sysconfig.get_python_version()
     beside = [Path(sys.prefix) / "bin" / name for name in (f"python{version}", "python3", "python")]
     own = Path(sys.executable or "")
-    candidates = [own, *beside] if own.name.lower().startswith("python") else beside
+    if not own.name.lower().startswith("python"):
+        candidates = beside
+    elif own.parent.parent == Path(sys.prefix):
+        candidates = [own, *beside]
+    else:
+        candidates = [*beside, own]
     return str(next((each for each in candidates if each.is_file()), own))

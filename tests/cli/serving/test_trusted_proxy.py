@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import re
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from openpyxl import Workbook
 from werkzeug.test import Client
 
 from ararat.cli.serving import environment, sign_in
@@ -17,6 +18,7 @@ from ararat.middleware import open_bindings
 from ararat.webapp import trusted_proxy
 from ararat.webapp.accounts.store import Accounts
 from tests.ports import free_port
+from tests.waiting import until
 
 SECRET = "0123456789abcdef0123456789abcdef"
 BESIDE = Path(sys.executable).parent
@@ -79,29 +81,37 @@ def prepared(tmp_path: Path) -> dict[str, str]:
     }
 
 
+def started(start_server: Callable[..., Any], folder: Path, environ: dict[str, str], name: str) -> Any:
+    """Start the site under a server, and wait until it answers."""
+    port = free_port()
+    command = [part.format(port=port) for part in COMMANDS[name]]
+    server = start_server(command, environ | {"PYTHONPATH": str(folder)}, folder)
+    server.port = port
+    until(lambda: answers(server), 30, server.log)
+    return server
+
+
+def answers(server: Any) -> bool:
+    request = b"GET /healthz HTTP/1.1\r\nHost: ids.example.org\r\nConnection: close\r\n\r\n"
+    try:
+        return server.ask(request).status == 200
+    except OSError:
+        return False
+
+
 @pytest.mark.long
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize("name", COMMANDS)
 def test_only_the_proxy_reports_a_user_behind_each_server(
     start_server: Callable[..., Any], tmp_path: Path, prepared: dict[str, str], name: str
 ) -> None:
-    port = free_port()
-    command = [part.format(port=port) for part in COMMANDS[name]]
-    server = start_server(command, prepared | {"PYTHONPATH": str(tmp_path)}, tmp_path)
-    server.port = port
+    server = started(start_server, tmp_path, prepared, name)
 
     def status(*fields: tuple[str, str]) -> int:
         head = "".join(f"{field}: {value}\r\n" for field, value in (("Host", "ids.example.org"), *fields))
         return server.ask(f"GET /desk/accounts.csv HTTP/1.1\r\n{head}Connection: close\r\n\r\n".encode()).status
 
-    deadline = time.monotonic() + 30
-    while True:
-        try:
-            assert status() == 303
-            break
-        except OSError:
-            assert time.monotonic() < deadline, server.log()
-            time.sleep(0.1)
+    assert status() == 303
     proof = ("X-Ararat-Secret", SECRET)
     assert status(("X-Remote-User", "adam"), proof) == 200
     assert status(("X-Remote-User", "jane"), proof) == 403
@@ -198,3 +208,30 @@ def test_a_server_that_keeps_underscores_is_warned_of(
     if server and words:
         assert words in caplog.text
         assert "RequestHeader unset" in caplog.text
+
+
+@pytest.mark.long
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_workbook_is_read_in_a_process_of_its_own_under_each_server(
+    start_server: Callable[..., Any], tmp_path: Path, prepared: dict[str, str], name: str
+) -> None:
+    with open_bindings(tmp_path / "names.sqlite") as bindings:
+        token = Accounts(bindings).tokens.create("jane", "t")[1]
+    server = started(start_server, tmp_path, prepared, name)
+    book, content = Workbook(), io.BytesIO()
+    book.worksheets[0].append(["identifier", "target"])
+    book.worksheets[0].append(["ark:12345/x5a", "https://example.org/a"])
+    book.save(content)
+    damaged = b"PK\x03\x04" + b"x" * 100
+    answers = []
+    for uploaded in (content.getvalue(), damaged):
+        boundary = b'--b\r\nContent-Disposition: form-data; name="file"; filename="a.xlsx"\r\n'
+        body = boundary + b"Content-Type: application/octet-stream\r\n\r\n" + uploaded + b"\r\n--b--\r\n"
+        head = (
+            "POST /desk/tables HTTP/1.1\r\nHost: ids.example.org\r\nConnection: close\r\n"
+            f"Authorization: Bearer {token}\r\nContent-Type: multipart/form-data; boundary=b\r\n"
+            f"Content-Length: {len(body)}\r\n\r\n"
+        )
+        answers.append(server.ask(head.encode() + body).status)
+    assert answers == [303, 422], server.log()

@@ -350,14 +350,16 @@ def _sleeps(number: int) -> bool:
     return " S " in Path(f"/proc/{number}/stat").read_text()
 
 
-@pytest.mark.parametrize("executable", ["/usr/bin/uwsgi", "", None])
+@pytest.mark.parametrize("executable", ["/usr/bin/uwsgi", "", None, f"{sys.base_prefix}/bin/python3"])
 def test_the_interpreter_is_found_under_another_program(
     monkeypatch: pytest.MonkeyPatch, executable: str | None
 ) -> None:
     monkeypatch.setattr(sys, "executable", executable)
     workbook_process._python.cache_clear()
     try:
-        assert Path(workbook_process._python()).name.startswith("python")
+        found = Path(workbook_process._python())
+        assert found.name.startswith("python")
+        assert found.parent.parent == Path(sys.prefix)
         assert workbook_process.convert(workbook(2), "a.xlsx")
     finally:
         workbook_process._python.cache_clear()
