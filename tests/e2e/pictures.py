@@ -1,9 +1,9 @@
 """Take screenshots of all pages and states of the inspector: `make pictures` writes them to pictures/.
 
-As a script, start `ararat serve` with the demo at the first free port from 8000. Each state is taken in a wide light, a
-wide dark and a narrow window (320 pixels). With `--readme`, also take the two pictures of the README. Arguments select
-states by the beginning of their names: `make pictures ARGS='trace policy'`. With `--desk`, only take the pictures of
-docs/desk.md.
+As a script, start `ararat serve` with the demo at the first free port from 8000. Each state is taken in windows of
+1440, 1024 and 390 pixels, light and dark: the whole page, and for the narrowest and the widest also the first screen.
+With `--readme`, also take the two pictures of the README. Arguments select states by the beginning of their names:
+`make pictures ARGS='trace policy'`. With `--desk`, only take the pictures of docs/desk.md, light and dark.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from itertools import product
 from pathlib import Path
 from typing import Literal
 
@@ -27,7 +28,8 @@ from ararat.webapp.accounts.store import Accounts
 
 Scheme = Literal["light", "dark"]
 SCHEMES: tuple[Scheme, ...] = ("light", "dark")
-LOOKS: tuple[tuple[str, int, Scheme], ...] = (("", 1180, "light"), ("-dark", 1180, "dark"), ("-narrow", 320, "light"))
+WINDOWS = (1440, 900), (1024, 768), (390, 844)
+LOOKS = tuple((width, height, scheme) for width, height in WINDOWS for scheme in SCHEMES)
 ROOT = Path(__file__).parents[2]
 PICTURES = ROOT / "pictures"
 
@@ -70,8 +72,8 @@ def lit(page: Page) -> None:
 def running(page: Page) -> None:
     """A trace that waits for its second hop."""
     page.goto("/?q=ark:/12345/x8-rd4")
-    page.get_by_role("link", name="Run the trace").click()
-    page.locator(".hop").first.wait_for()
+    page.get_by_role("button", name="Run the trace").click()
+    page.locator(".hop:not(.waits)").first.wait_for()
 
 
 def done(page: Page) -> None:
@@ -95,6 +97,14 @@ STATES: dict[str, Callable[[Page], None]] = {
     "one": pasted(ONE),
     "one-lit": lit,
     "one-wrong": pasted("ark:12345/x!y"),
+    "pasted-gallica": pasted("https://gallica.bnf.fr/ark:/12148/btv1b8449691v/f29.item"),
+    "pasted-familysearch": pasted("https://www.familysearch.org/ark:/61903/1:1:MW8X-BQL?lang=de"),
+    "pasted-isbn": pasted("urn:isbn:9783161484101"),
+    "pasted-nbn": pasted("urn:nbn:de:101:1-201102033592"),
+    "pasted-recorded": pasted("ark:12345/x8rd4"),
+    "pasted-withdrawn": pasted("ark:12345/d0v3z"),
+    "pasted-hidden": pasted("ark:12345/\u202ea\u200bb\u2066.pdf"),
+    "pasted-nonsense": pasted("ark:12345"),
     "urn": pasted("urn:example:maps/17?+r?=q#f"),
     "several": pasted(MANY.partition("\nark:99999")[0]),
     "many": pasted(MANY),
@@ -114,6 +124,11 @@ STATES: dict[str, Callable[[Page], None]] = {
     "schemes": at("/schemes"),
     "api": at("/api"),
     "handbook": at("/docs"),
+    "public-description": at("/ark:12345/x8rd4?info"),
+    "public-withdrawn": at("/ark:12345/d0v3z"),
+    "public-unknown": at("/ark:12345/x8rd5"),
+    "public-wrong": at("/ark:12345/x8rd4!"),
+    "demo": at("/demo/"),
     "handbook-drawings": at("/docs/speed"),
 }
 
@@ -135,10 +150,10 @@ def served(*options: str) -> Iterator[str]:
 
 def take(browser: Browser, origin: str, begin: tuple[str, ...]) -> Iterator[Path]:
     """Take every selected state in each window, and yield the files."""
-    for look, width, scheme in LOOKS:
+    for width, height, scheme in LOOKS:
         with browser.new_context(
             base_url=origin,
-            viewport={"width": width, "height": 900},
+            viewport={"width": width, "height": height},
             color_scheme=scheme,
         ) as context:
             for name, reach in STATES.items():
@@ -146,8 +161,11 @@ def take(browser: Browser, origin: str, begin: tuple[str, ...]) -> Iterator[Path
                     continue
                 page = context.new_page()
                 reach(page)
-                path = PICTURES / f"{name}{look}.png"
+                path = PICTURES / f"{name}-{width}-{scheme}.png"
                 page.screenshot(path=path, full_page=True)
+                if width != 1024:
+                    page.evaluate("scrollTo(0, 0)")
+                    page.screenshot(path=PICTURES / f"{name}-{width}-{scheme}-first.png")
                 page.close()
                 yield path
     if not "one".startswith(begin):
@@ -172,21 +190,22 @@ def take_for_readme(browser: Browser, origin: str) -> Iterator[Path]:
         with browser.new_context(
             base_url=origin,
             viewport={"width": 1080, "height": 1700},
+            device_scale_factor=1,
             color_scheme=scheme,
         ) as context:
             page = context.new_page()
             done(page)
             page.evaluate("scrollTo(0, 0)")
-            # Cut below the sentence at the end.
-            end = page.locator(".ended").bounding_box() or {"y": 1600, "height": 0}
+            # Cut below the parts.
+            end = page.locator(".anatomy").bounding_box() or {"y": 1600, "height": 0}
             page.screenshot(path=path, clip={"x": 0, "y": 0, "width": 1080, "height": end["y"] + end["height"] + 28})
         yield path
 
 
 def take_for_desk(browser: Browser) -> Iterator[Path]:
-    """Take a picture of each task of docs/desk.md, as WebP: such a file has half the size of a PNG."""
-    for name, task in tasks.TASKS.items():
-        path = ROOT / "docs" / f"desk-{name}.webp"
+    """Take a picture of each task of docs/desk.md in both themes, as WebP: such a file has half the size of a PNG."""
+    for (name, task), scheme in product(tasks.TASKS.items(), SCHEMES):
+        path = ROOT / "docs" / f"desk-{name}{'-dark' if scheme == 'dark' else ''}.webp"
         with tempfile.TemporaryDirectory() as folder, open_bindings(f"{folder}/desk.sqlite", create=True) as bindings:
             tasks.fill(bindings)
             accounts = Accounts(bindings)
@@ -194,7 +213,9 @@ def take_for_desk(browser: Browser) -> Iterator[Path]:
             assert account
             with (
                 served("--no-trace-elsewhere", "--database", f"{folder}/desk.sqlite") as origin,
-                browser.new_context(base_url=origin, viewport={"width": 1080, "height": 660}) as context,
+                browser.new_context(
+                    base_url=origin, viewport={"width": 1080, "height": 660}, color_scheme=scheme
+                ) as context,
             ):
                 context.add_cookies([{"name": "ararat", "value": accounts.sessions.start(account), "url": origin}])
                 page = context.new_page()

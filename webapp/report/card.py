@@ -262,7 +262,8 @@ def _problem_view(number: int, found: Problem, report: Report) -> ProblemView:
 
 def _known(source: facts.Facts) -> SourceFacts:
     rows = ((fact.label, excerpt.plain(fact.text), fact.identifier) for fact in source.facts)
-    return SourceFacts(source.title, tuple(rows))
+    is_registry = source.title.startswith(("NAAN ", "URN namespace ", "Scheme "))
+    return SourceFacts(f"Registry entry of {source.title}" if is_registry else source.title, tuple(rows))
 
 
 def _suggestions(finding: inspection.InspectedIdentifier) -> Iterator[Spelling]:

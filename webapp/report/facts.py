@@ -20,6 +20,9 @@ MAX_FINDINGS = 12
 _SEVERITIES = {"error": "Error", "warning": "Warning", "note": "Note"}
 
 
+_WEB = {("uri-schemes", "http"), ("uri-schemes", "https")}
+
+
 @dataclass(frozen=True, slots=True)
 class Fact:
     """One fact, such as the label "Holder" and the text "National Library of France".
@@ -49,7 +52,8 @@ def known(report: Report) -> tuple[Facts, ...]:
     ('NAAN 12148', 'Holder', 'National Library of France')
     """
     found = []
-    if report.registry:
+    # The scheme of a web address says nothing about an identifier.
+    if report.registry and (report.registry["registry"], report.registry["key"]) not in _WEB:
         found.append(Facts(_title(report.registry), tuple(_registry(report.registry))))
     if report.form == "urn" and report.parts.get("details"):
         title = f"Namespace {report.parts['nid'].lower()}"

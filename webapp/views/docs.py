@@ -129,11 +129,23 @@ def _markdown() -> MarkdownIt:
     markdown.add_render_rule("table_open", _table)
     markdown.add_render_rule("table_close", lambda *_: "</table></div>\n")
     markdown.add_render_rule("fence", _block)
+    markdown.add_render_rule("image", _image)
     return markdown
 
 
 def _table(*_: Any) -> str:
     return '<div class="scroll" role="group" tabindex="0"><table>\n'
+
+
+def _image(renderer: Any, tokens: Sequence[Token], place: int, options: Any, env: Any) -> str:
+    """Return an image; with its dark version, such as ``desk-mint-dark.webp``, if there is one."""
+    image = renderer.image(tokens, place, options, env)
+    source = str(tokens[place].attrGet("src"))
+    stem, dot, ending = source.rpartition(".")
+    dark = f"{stem}-dark{dot}{ending}"
+    if dark.rpartition("/")[2] not in pictures():
+        return image
+    return f'<picture><source media="(prefers-color-scheme: dark)" srcset="{dark}">{image}</picture>'
 
 
 def _block(renderer: Any, tokens: Sequence[Token], place: int, *_: Any) -> str:

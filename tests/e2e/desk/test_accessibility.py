@@ -121,7 +121,7 @@ def test_forced_colours_keep_what_colours_mean(served: Server) -> None:
             "one => [getComputedStyle(one).fill, getComputedStyle(document.body).backgroundColor]"
         )
         assert fill != canvas
-    current = page.locator(".sections [aria-current]")
+    current = page.locator(".places [aria-current]")
     assert "underline" in current.evaluate("one => getComputedStyle(one).textDecorationLine")
     page.goto("/desk/links?state=moved")
     tab = page.locator(".tabs [aria-current]")
