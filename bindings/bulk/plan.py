@@ -70,7 +70,8 @@ class BulkResult:
     - ``refusals``: the number of names whose change is refused; if it is not 0, nothing is written. ``refused``: the
       first hundred of them, with reasons.
     - ``others``: the number of names that are left alone. ``left_alone``: the first hundred of them, with reasons.
-    - ``warnings``: the number of new targets that are almost surely wrong; ``warned``: the first hundred, with reasons.
+    - ``warnings``: the number of warnings about new targets that are almost surely wrong; ``warned``: the first hundred
+      of them.
     - ``effects``: the first hundred changes.
     - ``fingerprint``: a digest of all changes; ``is_other`` is true if it is not the expected one.
     - ``written``: False after a dry run, if a name is refused, and if nothing changes.

@@ -61,7 +61,7 @@ def test_a_move_applies_its_preview(bound: Desk, jane: Browser) -> None:
 
 def test_the_preview_warns_of_targets_that_are_probably_wrong(bound: Desk, jane: Browser) -> None:
     text = jane.post("/desk/moves", {**MOVE, "destination": "http://localhost"}).text
-    assert "3 new targets are probably wrong." in text
+    assert "3 warnings about new targets." in text
     assert "the host localhost of the target is local or private" in text
 
 
