@@ -274,7 +274,7 @@ def _corrected(text: str, *, in_text: bool, guesses: bool, valid: bool) -> Itera
 
 
 class _Features(NamedTuple):
-    """What a text has. A repair can change only texts with some of these features."""
+    """The features of a text. A repair can change only texts with some of them."""
 
     edges: bool  # a first or last character that is neither a letter nor a digit
     others: bool  # characters that are not ASCII
