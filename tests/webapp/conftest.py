@@ -187,6 +187,7 @@ class Bound:
     """Bindings of a few names by kind or "withdrawn". They record each lookup."""
 
     kind = "database"
+    test_naans = ()
 
     def __init__(self, kinds: dict[str, str], *, reachable: bool = True) -> None:
         self.kinds = kinds

@@ -269,6 +269,7 @@ def test_lists_and_the_page_of_the_desk_have_a_mark(site: Client, bindings: Bind
     client = create_app(bindings, trace_elsewhere=False).test_client()
     client.set_cookie("ararat", accounts.sessions.start(account))
     assert client.get("/desk/names").text.count(" test</span>") == 1
+    assert "It is only a test." in client.get(f"/?q={NAME}").text
     for name, marked in ((NAME, True), ("ark:12345/x", False)):
         page = client.get(f"/desk/name?name={name}").text
         assert ("The name is only for tests." in page, " test</span>" in page) == (marked, marked)

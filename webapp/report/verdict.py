@@ -274,6 +274,9 @@ def _recorded(report: Report, kind: str, binding: Binding | None) -> IdentifierV
     texts = (" ".join(metadata.get(name, "").split())[:MAX_TITLE] for name in ("erc.who", "erc.when"))
     about = ", ".join(text.rstrip(".") for text in texts if text and not text.startswith("(:"))
     sentence = f"{about}. " * bool(about) + f"The name is recorded here{leads}."
+    if binding is not None and binding.is_test:
+        # the registry states that such a name must not be bound. This site has set test_naans.
+        sentence += " It is only a test."
     warned = is_warned(report)
     tag = "recorded here, with a warning" if warned else "valid, recorded here"
     status: Status = "warn" if warned else "good"

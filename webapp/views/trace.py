@@ -112,7 +112,11 @@ def plan(subject: str, bound: str | None, unread: bool, pasted: str = "") -> Tra
     if choice.possible:
         why, wish, label, command = choice.why, TraceRequest(subject), "Run the trace", None
     else:
-        known = "The bindings of this site cannot be read" if unread else "This name is not recorded here"
+        known = "This name is not recorded here"
+        if unread or bound is not None:
+            known = (
+                f"The {'bindings' if unread else 'resolver'} of this site cannot be {'read' if unread else 'reached'}"
+            )
         why = f"{known}, and this page sends no requests to {choice.resolver}. Run this command instead:"
         if not choice.resolver:
             why = f"{choice.why.removesuffix(' Choose a resolver.')} Run this command with a resolver instead:"
