@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address
+from typing import Final
 
 from ...identifiers.text import iri
 from . import validation
@@ -22,7 +23,8 @@ _LABEL = re.compile(r"(?!-)[a-z0-9_\-]{1,63}(?<!-)")
 # The URL standard reads an IPv4 address in many spellings (127.1, 0x7f.1, 2130706433). Only the dotted quad is allowed.
 _NUMERIC = re.compile(r"[0-9]+|0x[0-9a-f]*")
 
-_DEFAULT_PORTS = {"http": 80, "https": 443}
+DEFAULT_PORTS: Final = {"http": 80, "https": 443}
+"""The ports of the schemes without a port in the address (RFC 9110, section 4.2)."""
 
 # ARK draft, section 7.1:  http-resolver-prefix = (~"http" / ~"https") "://" authority path-abempty
 # RFC 3986, section 3.3:   path-abempty = *( "/" segment )      segment = *pchar
@@ -53,7 +55,7 @@ def normalize_authority(authority: str, scheme: str) -> str:
             f"{validation.shown(authority)} is not a host, with or without a port" if authority else "the host is empty"
         )
     host, port = _normalize_host(match["host"]), match["port"]
-    if port is None or int(port) == _DEFAULT_PORTS[scheme]:
+    if port is None or int(port) == DEFAULT_PORTS[scheme]:
         return host
     if not 1 <= int(port) <= 65535:
         raise ValueError(f"the port {port} is not between 1 and 65535")

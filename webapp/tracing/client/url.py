@@ -2,7 +2,7 @@
 
 Parsers disagree on the host of ``http://127.0.0.1\\@example.com/``, so a second parser could bypass a filter. The
 client therefore uses only the parts that this module returns. Nothing is stripped, decoded or repaired. An unusual URL
-is refused.
+is refused (R-11).
 """
 
 from __future__ import annotations
@@ -13,13 +13,12 @@ from ipaddress import IPv4Address, IPv6Address
 
 import idna
 
+from ....bindings.names.origins import DEFAULT_PORTS
 from ....identifiers.text import characters, display
 from ....identifiers.text.iri import PCHAR, run
 
 MAX_LENGTH = 4096
 """The length of a URL in characters. An ARK of 255 code points (ARK-099) has up to about 3,060 when it is encoded."""
-
-DEFAULT_PORTS = {"http": 80, "https": 443}
 
 # RFC 9110, sections 4.2.1 and 4.2.2:  "http" "://" authority path-abempty [ "?" query ]
 _WEB_URL = re.compile(r"(?P<scheme>[Hh][Tt][Tt][Pp][Ss]?)://(?P<authority>[^/?#]*)(?P<target>[^#]*)", re.DOTALL)

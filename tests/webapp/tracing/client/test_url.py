@@ -6,6 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ararat.bindings.names import targets
+from ararat.bindings.names.origins import check_prefix
 from ararat.webapp.tracing.client.url import MAX_LENGTH, BadURL, WebURL, parse
 
 
@@ -183,3 +185,26 @@ def test_a_long_name_is_refused_before_idna(monkeypatch):
     for host in ("\u00fc" * 300, "\u00fc" * 64 + ".example", "xn--" + "a" * 3000, "\u00fc" * 100_000):
         with pytest.raises(BadURL):
             parse(f"http://{host}/")
+
+
+@given(
+    st.lists(
+        st.sampled_from([*"aZ.-_:@[]%/", "xn--", "\u00fc", "\u3002", "127.0.0.1", "0x7f", "::1", "80", "443", "0"]),
+        max_size=6,
+    ).map("".join),
+    st.sampled_from(["http", "https"]),
+)
+def test_a_prefix_a_target_and_a_request_read_one_host(authority, scheme):
+    # a filter of one reader cannot be passed with the host of another one.
+    read = set()
+    for check in (check_prefix, lambda url: targets.check(url, "located")):
+        try:
+            read.add((check(f"{scheme}://{authority}/x") or "").removesuffix("/x"))
+        except ValueError:
+            continue
+    try:
+        url = parse(f"{scheme}://{authority}/x")
+    except BadURL:
+        return
+    if "/" not in authority:
+        assert {each.replace(".:", ":").removesuffix(".") for each in read} <= {f"{scheme}://{url.authority}"}
