@@ -382,21 +382,33 @@ def test_ararat_itself_is_right(server: str, world: World) -> None:
 
 
 WSGI = {"Flask": ("app", 0), "Django": ("", 1), "Pyramid": ("main({})", 2), "function": ("application", 3)}
+# The page names these for its example of any other application.
+OTHERS = {"Bottle": "from bottle import Bottle\nsite = Bottle()", "Falcon": "import falcon\nsite = falcon.App()"}
+OTHER = """\
+from ararat.middleware import ResolverMiddleware, open_bindings
+
+application = ResolverMiddleware(site, open_bindings("bindings.sqlite"), prefix="https://example.org")
+"""
 ASGI = {"FastAPI": 4, "Starlette": 5, "Django": 6, "Quart": 7, "Datasette": 8}
 
 
-@pytest.mark.parametrize("framework", [*(f"WSGI {name}" for name in WSGI), *(f"ASGI {name}" for name in ASGI)])
+@pytest.mark.parametrize(
+    "framework", [*(f"WSGI {name}" for name in (*WSGI, *OTHERS)), *(f"ASGI {name}" for name in ASGI)]
+)
 def test_a_documented_site_is_right(framework: str, world: World) -> None:
     interface, _, name = framework.partition(" ")
     folder = world.folder / "site"
     folder.mkdir()
-    number = WSGI[name][1] if interface == "WSGI" else ASGI[name]
+    number = ASGI[name] if interface == "ASGI" else WSGI.get(name, ("", 3))[1]
     source = blocks("frameworks.md", "python")[number]
     place = "site_under_test:application"
     if name == "Django":
         subprocess.run([sys.executable, "-m", "django", "startproject", "mysite", folder], check=True, timeout=60)
         place = f"mysite.{interface.lower()}:application"
         (folder / "mysite" / f"{interface.lower()}.py").write_text(source, "utf-8")
+    elif name in OTHERS:
+        pytest.importorskip(name.lower(), reason=f"{name} IS NOT TESTED: run make long")
+        (folder / "site_under_test.py").write_text(f"{OTHERS[name]}\n{OTHER}", "utf-8")
     elif interface == "WSGI":
         (folder / "site_under_test.py").write_text(f"{source}\napplication = {WSGI[name][0]}\n", "utf-8")
     elif name == "Datasette":
