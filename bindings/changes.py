@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple
 
 from .names import naming as names
 from .names.assignment import Change, Outcome
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from .names.binding import Binding
     from .storage.writing.transaction import Transaction
 
-T = TypeVar("T")
-
 _TRIES = 5
 
 MAX_CHANGES = 1000
@@ -33,20 +31,24 @@ Decide = Callable[["Binding | None", datetime], Sequence[Change]]
 """A function that returns the changes of a name, in order. Its arguments are the recorded binding and the time."""
 
 
-def repeat_after_collision(attempt: Callable[[], T], where: str, what: str) -> T:
-    """Return the result of ``attempt``. Repeat it if another writer was faster.
+def attempts(where: str, what: str) -> Iterator[AbstractContextManager[None]]:
+    """Yield a context for each attempt of a change. It ends the attempt if another writer was faster.
 
-    ``where`` names the database, and ``what`` the changed thing, for the message of :class:`BindingsUnavailable`, which
-    is raised after some repetitions.
+    The last one then raises :class:`BindingsUnavailable`. ``where`` names the database, and ``what`` the changed thing,
+    for its message. Leave the loop in the ``with`` block after the change.
     """
-    collision: Collision | None = None
-    for _ in range(_TRIES):
-        try:
-            return attempt()
-        except Collision as error:
-            collision = error
-    message = f"{where}: other writers changed the same {what} {_TRIES} times; try again later"
-    raise BindingsUnavailable(message) from collision
+    for number in range(1, _TRIES + 1):
+        yield _attempt(where, what, is_last=number == _TRIES)
+
+
+@contextmanager
+def _attempt(where: str, what: str, *, is_last: bool) -> Iterator[None]:
+    try:
+        yield
+    except Collision as collision:
+        if is_last:
+            message = f"{where}: other writers changed the same {what} {_TRIES} times; try again later"
+            raise BindingsUnavailable(message) from collision
 
 
 class NameChange(NamedTuple):
@@ -146,7 +148,7 @@ def make(
         with at_item(number):
             _require_revision(each, before)
             for step in each.decide(before, now):
-                checked = transaction.check_change(current, step, transaction)
+                checked = transaction.checked(current, step)
                 if current is None or current.is_reserved:
                     records = records or PrefixRecords(transaction.prefixes())
                     records.require_permitted(current, checked)

@@ -36,7 +36,7 @@ from .names.event_selection import EventPage, EventSelection
 from .names.fields import Fields, Stated
 from .names.naming import Name
 from .names.operation import Operation
-from .names.policy import ChangeCheck, PolicyCheck, SettingStore, no_policy, promise_persistence
+from .names.policy import ChangeCheck, PolicyCheck, no_policy, promise_persistence
 from .names.selection import MAX_PAGE, Group, Page, Selection
 from .prefix_changes import Prefixes, Rules
 from .rule_cache import RuleCache
@@ -429,16 +429,19 @@ class Bindings:
         who = Actor.of(actor)
         changes.require_few(len(wanted))
         changes.require_distinct(wanted)
-
-        def write(transaction: Transaction) -> tuple[list[Made], dict[str, str]]:
-            made = changes.make(transaction, wanted, self.now())
-            bound = [each.after.identifier for each in made if each.outcome == "bound"]
-            similar = {other: key for key in bound for other in names.confusable(key)}
-            return made, {other: similar[other] for other in transaction.bound(list(similar))}
-
-        made, similar = self.write(write, actor=who)
-        for other, key in similar.items():
-            _log.warning("%s differs from the bound name %s only in %%2E: software can confuse the two", key, other)
+        made: list[Made] = []
+        similar: dict[str, str] = {}
+        confused: list[str] = []
+        for attempt in changes.attempts(self.where, "name"):
+            with attempt, self.transaction(actor=who) as transaction:
+                made = changes.make(transaction, wanted, self.now())
+                bound = [each.after.identifier for each in made if each.outcome == "bound"]
+                similar = {other: key for key in bound for other in names.confusable(key)}
+                confused = transaction.bound(list(similar))
+                break
+        for other in confused:
+            message = "%s differs from the bound name %s only in %%2E: software can confuse the two"
+            _log.warning(message, similar[other], other)
         return made
 
     @contextmanager
@@ -452,42 +455,30 @@ class Bindings:
         try:
             with self.store.transaction(exclusive=exclusive) as transaction:
                 transaction.actor = actor
-                transaction.check_change = self._checked_for(actor)
+                transaction.check_change = self.check_change
                 yield transaction
                 if not transaction.is_rolled_back:
-                    self._finish(transaction, actor)
+                    # A change can wait for another writer for seconds, and an import can take minutes.
+                    actor.confirm(transaction)
+                    if actor.operation is not None:
+                        from .storage.writing import audit
+
+                        audit.record_changes(transaction, actor, self.now())
+                    for record in actor.at_end:
+                        record(transaction)
         finally:
             # After a failed commit, the change can still be in the database.
             self.source.own_changes += 1
-
-    def _checked_for(self, actor: Actor) -> ChangeCheck:
-        def check(before: Binding | None, change: Change, settings: SettingStore) -> Change:
-            actor.check(before, change)
-            return self.check_change(before, change, settings)
-
-        return self.check_change if actor is NOBODY else check
-
-    def _finish(self, transaction: Transaction, actor: Actor) -> None:
-        # A change can wait for another writer for seconds, and an import can take minutes.
-        actor.confirm(transaction)
-        if actor.operation is not None:
-            from .storage.writing import audit
-
-            audit.record_changes(transaction, actor, self.now())
-        for record in actor.at_end:
-            record(transaction)
 
     def write(self, write: Callable[[Transaction], T], *, exclusive: bool = False, actor: Actor = NOBODY) -> T:
         """Return the result of ``write`` in a transaction. Repeat it if another writer was faster.
 
         Raises :class:`BindingsUnavailable` after some repetitions.
         """
-
-        def attempt() -> T:
-            with self.transaction(exclusive=exclusive, actor=actor) as transaction:
+        for attempt in changes.attempts(self.where, "name"):
+            with attempt, self.transaction(exclusive=exclusive, actor=actor) as transaction:
                 return write(transaction)
-
-        return changes.repeat_after_collision(attempt, str(self.store), "name")
+        raise AssertionError("the last attempt raises an exception")
 
     def _change_recorded(
         self,

@@ -221,7 +221,7 @@ def _decided(
         try:
             decided = decide(now)
             if isinstance(decided, Change):
-                decided = transaction.check_change(before, decided, transaction)
+                decided = transaction.checked(before, decided)
         except BindingError as error:
             result.names += 1
             result.refusals += 1

@@ -338,7 +338,7 @@ class _Run:
     ) -> Change | None:
         try:
             change = assignment.bind(before, fields, self.now, decided=self.relocate, publish=False)
-            change = transaction.check_change(before, change, transaction)
+            change = transaction.checked(before, change)
             if earlier is None:
                 self.records.require_permitted(before, change)
         except BindingError as error:

@@ -93,17 +93,18 @@ class Slot:
     """
 
     def __init__(self, give_back: Callable[[], object]) -> None:
-        self._give_back = give_back
+        self._held = [give_back]
         self._pid = os.getpid()
-        self._lock = ForkSafeLock()
-        self._held = True
 
     def release(self) -> None:
         """Free the slot. A second call has no effect."""
-        with self._lock:
-            held, self._held = self._held, False
-        if held and self._pid == os.getpid():
-            self._give_back()
+        try:
+            # It is atomic: of two threads, one frees the slot.
+            give_back = self._held.pop()
+        except IndexError:
+            return
+        if self._pid == os.getpid():
+            give_back()
 
     def __enter__(self) -> Slot:
         return self

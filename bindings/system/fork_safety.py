@@ -70,7 +70,7 @@ class ForkSafeLock:
             self._lock.release()
 
     def __enter__(self) -> Self:
-        self.acquire()
+        self._lock.acquire()
         return self
 
     def __exit__(self, *exc: object) -> None:

@@ -94,12 +94,10 @@ class Accounts:
 
         Raises :class:`ReadOnlyBindings` for a file or a standby, and :class:`BindingsUnavailable`.
         """
-
-        def attempt() -> T:
-            with self._store().transaction() as transaction:
+        for attempt in changes.attempts(self.bindings.where, "account"):
+            with attempt, self._store().transaction() as transaction:
                 return change(transaction.connection)
-
-        return changes.repeat_after_collision(attempt, self.bindings.where, "account")
+        raise AssertionError("the last attempt raises an exception")
 
     def _set_existence(self, known: bool) -> bool:
         self._existence = known, time.monotonic() + FRESH_SECONDS

@@ -20,6 +20,7 @@ from ...names.operation import Operation, OperationAction
 from ...names.selection import LAST
 from ..listing import Lists
 from ..rows import STATE, binding_of
+from ..statements import marked
 from ..tables import schema
 from ..tables.keys import KEPT_CHARACTERS, index_key
 from ..tables.search_indexes import TARGET
@@ -55,7 +56,6 @@ class Operations:
         self._connection = connection
         self._database = database
         self._dialect_name = database.dialect_name
-        self._lists = Lists(database.dialect_name)
         self.begun: int | None = None
 
     def begin(
@@ -92,7 +92,7 @@ class Operations:
 
         Raises :class:`BindingError` with the code ``operation-unknown``.
         """
-        found = self._lists.operations(self._rows, number + 1, 1) if 0 < number < 2**62 else []
+        found = Lists(self._dialect_name).operations(self._rows, number + 1, 1) if 0 < number < 2**62 else []
         if not found or found[0].number != number:
             raise BindingError("operation-unknown", f"the operation {number} does not exist")
         return found[0]
@@ -174,11 +174,13 @@ class Operations:
         return found
 
     def _rows(self, text: str, parameters: Sequence[Any]) -> Sequence[Any]:
-        return self._connection.exec_driver_sql(self._lists.marked(text), tuple(parameters)).fetchall()
+        return self._connection.exec_driver_sql(marked(text, self._dialect_name), tuple(parameters)).fetchall()
 
     def _stream(self, text: str, parameters: Sequence[Any]) -> Iterator[str]:
         options = {"stream_results": True, "yield_per": _ROWS_AT_ONCE}
-        rows = self._connection.exec_driver_sql(self._lists.marked(text), tuple(parameters), execution_options=options)
+        rows = self._connection.exec_driver_sql(
+            marked(text, self._dialect_name), tuple(parameters), execution_options=options
+        )
         yield from rows.scalars()
 
 

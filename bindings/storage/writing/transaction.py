@@ -169,7 +169,7 @@ class Transaction:
     - ``written``: the changes of names that were written. Those of operations and imports are left out: they can be too
       many for the memory.
     - ``noted``: the outcomes of other changes by name, such as those of a prefix record, for the audit.
-    - ``actor``: who makes the changes. ``check_change``: checks each of them, and returns it.
+    - ``actor``: who makes the changes. ``check_change``: checks each of them by the policy (:meth:`checked`).
     - ``is_rolled_back``: whether all changes were undone.
     - ``result``: the result of the change, for the functions :attr:`.Actor.at_end`: a list of
       :class:`~ararat.bindings.changes.Made`, a BulkResult, or the Summary of an import.
@@ -205,6 +205,11 @@ class Transaction:
     def dialect_name(self) -> str:
         """The kind of the database, for statements that differ: "sqlite" or "postgresql"."""
         return self._database.dialect_name
+
+    def checked(self, before: Binding | None, change: Change) -> Change:
+        """Return a change after the checks of its actor and of the policy. Raises :class:`BindingError`."""
+        self.actor.check(before, change)
+        return self.check_change(before, change, self)
 
     @property
     def recorded(self) -> RecordedNames:

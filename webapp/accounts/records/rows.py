@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from datetime import datetime
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from sqlalchemy import bindparam, select
@@ -72,8 +73,7 @@ def found(rows: Iterable[tuple[Any, ...]]) -> list[AccountRow]:
     grouped: dict[int, list[tuple[Any, ...]]] = {}
     for row in rows:
         grouped.setdefault(row[0], []).append(row)
-    each = (_found(of_account) for of_account in grouped.values())
-    return sorted(each, key=lambda found: found.account.name)
+    return sorted(map(_found, grouped.values()), key=attrgetter("account.name"))
 
 
 def _found(rows: list[tuple[Any, ...]]) -> AccountRow:
