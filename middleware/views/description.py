@@ -129,9 +129,9 @@ class Description(Formatted):
 
     def cited(self, institution: str | None) -> str | None:
         """The reference to the item for a list of sources: who, year, title, institution and address; None without a
-        title, and for a withdrawn name.
+        title, for a withdrawn name and for a name for tests.
         """
-        if not self.title or not self.binding.is_live:
+        if not self.title or not self.binding.is_live or self.binding.is_test:
             return None
         return citation(replace(self.reference, title=self.title), institution, self.address)
 

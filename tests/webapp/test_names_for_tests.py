@@ -198,7 +198,8 @@ def test_each_format_has_a_mark(site: Client, bindings: Bindings, form: str) -> 
     answer = get(site, f"/{NAME}?info&format={form}")
     assert answer.status_code == 200
     assert marks.get(form, NOTE) in answer.text
-    assert "Please use the persistent" not in answer.text
+    for cited in ("Please use the persistent", "<h2>Cite</h2>", "Cite as:", "citation_title"):
+        assert cited not in answer.text
     assert "cite-as" not in answer.text
     other = get(site, f"/ark:12345/x?info&format={form}").text
     assert NOTE not in other
