@@ -14,6 +14,7 @@ import secrets
 import shutil
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -219,14 +220,12 @@ def _begin_and_roll_back(database: Database) -> None:
 
 def _write_pages(database: Database, row: dict[str, str]) -> None:
     """Let SQLite write the pages of a row to the disk before the end of the transaction."""
-    connection = database.connect_to_write()
     try:
-        # A small cache is written to the disk when it is full.
-        connection.execute("PRAGMA cache_size = 10")
-        connection.execute("BEGIN IMMEDIATE")
-        connection.execute("INSERT INTO ararat (name, value) VALUES (?, ?)", (*row.values(),))
-        connection.execute("ROLLBACK")
+        with closing(database.connect_to_write()) as connection:
+            # A small cache is written to the disk when it is full.
+            connection.execute("PRAGMA cache_size = 10")
+            connection.execute("BEGIN IMMEDIATE")
+            connection.execute("INSERT INTO ararat (name, value) VALUES (?, ?)", (*row.values(),))
+            connection.execute("ROLLBACK")
     except database.driver_error as error:
         raise database.unavailable(error) from error
-    finally:
-        connection.close()

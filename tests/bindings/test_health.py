@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -100,6 +101,33 @@ def test_a_held_lock_is_reported(
         condition = one(tmp_path / "bindings.sqlite")
     assert (condition.readable, condition.writable, condition.code) == (True, False, "locked")
     assert "another writer" in (condition.fault or "")
+
+
+@pytest.mark.parametrize("when", ["connect_to_write", "execute"])
+def test_a_full_disk_is_found_by_a_write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, when: str) -> None:
+    database = tmp_path / "bindings.sqlite"
+    with open_bindings(database, create=True) as bindings:
+        bindings.bind(NAME, "/x")
+    full = sqlite3.OperationalError("database or disk is full")
+    full.sqlite_errorcode = sqlite3.SQLITE_FULL
+
+    class Connection:
+        def execute(self, statement: str, *values: Any) -> None:
+            if statement.startswith("INSERT"):
+                raise full
+
+        def close(self) -> None:
+            pass
+
+    def connect(self: Any) -> Connection:
+        if when == "connect_to_write":
+            raise full
+        return Connection()
+
+    monkeypatch.setattr("ararat.bindings.storage.databases.sqlite.SQLite.connect_to_write", connect)
+    condition = one(database)
+    assert (condition.readable, condition.writable, condition.code) == (True, False, "disk-full")
+    assert "free space on its disk" in (condition.fault or "")
 
 
 @pytest.mark.parametrize(
