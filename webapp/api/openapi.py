@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ... import __version__
 from ...bindings.names.binding import STATUSES
 from ...bindings.names.selection import MAX_PAGE, SORTS
 from ..config import url
-from ..schemas import TEXT, Schema, one_of, ref
+from ..schemas import NUMBER, TEXT, Schema, one_of, ref
 from ..security import MANAGED as BASE
 from .bodies import JSON, MAX_BYTES, MERGE_PATCH
 from .schemas import MAX_NAME, MAX_NAMES, SCHEMAS
@@ -81,8 +82,11 @@ def _operation(
     errors: tuple[int, ...] = (),
     body: Schema | None = None,
     headers: Schema | None = None,
+    files: Sequence[str] = (),
 ) -> Schema:
     content: Schema = {} if answer is None else {"content": {JSON: {"schema": ref(answer)}}}
+    if files:
+        content = {"content": {media_type: {"schema": {"type": "string"}} for media_type in files}}
     done: Schema = {"description": "The result.", **content, **({"headers": headers} if headers else {})}
     responses: dict[str, Schema] = {str(status): done}
     problem = {"application/problem+json": {"schema": ref("Problem")}}
@@ -111,10 +115,29 @@ def _change(name: str, summary: str, *parameters: Schema, body: Schema | None = 
     )
 
 
+_WORKBOOKS = (
+    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    "application/vnd.ms-excel",
+    "application/vnd.oasis.opendocument.spreadsheet",
+)
+_OF_USER_TABLES: Sequence[tuple[str, str, Schema]] = (
+    ("mint", "the shoulder below which rows without a name get one, such as ark:12345/x6", TEXT),
+    ("key", "the heading of the column that tells the rows apart; it is recorded as resource", TEXT),
+    ("state", "the state of new names", one_of("reserved", "live")),
+    ("columns", "columns by heading: Titel=what,Vermerk=dc.description", TEXT),
+    ("sheet", "the name of the sheet of a workbook", TEXT),
+    ("heading_row", "the row with the headings, as the spreadsheet shows it", {**NUMBER, "minimum": 1}),
+    ("separator", "the separator of CSV: one character, or tab", TEXT),
+    ("omit_hidden", "1: leave out the rows that a workbook hides", one_of("0", "1")),
+    ("fill_merged", "1: give each row of merged cells their value", one_of("0", "1")),
+)
+"""The parameters of tables with headings of a user. What is not given is proposed."""
+
 _TABLE = {
     "required": True,
-    "description": "The table, with the columns of docs/files.md.",
+    "description": "The table, with the columns of docs/files.md, or with the headings of a user (docs/tables.md).",
     "content": {
+        **{media_type: {"schema": {"type": "string", "format": "binary"}} for media_type in _WORKBOOKS},
         "text/csv": {
             "schema": {"type": "string"},
             "example": "identifier,target\nark:12345/x51,https://example.org/1\n",
@@ -239,6 +262,7 @@ PATHS: dict[str, dict[str, Schema]] = {
             "Import",
             _query("dry_run", "1: check the table and change nothing", one_of("0", "1")),
             _query("relocate", "1: the new targets of bound names lead to the same things", one_of("0", "1")),
+            *(_query(name, text, kind) for name, text, kind in _OF_USER_TABLES),
             _KEY,
             status=202,
             body=_TABLE,
@@ -247,6 +271,17 @@ PATHS: dict[str, dict[str, Schema]] = {
     },
     f"{BASE}/imports/{{number}}": {
         "get": _operation("getImport", "Show the progress or the result of an import", "Import", _NUMBER)
+    },
+    f"{BASE}/imports/{{number}}/table": {
+        "get": _operation(
+            "getImportedTable",
+            "Return an imported table of a user with the names of its rows",
+            None,
+            _NUMBER,
+            _query("format", "xlsx: a workbook with text cells; by default the format of the upload", one_of("xlsx")),
+            errors=(409,),
+            files=("text/csv", "text/tab-separated-values", "application/jsonl", *_WORKBOOKS[:1]),
+        )
     },
     f"{BASE}/imports/{{number}}/undo": {
         "post": _operation("undoImport", "Undo an import", "Operation", _NUMBER, _KEY, _DRY_RUN, errors=(409,))

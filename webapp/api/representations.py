@@ -10,7 +10,9 @@ from ...bindings.names.binding import Binding, Event, rfc3339
 from ...bindings.names.metadata import personal_data
 from ...bindings.names.naming import NameWarning
 from ...bindings.names.selection import as_dict as of_name
+from ..config import url
 from ..jobs.model import Job
+from ..jobs.uploads import IMPORT, PREVIEW
 
 __all__ = ["of_event", "of_import", "of_name", "of_operation", "of_saved"]
 
@@ -46,14 +48,15 @@ def of_import(job: Job) -> dict[str, Any]:
     return {
         "number": job.number,
         "state": job.state,
-        "dry_run": job.parameters["dry_run"],
-        "format": job.parameters["format"],
+        "dry_run": job.parameters.get("dry_run", job.kind == PREVIEW),
+        "format": job.parameters.get("format"),
         "lines": job.progress,
         "total": job.total,
         "created": rfc3339(job.created),
         "changed": rfc3339(job.changed),
         "result": None if problem else job.result,
         "problem": problem,
+        "table": url("management.show_table", number=job.number) if job.kind == IMPORT else None,
     }
 
 

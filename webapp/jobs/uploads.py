@@ -18,6 +18,7 @@ from ...bindings.tables.columns import Row, cells
 from ...bindings.tables.text_stream import ReadAs
 from ..uploads import sheet
 from ..uploads.model import MAX_ROWS, Part, Reading, RowOutcome, Upload
+from ..uploads.sheet import Proposal
 from ..uploads.store import Uploads
 from .model import caller_of, result_of, stored_caller
 from .queue import Claim, Jobs
@@ -72,6 +73,23 @@ class UploadJobs:
         """
         return self._start(connection, caller, upload, IMPORT, None, skip_refused=skip_refused)
 
+    def add(
+        self, connection: Connection, caller: Caller, name: str, proposal: Proposal, *, dry_run: bool
+    ) -> Job | None:
+        """Store a table and start its preview or its import without one, in a transaction.
+
+        Return None if the account has the maximum number of uploads.
+        """
+        upload = self.uploads.add(connection, caller.account.number, name, *proposal)
+        if upload is None:
+            return None
+        parameters = {"upload": upload.number, "caller": stored_caller(caller), "skip_refused": False}
+        kind = PREVIEW if dry_run else IMPORT
+        parameters |= {"has_preview": False, "format": upload.reading.format}
+        job = self.jobs.add(connection, caller.account.number, kind, parameters, b"", upload.lines)
+        self.uploads.begin(connection, upload, "preview" if dry_run else "import", job.number)
+        return job
+
     def _start(
         self,
         connection: Connection,
@@ -101,7 +119,7 @@ class UploadJobs:
             return
         outcomes = self._left_out(upload) if job.parameters["skip_refused"] else []
         skipped = frozenset(row.line for row in outcomes)
-        expect = self._expected(upload) if job.kind == IMPORT else None
+        expect = self._expected(upload) if job.kind == IMPORT and job.parameters.get("has_preview", True) else None
         finished: list[Job] = []
 
         def finish(transaction: Transaction) -> None:

@@ -43,10 +43,13 @@ class Options:
     def reading(self, content: bytes, proposed: Reading, file: str) -> Reading:
         """Return how a stored file is read with these options.
 
-        Raises :class:`TableError` with the code ``table-sheet``, ``table-column``, ``table-column-twice`` or
-        ``table-column-missing``, and those of :func:`.sheet.lines`.
+        Raises :class:`TableError` with the code ``delimiter-unknown``, ``table-sheet``, ``table-column``,
+        ``table-column-twice`` or ``table-column-missing``, and those of :func:`.sheet.lines`.
         """
         reading = proposed
+        if self.separator is not None and (len(self.separator) != 1 or self.separator in '\r\n"\0'):
+            message = f"the delimiter {validation.shown(self.separator)} is not allowed"
+            raise TableError("delimiter-unknown", message, file, 1)
         if self.sheet is not None:
             names = [each.name for each in sheet.sheets(content)] if reading.format == "workbook" else []
             if self.sheet not in names:

@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
 from flask import Response, request
 from sqlalchemy import Connection
 from werkzeug.exceptions import NotFound
 
+from ....bindings.names.errors import TableError
+from ....bindings.system.concurrency import Busy
+from ....bindings.system.thread_slots import slots
+from ....bindings.tables.columns import Columns
 from ....identifiers.text import display
-from ...config import url
+from ...admission import BRIEF_SECONDS, RETRY_SECONDS
+from ...config import site, url
 from ...errors import HTTPRefusal
 from ...jobs.imports import KIND, Format, current_imports
 from ...jobs.model import Job
 from ...jobs.queue import MAX_UNFINISHED
+from ...jobs.uploads import IMPORT, PREVIEW
 from ...management.permissions import require_curator
 from ...responses import as_json
+from ...uploads import downloads, sheet
+from ...uploads.model import MAX_UPLOADS
+from ...uploads.options import Options
 from .. import bodies, idempotency, parameters, representations
 from ..blueprint import blueprint, caller, management
 from ..idempotency import OneRequest, StoredReply
@@ -33,17 +44,37 @@ _FORMATS: dict[str, Format] = {
     "application/x-ndjson": "jsonl",
 }
 
+_WORKBOOKS = {
+    downloads.XLSX: "xlsx",
+    "application/vnd.ms-excel": "xls",
+    "application/vnd.oasis.opendocument.spreadsheet": "ods",
+}
+_OF_USER_TABLES = (
+    *("mint", "key", "state", "sheet", "heading_row", "separator", "columns", "omit_hidden", "fill_merged"),
+)
+"""The parameters of tables with headings of a user."""
+
 _ENCODINGS = ("utf-8", "utf-16", "windows-1252", "iso-8859-1")
 
 
 @blueprint.post("/imports")
 def start_import() -> Response:
     """Start an import."""
-    given = parameters.read("dry_run", "relocate")
+    given = parameters.read("dry_run", "relocate", *_OF_USER_TABLES)
     options = {name: parameters.flag(name, given.get(name)) for name in ("dry_run", "relocate")}
-    format = _FORMATS[bodies.require_media_type(_FORMATS)]
+    media_type = bodies.require_media_type({**_FORMATS, **_WORKBOOKS})
+    if media_type in _WORKBOOKS or any(name in given for name in _OF_USER_TABLES):
+        return _start_of_user_table(given, media_type, **options)
+    format = _FORMATS[media_type]
     encoding = _encoding(format)
     content = bodies.read_bytes(MAX_BYTES)
+    who, known = require_curator(caller()), current_imports()
+
+    return _start(lambda connection: known.add(connection, who, content, format=format, encoding=encoding, **options))
+
+
+def _start(add: Callable[[Connection], Job]) -> Response:
+    """Add a job in a transaction, and return the response about it."""
     who, known = require_curator(caller()), current_imports()
 
     def act(one: OneRequest | None) -> StoredReply:
@@ -51,7 +82,7 @@ def start_import() -> Response:
             if known.jobs.is_full(connection, who.account.number):
                 sentence = f"{MAX_UNFINISHED} imports of this account wait or run, the maximum. Wait for one of them."
                 raise HTTPRefusal(429, "too-many-imports", sentence, retry_after=_RETRY_SECONDS)
-            job = known.add(connection, who, content, format=format, encoding=encoding, **options)
+            job = add(connection)
             location = url("management.show_import", number=job.number)
             reply = StoredReply(representations.of_import(job), 202, location=location)
             if one is not None:
@@ -63,6 +94,81 @@ def start_import() -> Response:
     response = idempotency.answer(management().accounts, who, act)
     known.worker.wake()
     return response
+
+
+def _start_of_user_table(given: Mapping[str, str], media_type: str, *, dry_run: bool, relocate: bool) -> Response:
+    """Start the import of a table with headings of a user, or of a workbook. What is not given is proposed."""
+    who, known = require_curator(caller()), current_imports()
+    content = bodies.read_bytes(MAX_BYTES)
+    if given.get("state", "reserved") not in ("reserved", "live"):
+        raise HTTPRefusal(400, "parameter", "The parameter state must be reserved or live.")
+    name = f"table.{_WORKBOOKS.get(media_type) or _FORMATS[media_type]}"
+    charset = request.mimetype_params.get("charset")
+    options = Options(
+        encoding=_encoding("csv") if charset and media_type in _FORMATS else None,
+        separator={"tab": "\t"}.get(given.get("separator", ""), given.get("separator")),
+        sheet=given.get("sheet"),
+        heading_row=parameters.number("heading_row", given.get("heading_row"), 1, 2**20, 0) or None,
+        columns=_columns(given.get("columns", "")),
+        key=given.get("key"),
+        mint=given.get("mint", ""),
+        state="live" if given.get("state") == "live" else "reserved",
+        relocate=relocate,
+        omit_hidden=parameters.flag("omit_hidden", given.get("omit_hidden")),
+        fill_merged=parameters.flag("fill_merged", given.get("fill_merged")),
+    )
+    try:
+        with (
+            site().large_slots.acquire(request.remote_addr),
+            slots.acquire("uploads", request.remote_addr, brief=BRIEF_SECONDS),
+        ):
+            proposal = sheet.stored(content, name)
+            reading = options.reading(proposal.content, proposal.reading, name)
+    except Busy:
+        sentence = "Other files are being read at this moment. Try again in some seconds."
+        raise HTTPRefusal(503, "busy", sentence, retry_after=RETRY_SECONDS) from None
+    except TableError as error:
+        raise HTTPRefusal(422, error.code, f"Line {error.line}: {error.message}. Expected {error.expected}.") from None
+
+    def add(connection: Connection) -> Job:
+        job = known.uploads.add(connection, who, name, proposal._replace(reading=reading), dry_run=dry_run)
+        if job is None:
+            sentence = f"The account has {MAX_UPLOADS} tables, the maximum. Delete old ones in the desk."
+            raise HTTPRefusal(429, "too-many-imports", sentence, retry_after=_RETRY_SECONDS)
+        return job
+
+    return _start(add)
+
+
+def _columns(text: str) -> dict[str, str]:
+    """Return the columns by heading of a parameter such as ``Titel=what,Vermerk=dc.description``."""
+    columns: dict[str, str] = {}
+    for pair in filter(None, text.split(",")):
+        heading, equals, column = pair.rpartition("=")
+        if not equals or Columns().find(column) is None:
+            shown = display.escape(pair[:100])
+            sentence = f"The parameter columns has {shown}. Write HEADING=COLUMN, such as Titel=what."
+            raise HTTPRefusal(400, "parameter", sentence)
+        columns[heading] = column
+    return columns
+
+
+@blueprint.get("/imports/<int:number>/table")
+def show_table(number: int) -> Response:
+    """Return an imported table of a user with the names of its rows."""
+    given = parameters.read("format")
+    if given.get("format") not in (None, "xlsx"):
+        sentence = "The parameter format must be xlsx. Without it, the table is as it was sent."
+        raise HTTPRefusal(400, "parameter", sentence)
+    job = _known(number)
+    store = current_imports().uploads.uploads
+    upload = store.get(job.parameters["upload"]) if job.kind == IMPORT else None
+    if upload is None or upload.job != job.number:
+        raise NotFound
+    if job.state != "done":
+        raise HTTPRefusal(409, "import-unfinished", "The import is not done, so that its rows have no names.")
+    names = store.names(upload.number)
+    return downloads.table_with_names(upload, store.data(upload.number), names, given.get("format", "text"))
 
 
 @blueprint.get("/imports/<int:number>")
@@ -101,6 +207,10 @@ def _known(number: int) -> Job:
     """Return an import of the caller; an administrator sees all imports. Raises NotFound."""
     job = current_imports().get(number) if number <= MAX_NUMBER else None
     who = caller()
-    if job is None or job.kind != KIND or not (who.is_administrator or job.account == who.account.number):
+    if (
+        job is None
+        or job.kind not in (KIND, PREVIEW, IMPORT)
+        or not (who.is_administrator or job.account == who.account.number)
+    ):
         raise NotFound
     return job

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from tempfile import SpooledTemporaryFile
-from typing import BinaryIO
 
 from flask import Response, request
 from werkzeug.wrappers import Response as AnyResponse
@@ -17,10 +14,10 @@ from ....bindings.tables.delimited import Line
 from ....identifiers import PROBLEMS
 from ...admission import download
 from ...jobs.imports import current_imports
-from ...uploads import result_table, sheet
+from ...uploads import downloads, result_table, sheet
 from ...uploads.columns import LABELS
 from ...uploads.model import Part, RowOutcome, Upload
-from ...uploads.result_table import NamesOfRows, RowProblem
+from ...uploads.result_table import RowProblem
 from .. import messages
 from ..blueprint import blueprint, caller, see_other
 from .uploads import CHANGED, job_of, known_upload, start_job, state_of, uploads
@@ -32,8 +29,6 @@ _MAX_CELL = 10_000
 _SHOWN_ROWS = 10
 _MOST_GROUPS = 20
 _BLOCK = 1000
-_IN_MEMORY = 10 * 2**20
-_XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 
 _TITLES = {
     "bound-otherwise": ("recorded name gets another target", "recorded names get another target"),
@@ -190,8 +185,8 @@ def refused(number: int, kind: str) -> Response:
     name = f"table-{number}-refused"
     if kind == "xlsx":
         lines = (Line(at, list(row)) for at, row in enumerate(rows, 1))
-        return _workbook(name, lambda to: result_table.write_workbook(lines, to, known.reading.sheet))
-    return download(result_table.text_lines(rows, known.reading, content), _type(known), f"{name}.csv")
+        return downloads.workbook(name, lambda to: result_table.write_workbook(lines, to, known.reading.sheet))
+    return download(result_table.text_lines(rows, known.reading, content), downloads.media_type(known), f"{name}.csv")
 
 
 @blueprint.get("/tables/<int:number>/names.<kind>", endpoint="table_with_names")
@@ -202,49 +197,7 @@ def with_names(number: int, kind: str) -> Response:
     if known.stage != "import" or job is None or job.state != "done":
         messages.put("The table is not imported, so that its rows have no names yet.", "warn")
         return see_other("desk.table", number=number)  # type: ignore[return-value]
-    return table_with_names(known, uploads().names(number), kind)
-
-
-def table_with_names(known: Upload, names: Iterator[tuple[int, str]], kind: str) -> Response:
-    """Return the response with a table and its names, as .xlsx for the ``kind`` "xlsx", or else as it was uploaded."""
-    content, reading = uploads().data(known.number), known.reading
-    base = f"table-{known.number}-with-arks"
-    if kind == "xlsx" or reading.format == "workbook":
-        with closing(_noted(names)) as noted:
-            return _workbook(
-                base, lambda to: result_table.workbook_with_names(content, reading, known.name, noted.get, to)
-            )
-
-    def parts() -> Iterator[bytes]:
-        with closing(_noted(names)) as noted:
-            yield from result_table.with_names(content, reading, known.name, noted.get)
-
-    ending = "jsonl" if reading.format == "jsonl" else "tsv" if reading.separator == "\t" else "csv"
-    return download(parts(), _type(known), f"{base}.{ending}")
-
-
-def _noted(names: Iterator[tuple[int, str]]) -> NamesOfRows:
-    noted = NamesOfRows()
-    for line, name in names:
-        noted.add(line, name)
-    return noted
-
-
-def _workbook(name: str, write: Callable[[BinaryIO], None]) -> Response:
-    """Return the response with a workbook that ``write`` writes to a file."""
-    with SpooledTemporaryFile(_IN_MEMORY) as written:
-        write(written)  # type: ignore[arg-type]
-        written.seek(0)
-        content = written.read()
-    return download(iter([content]), _XLSX, f"{name}.xlsx")
-
-
-def _type(upload: Upload) -> str:
-    reading = upload.reading
-    if reading.format == "jsonl":
-        return "application/jsonl"
-    encoding = reading.encoding if reading.format == "csv" else "utf-8"
-    return f"text/{'tab-separated-values' if reading.separator == chr(9) else 'csv'}; charset={encoding}"
+    return downloads.table_with_names(known, uploads().data(number), uploads().names(number), kind)
 
 
 def _rows(upload: Upload, part: Part) -> Iterator[RowOutcome]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from pathlib import Path
 
 import pytest
 
@@ -243,3 +244,54 @@ def test_an_import_that_changed_nothing_cannot_be_undone(administrator):
     finished(administrator, send(administrator, query="?dry_run=1"))
     assert_problem(administrator("POST", "/imports/1/undo"), 409, "nothing-to-undo")
     assert_problem(administrator("POST", "/imports/1/undo", {}), 400, "body-unwanted")
+
+
+MUSEUM = "Liste;;\r\n\r\nInventarnummer;Titel;Weblink\r\nINV 1;Gro\u00dfe Glocke;https://m.example/1\r\nINV 2;Vase;\r\n"
+MINT = "?mint=ark:12345/x5&key=Inventarnummer"
+
+
+def test_a_table_of_a_museum_comes_back_with_names(curator, bindings):
+    """The encoding, separator, heading row and columns are proposed, as by the command."""
+    table = MUSEUM.encode("windows-1252")
+    answer = send(curator, table, MINT)
+    assert answer.json["table"] == "/api/v1/imports/1/table"
+    found = finished(curator, answer)
+    assert found["result"]["counts"] == {"reserved": 2}
+    again = curator("GET", "/imports/1/table")
+    assert again.headers["Content-Type"] == "text/csv; charset=windows-1252"
+    lines = again.data.decode("windows-1252").split("\r\n")
+    assert lines[2] == "Inventarnummer;Titel;Weblink;ARK"
+    assert lines[3].startswith("INV 1;Gro\u00dfe Glocke;https://m.example/1;ark:12345/x5")
+    assert curator("GET", "/imports/1/table?format=xlsx").data.startswith(b"PK")
+    assert finished(curator, send(curator, again.data, MINT))["result"]["counts"] == {"unchanged": 2}
+    assert finished(curator, send(curator, table, f"{MINT}&dry_run=1"))["table"] is None
+    assert_problem(curator("GET", "/imports/3/table"), 404, "not-found")
+
+
+def test_a_workbook_is_imported_with_its_sheet(curator, bindings):
+    table = (Path(__file__).parents[3] / "data" / "tables" / "objets.ods").read_bytes()
+    kind = "application/vnd.oasis.opendocument.spreadsheet"
+    found = finished(curator, send(curator, table, "?mint=ark:12345/x5&sheet=Objets&omit_hidden=1", content_type=kind))
+    assert found["result"]["counts"] == {"reserved": 4}
+    assert curator("GET", f"/imports/{found['number']}/table").data.startswith(b"PK")
+    refused = assert_problem(send(curator, table, "?mint=ark:12345/x5&sheet=X", content_type=kind), 422, "table-sheet")
+    assert "Info, Objets" in refused["detail"]
+
+
+@pytest.mark.parametrize(
+    ("query", "status", "code"),
+    [
+        pytest.param("?mint=ark:12345/x5&key=Nummer", 422, "table-column", id="an unknown heading"),
+        pytest.param("?mint=ark:12345/x5&columns=Inventarnummer", 400, "parameter", id="columns"),
+        pytest.param("?mint=ark:12345/x5&state=withdrawn", 400, "parameter", id="state"),
+        pytest.param("?mint=ark:12345/x5&heading_row=0", 400, "parameter", id="row"),
+        pytest.param("?key=Titel", 422, "table-column-missing", id="no shoulder"),
+    ],
+)
+def test_wrong_options_of_a_table_are_refused(curator, query, status, code):
+    assert_problem(send(curator, MUSEUM.encode("windows-1252"), query), status, code)
+
+
+def test_a_shoulder_without_a_grant_is_refused(curator, bindings):
+    found = finished(curator, send(curator, MUSEUM.encode("windows-1252"), "?mint=ark:12345/q7&key=Inventarnummer"))
+    assert (found["state"], found["problem"]["code"], bindings.count().number) == ("failed", "not-granted", 0)

@@ -1,0 +1,66 @@
+"""Responses with a table that a user uploaded: with the names of its rows, as it was uploaded or as .xlsx."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from tempfile import SpooledTemporaryFile
+from typing import BinaryIO
+
+from flask import Response
+
+from ..admission import download
+from . import result_table
+from .model import Upload
+from .result_table import NamesOfRows
+
+XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+"""The media type of .xlsx."""
+
+_IN_MEMORY = 10 * 2**20
+
+
+def table_with_names(known: Upload, content: bytes, names: Iterator[tuple[int, str]], kind: str) -> Response:
+    """Return the response with an imported table and the ``names`` of its rows.
+
+    It is .xlsx for the ``kind`` "xlsx" and for a workbook, and otherwise the table as it was uploaded.
+    """
+    reading = known.reading
+    base = f"table-{known.number}-with-arks"
+    if kind == "xlsx" or reading.format == "workbook":
+        with closing(_noted(names)) as noted:
+            return workbook(
+                base, lambda to: result_table.workbook_with_names(content, reading, known.name, noted.get, to)
+            )
+
+    def parts() -> Iterator[bytes]:
+        with closing(_noted(names)) as noted:
+            yield from result_table.with_names(content, reading, known.name, noted.get)
+
+    ending = "jsonl" if reading.format == "jsonl" else "tsv" if reading.separator == "\t" else "csv"
+    return download(parts(), media_type(known), f"{base}.{ending}")
+
+
+def _noted(names: Iterator[tuple[int, str]]) -> NamesOfRows:
+    noted = NamesOfRows()
+    for line, name in names:
+        noted.add(line, name)
+    return noted
+
+
+def workbook(name: str, write: Callable[[BinaryIO], None]) -> Response:
+    """Return the response with a workbook that ``write`` writes to a file."""
+    with SpooledTemporaryFile(_IN_MEMORY) as written:
+        write(written)  # type: ignore[arg-type]
+        written.seek(0)
+        content = written.read()
+    return download(iter([content]), XLSX, f"{name}.xlsx")
+
+
+def media_type(upload: Upload) -> str:
+    """Return the media type of an upload, or of a table in its encoding."""
+    reading = upload.reading
+    if reading.format == "jsonl":
+        return "application/jsonl"
+    encoding = reading.encoding if reading.format == "csv" else "utf-8"
+    return f"text/{'tab-separated-values' if reading.separator == chr(9) else 'csv'}; charset={encoding}"
