@@ -90,3 +90,11 @@ def test_the_colour_is_readable_on_both_kinds_of_pages():
     style = Presentation(branding=Branding(colour="#ffff00")).style
     assert "--brand: #ffff00; --accent: #707000;" in style
     assert "(prefers-color-scheme: dark) { :root { --brand: #ffff00; --accent: #ffff00; } }" in style
+
+
+def test_a_square_logo_is_the_icon_of_the_page(client):
+    square, wide = "data:image/gif;base64,R0lGODlhCAAIAA==", "data:image/gif;base64,R0lGODlhCAAJAA=="
+    assert f'<link rel="icon" href="{square}">' in client(logo=square).get("/ark:12345/doc?info").text
+    assert 'rel="icon"' not in client(logo=wide).get("/ark:12345/doc?info").text
+    assert '<link rel="icon" href="/static/icon.svg">' in client(logo="/static/icon.svg").get("/ark:12345/nope").text
+    assert 'rel="icon"' not in client(logo="/static/logo.svg").get("/ark:12345/nope").text

@@ -88,3 +88,11 @@ def test_the_pictures_of_a_page_are_served(client, read_page):
     assert response.content_type == "image/webp"
     assert response.data[8:12] == b"WEBP"
     assert client.get("/docs/inspector-light.png").status_code == 404
+
+
+def test_a_picture_has_its_dark_version(read_page):
+    page = read_page(create_app().test_client().get("/docs/desk").text)
+    for picture in page.all("picture"):
+        light, dark = picture.one("img").attributes["src"], picture.one("source").attributes
+        assert dark == {"media": "(prefers-color-scheme: dark)", "srcset": light.replace(".webp", "-dark.webp")}
+    assert len(page.all("picture")) == len(page.one("article").all("img")) > 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import time
 
 import pytest
 
@@ -45,6 +46,26 @@ def test_a_stream_has_a_start_hops_and_an_end(inspector, messages, read_page):
     assert ended.one("p", "sentence").text.endswith(f"{HERE.removeprefix('https://')}/page/2")
     assert "2 redirects" in ended.text
     assert "This server answered all requests itself." in ended.text
+
+
+def test_the_finding_of_a_hop_and_the_slowest_request_are_named(inspector, messages, read_page):
+    def site(environ, start_response):
+        moves = {f"/{NAME}": ("302 Found", "/page"), "/page": ("301 Moved Permanently", "/new")}
+        if environ["PATH_INFO"] == "/page":
+            time.sleep(0.12)
+        status, location = moves.get(environ["PATH_INFO"], ("200 OK", None))
+        start_response(status, [("Location", location)] if location else [("Content-Type", "image/jpeg")])
+        return [b""]
+
+    found = messages(inspector(site).get("/trace", query_string={"q": NAME}, headers=STREAM))
+    hops = [read_page(data).one("li", "hop") for event, data in found if event == "hop"]
+    assert [hop.one("span", "remark").text for hop in hops] == [
+        "This server answered.",
+        "A permanent redirect: record the new target.",
+        "OK, image/jpeg.",
+    ]
+    assert "moved" in hops[1].attributes["class"].split()
+    assert "Slowest request: 2, to this site, " in next(data for event, data in found if event == "verdict")
 
 
 def test_a_stream_is_not_buffered(inspector):
