@@ -304,19 +304,20 @@ def _probed(
                 exit_code=UNAVAILABLE,
             ) from None
         reached = deployment.reached
-        if reached is None or not chosen:
-            return
-        expected = None
-        if bindings is not None:
-            expected = names.Expected(bindings, reached.announced or address, given, are_known=bool(known))
-        for finding in names.examine(reached, chosen, expected):
-            yield finding._replace(part=part)
+        if reached is not None and chosen:
+            expected = None
+            if bindings is not None:
+                expected = names.Expected(bindings, reached.announced or address, given, are_known=bool(known))
+            for finding in names.examine(reached, chosen, expected):
+                yield finding._replace(part=part)
+        yield from deployment.limits()
 
 
 def _environment() -> dict[str, Any]:
     """Return the settings of the resolver that the variables of ``ararat serve`` contain on this machine."""
     if not any(name.startswith("ARARAT_") for name in os.environ):
         return {}
+    from ...middleware.resolution.settings import Settings
     from ..serving.application import resolver_settings
     from ..serving.serve import serve_command
     from .applications import without_resources
@@ -325,7 +326,12 @@ def _environment() -> dict[str, Any]:
         options = serve_command.make_context("ararat", []).params
     except click.ClickException:
         return {}
-    return without_resources(resolver_settings(options))
+    given = without_resources(resolver_settings(options))
+    try:
+        Settings(**{"prefix": "https://example.org", **given})
+    except ValueError:
+        return {}
+    return given
 
 
 def _registered(

@@ -297,8 +297,11 @@ class _Check:
         self, name: str, first: RawResponse, wanted: RawResponse
     ) -> Iterator[tuple[Cause, State, str, RawResponse | None]]:
         shown = _short(name)
-        if wanted.field("Link") and not first.field("Link"):
-            yield "link", "warning", f"The answer for {shown} has no field Link", first
+        # The first link, to the description, depends on no setting but the prefix.
+        described = (wanted.field("Link") or "").partition(">")[0]
+        if described and described not in (first.field("Link") or ""):
+            seen = "another field Link" if first.field("Link") else "no field Link"
+            yield "link", "warning", f"The answer for {shown} has {seen}; Ararat links {described[1:]}", first
         seen, right = first.field("Cache-Control"), wanted.field("Cache-Control")
         if seen == right:
             return

@@ -165,7 +165,9 @@ def examine(
             return network(url, method, target, fields)
         return asking(method, target, fields) if fields else asking(method, target)
 
-    yield from Deployment(url, PatientClient(client, sleep), prefix=prefix).findings()
+    deployment = Deployment(url, PatientClient(client, sleep), prefix=prefix)
+    yield from deployment.findings()
+    yield from deployment.limits()
 
 
 class Deployment:
@@ -235,8 +237,11 @@ class Deployment:
         return f"{change} See {'; '.join(map(str, lines))}" if lines else change
 
     def findings(self) -> Iterator[HealthFinding]:
-        """Yield the findings. Raises :class:`NotAnswered`."""
+        """Yield the findings of the probes. Raises :class:`NotAnswered`."""
         yield from self._probes()
+
+    def limits(self) -> Iterator[HealthFinding]:
+        """Yield the finding about a rate limit, after all requests."""
         if self._client.limited:
             message = (
                 f"{counted(self._client.limited, 'request was', 'requests were')} refused at first "
@@ -302,6 +307,20 @@ class Deployment:
         yield self._hsts(plain)
         yield from self._over_http()
 
+    def _over_https(self) -> HealthFinding:
+        secure = replace(self._url, scheme="https", port=443)
+        shown = _prefix_of(secure)
+        change = "Answer the names over https, too, and redirect http to it with the whole request target."
+        try:
+            response = self._client(secure, "GET", f"{self._mount}/{self._base}x")
+        except HopFailed as failed:
+            message = f"{shown} does not answer ({failed.sentence}), so links that begin with https fail."
+            return HealthFinding("url", "https", "warning", "https", message, change)
+        if parse_echo(response) is None:
+            message = f"{shown} is answered by {response.status}, not by Ararat: links that begin with https fail."
+            return HealthFinding("url", "https", "warning", "https", message, change)
+        return HealthFinding("url", "https", "ok", "https", f"Ararat answers at {shown}.")
+
     def _asked(self, method: str, target: str, fields: Mapping[str, str] | None = None) -> RawResponse:
         return self._client(self._url, method, target, fields)
 
@@ -338,8 +357,13 @@ class Deployment:
             yield HealthFinding("url", code, "error", "redirect", message, change, _OBLIGATION, sent)
 
     def _over_http(self) -> Iterator[HealthFinding]:
-        """Check the prefix over http, which is printed in many ARKs, if the checked one is https at its own port."""
+        """Check the prefix over http, which is printed in many ARKs, if the checked one is https at its own port.
+
+        If the checked one is http, check it over https.
+        """
         url = self._url
+        if url.scheme == "http" and url.port == 80 and not (url.address and not url.address.is_global):
+            yield self._over_https()
         if url.scheme != "https" or url.port != 443 or self._start.scheme == "http":
             return
         plain = replace(url, scheme="http", port=80)

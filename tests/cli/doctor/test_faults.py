@@ -115,6 +115,7 @@ def diagnosed(
     if (reached := deployment.reached) is not None:
         expected = names.Expected(bindings, reached.announced or PREFIX, {}, are_known=False)
         yield from names.examine(reached, chosen, expected)
+    yield from deployment.limits()
 
 
 def refused(unless: str, status: int = 404) -> Before:
