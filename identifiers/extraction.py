@@ -461,7 +461,7 @@ def _repaired(literal: str, *, valid: bool | None = None) -> tuple[str | None, t
 
 
 def _first_suggestion(literal: str, valid: bool | None) -> tuple[str | None, tuple[str, ...]]:
-    found = suggestions.suggestions(literal, in_text=True, valid=valid)
+    found = suggestions.suggestions(literal, in_text=True, valid=valid, most=1)
     return found[0] if found else (None, ())
 
 

@@ -117,13 +117,19 @@ _ENDING = frozenset(",;(&|")
 
 
 def suggestions(
-    text: str, *, in_text: bool = False, guesses: bool = False, valid: bool | None = None
+    text: str,
+    *,
+    in_text: bool = False,
+    guesses: bool = False,
+    valid: bool | None = None,
+    most: int = MAX_SUGGESTIONS,
 ) -> tuple[Suggestion, ...]:
     """Return the corrections of ``text``, the most probable first. All are valid identifiers other than ``text``.
 
     - ``in_text``: ``text`` is a word of a longer text. A final ``?`` is then punctuation, not an inflection.
     - ``guesses``: also correct a valid identifier in ways that only a lookup can confirm.
     - ``valid``: whether ``text`` is a valid identifier, if the caller knows it.
+    - ``most``: the maximum number of corrections.
 
     >>> suggestions("(n2t.net/ark:/12345/x5m1).")[0]
     Suggestion(identifier='ark:/12345/x5m1', why=('closing-punctuation', 'missing-scheme'))
@@ -143,7 +149,7 @@ def suggestions(
     for each in _corrected(text, in_text=in_text, guesses=guesses, valid=reads(text) if valid is None else valid):
         if each.identifier != text:
             found.setdefault(each.identifier, each)
-        if len(found) == MAX_SUGGESTIONS:
+        if len(found) == most:
             break
     return tuple(found.values())
 
