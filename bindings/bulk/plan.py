@@ -181,7 +181,7 @@ def carry_out(
             _find(plan, transaction, spool, who.max_names)
             number = None
             for keys in spool.blocks(_AT_ONCE):
-                changes = _decided(plan, keys, started, transaction, result, digest)
+                changes = decided(plan, keys, started, transaction, result, digest)
                 if changes and not dry_run and not result.refusals:
                     if number is None:
                         number = transaction.operations.begin(
@@ -213,39 +213,43 @@ def _find(plan: Plan, transaction: Transaction, spool: KeySpool, limit: int | No
             raise BindingError("operation-large", f"the operation is for more than {limit:,} names")
 
 
-def _decided(
+def decided(
     plan: Plan, keys: Sequence[str], now: datetime, transaction: Transaction, result: BulkResult, digest: _Digest
 ) -> list[Change]:
+    """Decide about the names with these keys, count the outcomes in ``result``, and return the changes.
+
+    ``digest`` gets what a person compares in a preview.
+    """
     changes: list[Change] = []
     for identifier, before, decide in plan.decide(transaction, keys):
         try:
-            decided = decide(now)
-            if isinstance(decided, Change):
-                decided = transaction.checked(before, decided)
+            wanted = decide(now)
+            if isinstance(wanted, Change):
+                wanted = transaction.checked(before, wanted)
         except BindingError as error:
             result.names += 1
             result.refusals += 1
             if result.refusals <= MAX_LISTED:
                 result.refused.append(NotedName(identifier, error.code, error.message))
             continue
-        if decided is None:
+        if wanted is None:
             continue
         result.names += 1
-        if isinstance(decided, NotedName):
+        if isinstance(wanted, NotedName):
             result.others += 1
             if result.others <= MAX_LISTED:
-                result.left_alone.append(decided)
-        elif decided.action is None:
+                result.left_alone.append(wanted)
+        elif wanted.action is None:
             result.unchanged += 1
         else:
-            changes.append(decided)
-            result.counts[decided.outcome] += 1
-            digest.update(repr((identifier, decided.outcome, _compared(before), _compared(decided.after))).encode())
-            if decided.outcome == "relocated":
-                _warn(result, before, decided.after)
+            changes.append(wanted)
+            result.counts[wanted.outcome] += 1
+            digest.update(repr((identifier, wanted.outcome, _compared(before), _compared(wanted.after))).encode())
+            if wanted.outcome == "relocated":
+                _warn(result, before, wanted.after)
             if result.changed <= MAX_LISTED:
                 kept = NOTHING if before is None else plan.kept(before)
-                result.effects.append(Effect(decided.outcome, before, decided.after, kept))
+                result.effects.append(Effect(wanted.outcome, before, wanted.after, kept))
     return changes
 
 

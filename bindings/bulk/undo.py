@@ -67,12 +67,18 @@ def undo_operation(
     >>> b.close(); folder.cleanup()
     """
 
+    plan = undo_plan(number, skip_changed=skip_changed)
+    return carry_out(bindings, plan, dry_run=dry_run, actor=actor, progress=progress)
+
+
+def undo_plan(number: int, *, skip_changed: bool = False) -> Plan:
+    """Return the plan of :func:`undo_operation`."""
+
     def find(transaction: Transaction) -> Iterator[str]:
         transaction.operations.require_in_effect(number)
         return transaction.operations.keys_of(number)
 
-    plan = Plan("undo", {"operation": number}, find, _decide(number, None, skip_changed=skip_changed), undoes=number)
-    return carry_out(bindings, plan, dry_run=dry_run, actor=actor, progress=progress)
+    return Plan("undo", {"operation": number}, find, _decide(number, None, skip_changed=skip_changed), undoes=number)
 
 
 def undo_change(

@@ -134,6 +134,10 @@ ERROR_CODES: dict[str, ErrorCode] = _catalogue(
     ErrorCode("branding-colour", "the colour is not valid", "a colour such as #0b4f6c", "CSS Color Module Level 4, section 5.2", about="colour"),
     # Operations
     ErrorCode("relocate-prefix", "the beginnings of the targets do not fit together", "two URLs, two paths or two hosts; or a host, and a URL or path that replaces it", about="prefix"),
+    ErrorCode("check-unfinished", "the check of the names has not ended, or it failed", "a check whose state is done", status=409, about="number", fix="wait until the check is done, or start another one"),
+    ErrorCode("check-used", "no name waits for this change", "a check that found names to change and was not used yet", status=409, about="number", fix="start another check"),
+    ErrorCode("edit-fields", "these fields are not edited together for many names", "metadata, resource, redirect or listed", about="fields"),
+    ErrorCode("names-refused", "the check has refused names", "a check without refused names, or the choice to leave them out", status=409, about="number", fix="correct the names and check again, or leave the refused names out"),
     ErrorCode("operation-large", "the operation is for too many names for one request", "the beginning of fewer names or targets; or ararat relocate or ararat undo on the server", status=409, about="number"),
     ErrorCode("operation-unknown", "the operation does not exist", "a number in the list of operations", status=404, about="number"),
     ErrorCode("operation-undone", "the operation was undone already", "an operation that is in effect; to repeat this one, undo the operation that undid it", status=409, about="number"),

@@ -297,6 +297,34 @@ PATHS: dict[str, dict[str, Schema]] = {
             body=_body("Relocations", {"from": "https://old.example/", "to": "https://new.example/"}),
         )
     },
+    f"{BASE}/changes": {
+        "post": _operation(
+            "postChange",
+            "Check a change of many selected names, as a job that changes none",
+            "ChangeJob",
+            _KEY,
+            status=202,
+            errors=(404, 409),
+            body=_body("Change", {"operation": {"action": "publish"}, "selection": {"prefix": "ark:12345/x5"}}),
+            headers={"Location": {"required": True, "schema": TEXT, "description": "the URL of the check"}},
+        )
+    },
+    f"{BASE}/changes/{{number}}": {
+        "get": _operation("getChange", "Show the progress or the result of a check or change", "ChangeJob", _NUMBER)
+    },
+    f"{BASE}/changes/{{number}}/apply": {
+        "post": _operation(
+            "applyChange",
+            "Change the names that a check accepted, as a job with one operation",
+            "ChangeJob",
+            _NUMBER,
+            _query("skip_refused", "1: leave the refused names out", one_of("0", "1")),
+            _KEY,
+            status=202,
+            errors=(409,),
+            headers={"Location": {"required": True, "schema": TEXT, "description": "the URL of the change"}},
+        )
+    },
     f"{BASE}/prefixes": {"get": _operation("listPrefixes", "List the records of NAANs and shoulders", "Prefixes")},
     f"{BASE}/prefixes/{{prefix}}": {
         "get": _operation("getPrefix", "Show the record of a NAAN or shoulder", "Prefix", _PREFIX, headers=_ETAG),

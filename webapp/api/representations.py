@@ -14,7 +14,7 @@ from ..config import url
 from ..jobs.model import Job
 from ..jobs.uploads import IMPORT, PREVIEW
 
-__all__ = ["of_event", "of_import", "of_name", "of_operation", "of_saved"]
+__all__ = ["of_change", "of_event", "of_import", "of_name", "of_operation", "of_saved"]
 
 
 def of_saved(binding: Binding, probable: Sequence[NameWarning]) -> dict[str, Any]:
@@ -58,6 +58,32 @@ def of_import(job: Job) -> dict[str, Any]:
         "problem": problem,
         "table": url("management.show_table", number=job.number) if job.kind == IMPORT else None,
     }
+
+
+def of_change(job: Job) -> dict[str, Any]:
+    """Return a check or change of many names for JSON."""
+    result = dict(job.result or {})
+    problem = result.pop("problem", None)
+    for effect in result.get("effects", ()):
+        for state in ("before", "after"):
+            effect[state] = effect[state] and _listed(effect[state])
+    return {
+        "number": job.number,
+        "kind": job.kind.removeprefix("bulk-"),
+        "state": job.state,
+        "operation": job.parameters["operation"],
+        "names": job.progress,
+        "total": job.total,
+        "created": rfc3339(job.created),
+        "changed": rfc3339(job.changed),
+        "result": result or None,
+        "problem": problem,
+    }
+
+
+def _listed(record: dict[str, Any]) -> dict[str, Any]:
+    """Return the record of a binding with the members of a listed name."""
+    return {"state" if name == "status" else name: value for name, value in record.items()}
 
 
 def _maybe(binding: Binding | None) -> dict[str, Any] | None:

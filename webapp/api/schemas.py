@@ -6,6 +6,7 @@ from functools import lru_cache
 
 import jsonschema_rs
 
+from ...bindings.bulk.edits import EDITED
 from ...bindings.names.binding import ACTIONS, PLACE
 from ...bindings.names.fields import FIELDS, Field
 from ...bindings.names.prefixes.prefixes import FIELDS as PREFIX_FIELDS
@@ -92,6 +93,7 @@ def _member(field: Field) -> str:
 _FIELDS = {_member(field): _of_field(field) for field in FIELDS if field.request == "fields"}
 _PATCH = {_member(field): _of_field(field, nullable=True) for field in FIELDS if field.request == "fields"}
 _RESOURCE = _FIELDS["resource"]
+_EDITED = {**_object(**{name: _PATCH[name] for name in EDITED}), "minProperties": 1}
 _DRY_RUN = {"names": NUMBER, "unchanged": NUMBER, "refusals": NUMBER, "others": NUMBER}
 _NOTED = _list(_shown(identifier=TEXT, code=TEXT, message=TEXT))
 _LINES = _list(_shown(line=NUMBER, identifier=TEXT, code=TEXT, message=TEXT))
@@ -126,6 +128,30 @@ REQUESTS: dict[str, Schema] = {
             ),
             "to": _text(400, "its replacement"),
         },
+    ),
+    "Change": _object(
+        ("operation",),
+        operation={
+            "oneOf": [
+                _object(("action", "fields"), action=one_of("edit"), fields=_EDITED),
+                _object(("action",), action=one_of("publish", "restore", "delete")),
+                _object(("action", "from", "to"), action=one_of("move"), **{"from": _text(401), "to": _text(401)}),
+                _object(("action",), action=one_of("withdraw"), reason=_text(MAX_NAME), successor=_text(MAX_NAME)),
+                _object(("action", "operation"), action=one_of("undo"), operation={"type": "integer", "minimum": 1}),
+            ],
+            "description": "the operation, with its arguments",
+        },
+        selection={
+            **_object(
+                **{
+                    name: _text(400)
+                    for name in ("prefix", "state", "target", "q", "resource", "resource_prefix", "metadata", "owner")
+                },
+                **{name: _text(40) for name in ("created_since", "created_before", "changed_since", "changed_before")},
+            ),
+            "description": "the conditions of the names, as for the list of names; {} means all names",
+        },
+        names=_list(_text(MAX_NAME), minItems=1, maxItems=20_000),
     ),
     "PrefixFields": {
         **_object(
@@ -190,6 +216,18 @@ RESPONSES: dict[str, Schema] = {
         warnings=NUMBER,
         warned=_NOTED,
         effects=_list(_shown(outcome=TEXT, before=_MAYBE_NAME, after=ref("Name"))),
+    ),
+    "ChangeJob": _shown(
+        number=NUMBER,
+        kind=one_of("check", "change"),
+        state=one_of(*STATES),
+        operation=ANY_OBJECT,
+        names={**NUMBER, "description": "the number of names so far"},
+        total={**MAYBE_NUMBER, "description": "the number of names, 0 while they are collected"},
+        created=TEXT,
+        changed=TEXT,
+        result={"anyOf": [ref("Operation"), {"type": "null"}]},
+        problem={"anyOf": [ANY_OBJECT, {"type": "null"}], "description": "why the job failed"},
     ),
     "Import": _shown(
         number=NUMBER,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from flask import Flask, current_app
 
 from ...bindings.imports.summary import Summary
+from .bulk import CHANGE, CHECK, BulkJobs
 from .model import Job, caller_of, result_of, stored_caller
 from .queue import LEASE_SECONDS, Claim, Jobs
 from .uploads import IMPORT, PREVIEW, UploadJobs
@@ -33,14 +34,16 @@ _KEY = "ararat_imports"
 class Imports:
     """The imports of a site: the jobs in the database, and the worker of this process.
 
-    ``uploads`` are the jobs of tables that users upload in the desk.
+    ``uploads`` are the jobs of tables that users upload in the desk, and ``bulk`` the changes of many selected names.
     """
 
     def __init__(self, management: Management, lease: float = LEASE_SECONDS) -> None:
         self.management = management
         self.jobs = Jobs(management.accounts, lease)
         self.uploads = UploadJobs(management, self.jobs)
+        self.bulk = BulkJobs(management, self.jobs)
         kinds = {KIND: self.carry_out, PREVIEW: self.uploads.carry_out, IMPORT: self.uploads.carry_out}
+        kinds |= {CHECK: self.bulk.carry_out, CHANGE: self.bulk.carry_out}
         self.worker = Worker(self.jobs, kinds)
 
     def get(self, number: int) -> Job | None:

@@ -138,6 +138,12 @@ class Jobs:
         if not self.accounts.write(lambda connection: _update(connection, claim, **values)):
             raise ClaimLost(str(claim.job.number))
 
+    def advance(self, connection: Connection, claim: Claim, progress: int) -> None:
+        """Record the progress in a transaction of the work. Raises :class:`ClaimLost`: then nothing must be written."""
+        changed = rfc3339(self.accounts.bindings.now())
+        if not _update(connection, claim, progress=progress, changed=changed):
+            raise ClaimLost(str(claim.job.number))
+
     def finish(
         self, connection: Connection, claim: Claim, state: State, result: Mapping[str, Any], lines: int | None = None
     ) -> None:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from ...bindings.bulk.batches import Batches, Hooks
+    from ...bindings.bulk.plan import Plan
     from ...bindings.names.naming import Name
     from ...bindings.tables.columns import Row
     from ...bindings.tables.text_stream import ReadAs
@@ -31,6 +33,17 @@ if TYPE_CHECKING:
 MAX_NAMES = 20_000
 """The maximum number of names of a relocation or undo. It takes about two seconds, in which other writers
 wait. An import is a job and has no maximum."""
+
+_OPERATIONS = {
+    "edit": "edit-names",
+    "publish": "publish-names",
+    "relocate": "relocate-prefix",
+    "withdraw": "withdraw-names",
+    "restore": "restore-names",
+    "delete": "delete-names",
+    "undo": "undo",
+}
+"""The operations for the audit."""
 
 Progress = Callable[[int], object]
 R = TypeVar("R", BulkResult, Summary)
@@ -162,6 +175,25 @@ class BulkOperations:
         """Undo the last change of a name; see :func:`~.undo.undo_change`. Only for administrators."""
         with self._bulk(caller, "undo", name, require=require_administrator, dry_run=dry_run) as (actor, done):
             return done(undo.undo_change(self._bindings, name, revision=revision, dry_run=dry_run, actor=actor))
+
+    def check_names(self, caller: Caller | None, batches: Batches, plan: Plan, hooks: Hooks) -> BulkResult:
+        """Check a change of many names, which changes none; see :meth:`~.batches.Batches.check`."""
+        with self._recorder.acting(caller, _OPERATIONS[plan.action]) as actor:
+            return batches.check(plan, hooks, actor=actor)
+
+    def change_checked(self, caller: Caller | None, batches: Batches, plan: Plan, hooks: Hooks) -> BulkResult:
+        """Change many names that were checked; see :meth:`~.batches.Batches.carry_out`.
+
+        Raises :class:`Forbidden` if a permission is revoked meanwhile.
+        """
+        with self._recorder.acting(caller, _OPERATIONS[plan.action]) as actor:
+            return batches.carry_out(plan, hooks, actor=actor)
+
+    def require_undoable(self, caller: Caller, number: int) -> None:
+        """Raise :class:`Forbidden` unless the caller is an administrator, or made the operation."""
+        found = self._bindings.list_operations(before=number + 1, limit=1)
+        if not (found and found[0].number == number and found[0].actor == caller.actor):
+            require_administrator(caller)
 
     def operations(self, caller: Caller | None, *, before: int | None = None, limit: int = 100) -> list[Operation]:
         """Return operations, the newest first; see :meth:`.Bindings.list_operations`."""

@@ -58,6 +58,24 @@ column_mappings = Table(
     PrimaryKeyConstraint("account", "prefix", "headings"),
 )
 
+bulk_names = Table(
+    "bulk_names",  # the names that a change of many names still concerns
+    metadata,
+    Column("job", NUMBER),
+    Column("place", NUMBER),
+    Column("key", BYTES, nullable=False),
+    Column("revision", NUMBER),  # of the name when it was checked; 0 for a deleted name, null before the check
+    PrimaryKeyConstraint("job", "place"),
+)
+
+bulk_progress = Table(
+    "bulk_progress",  # what a change of many names has written so far
+    metadata,
+    Column("job", NUMBER, primary_key=True, autoincrement=False),
+    Column("operation", NUMBER, nullable=False),
+    Column("result", Text, nullable=False),  # JSON
+)
+
 LINK_STATES = ("works", "moved", "refused", "dead", "unclear")
 
 links = Table(
@@ -83,4 +101,4 @@ pauses = Table(
     Column("until", Text, nullable=False),  # the host asked for no request before this time (Retry-After)
 )
 
-TABLES = (uploads, upload_rows, column_mappings, links, pauses)
+TABLES = (uploads, upload_rows, column_mappings, bulk_names, bulk_progress, links, pauses)

@@ -1,0 +1,116 @@
+"""The operations on selected names: edit fields, publish, move, withdraw, restore and delete.
+
+Each is a :class:`~.plan.Plan` for :class:`~.batches.Batches`, which decides about each name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from ..names import assignment, validation
+from ..names.assignment import Change
+from ..names.errors import BindingError
+from ..names.fields import MAX_REASON, Fields, check_successor
+from ..names.metadata import metadata
+from ..names.operation import OperationAction
+from .plan import NotedName, Plan, PlannedChange, recorded
+from .relocation import Rewriting
+
+if TYPE_CHECKING:
+    from ..names.binding import Binding
+    from ..storage.writing.transaction import Transaction
+
+_Decide = Callable[["Binding", datetime], "Change | NotedName | None"]
+
+EDITED = ("metadata", "resource", "redirect", "listed")
+"""The fields that :func:`edit` can set. A new target is a move, and a new state has its own operation."""
+
+
+def edit(fields: Fields) -> Plan:
+    """Return the plan that sets the stated fields of each name. The state, the target and the other fields stay.
+
+    An empty text deletes a metadata element. Withdrawn names are left alone. Raises :class:`BindingError` with the code
+    ``edit-fields`` for other fields than :data:`EDITED`, and with those of metadata.
+    """
+    stated = {name: value for name, value in fields._asdict().items() if value not in (None, "")}
+    if not stated or stated.keys() - set(EDITED):
+        raise BindingError("edit-fields", f"an edit of many names sets {', '.join(EDITED)}")
+    if fields.metadata is not None:
+        stated["metadata"] = dict(metadata.check(fields.metadata, deletions=True))
+
+    def decide(binding: Binding, now: datetime) -> Change | NotedName:
+        if binding.is_withdrawn:
+            return NotedName(binding.identifier, "withdrawn", "the name is withdrawn")
+        checked = assignment.with_recorded_place(fields, binding)
+        checked = checked._replace(status="reserved" if binding.is_reserved else None)
+        return assignment.bind(binding, checked.for_key(binding.identifier), now)
+
+    return _plan("edit", stated, decide)
+
+
+def publish() -> Plan:
+    """Return the plan that makes reserved names live. Other names are left alone."""
+
+    def decide(binding: Binding, now: datetime) -> Change | NotedName:
+        if not binding.is_reserved:
+            return NotedName(binding.identifier, "not-reserved", f"the name is {binding.status}")
+        stated = assignment.with_recorded_place(Fields(status="live", spelling=binding.spelling), binding)
+        return assignment.bind(binding, stated.for_key(binding.identifier), now)
+
+    return _plan("publish", {}, decide)
+
+
+def move(source: str, destination: str) -> Plan:
+    """Return the plan that replaces the beginning of targets, as :func:`~.relocation.relocate_prefix` does."""
+    rewriting = Rewriting.of(source, destination)
+    plan = _plan("relocate", {"from": source, "to": destination}, rewriting.change)
+    return plan._replace(kept=rewriting.kept)
+
+
+def withdraw(reason: str | None = None, successor: str | None = None) -> Plan:
+    """Return the plan that withdraws live names. Other names are left alone. A name that is its own successor is
+    refused.
+    """
+    if reason is not None:
+        validation.check(reason, "reason-text", "reason", MAX_REASON)
+    if successor is not None:
+        check_successor("ark:12345/x", successor)
+
+    def decide(binding: Binding, now: datetime) -> Change | NotedName:
+        if not binding.is_live:
+            return NotedName(binding.identifier, binding.status, f"the name is {binding.status}")
+        return assignment.withdraw(binding, reason, now, successor)
+
+    return _plan("withdraw", {"reason": reason, "successor": successor}, decide)
+
+
+def restore() -> Plan:
+    """Return the plan that makes withdrawn names live again. Other names are left alone."""
+
+    def decide(binding: Binding, now: datetime) -> Change | NotedName:
+        if not binding.is_withdrawn:
+            return NotedName(binding.identifier, "not-withdrawn", f"the name is {binding.status}")
+        return assignment.restore(binding, binding.resource, now)
+
+    return _plan("restore", {}, decide)
+
+
+def delete() -> Plan:
+    """Return the plan that deletes reserved names. A name that is or was public is left alone."""
+
+    def decide(binding: Binding, now: datetime) -> Change | NotedName:
+        if not binding.is_reserved or binding.is_hidden:
+            return NotedName(binding.identifier, "delete-public", "the name is or was public, so it is never deleted")
+        return assignment.delete(binding, now)
+
+    return _plan("delete", {}, decide)
+
+
+def _plan(action: OperationAction, parameters: Mapping[str, Any], decide: _Decide) -> Plan:
+    def each(transaction: Transaction, keys: Sequence[str]) -> Iterator[PlannedChange]:
+        for binding in recorded(transaction, keys, None):
+            yield PlannedChange(binding.identifier, binding, lambda now, known=binding: decide(known, now))
+
+    return Plan(action, parameters, lambda transaction: iter(()), each)

@@ -1,0 +1,173 @@
+"""Changes of many names in short transactions: each operation, interruptions at each transaction, and the undo."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from ararat.bindings.bulk import batches, edits
+from ararat.bindings.bulk.batches import Batches, Hooks
+from ararat.bindings.bulk.plan import BulkResult, Plan
+from ararat.bindings.bulk.undo import undo_plan
+from ararat.bindings.collection import Bindings
+from ararat.bindings.names.binding import Binding
+from ararat.bindings.names.errors import BindingError
+from ararat.bindings.names.fields import Fields
+
+NAMES = [f"ark:12345/x5{number}" for number in range(5)]
+RESERVED = NAMES[3:]
+NOTHING = Hooks(lambda connection, number: None, lambda connection, result: None)
+
+PLANS: dict[str, tuple[Plan, dict[str, int]]] = {
+    "edit": (edits.edit(Fields(metadata={"who": "Noah", "what": ""}, listed=False)), {"updated": 5}),
+    "publish": (edits.publish(), {"bound": 2}),
+    "move": (edits.move("old.example", "https://new.example/a"), {"relocated": 5}),
+    "withdraw": (edits.withdraw("sold", "https://example.org/new"), {"withdrawn": 3}),
+    "delete": (edits.delete(), {"deleted": 2}),
+}
+WANTED: dict[str, Callable[[Binding | None], bool]] = {
+    "edit": lambda name: name is not None and dict(name.metadata) == {"erc.who": "Noah"} and not name.listed,
+    "publish": lambda name: name is not None and name.is_live,
+    "move": lambda name: name is not None and str(name.target).startswith("https://new.example/a/"),
+    "withdraw": lambda name: name is not None and (name.is_withdrawn or name.is_reserved),
+    "delete": lambda name: name is None or name.is_live,
+}
+
+
+class Killed(Exception):
+    """The end of a process."""
+
+
+@pytest.fixture(autouse=True)
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batches, "BLOCK", 2)
+    monkeypatch.setattr(batches, "_PAUSE", 0)
+
+
+@pytest.fixture
+def filled(bindings: Bindings) -> Bindings:
+    for name in NAMES:
+        add = bindings.reserve if name in RESERVED else bindings.bind
+        add(name, f"http://old.example/{name[-1]}", metadata={"what": "Map"})
+    return bindings
+
+
+def checked(bindings: Bindings, plan: Plan, job: int = 1, names: list[str] = NAMES) -> BulkResult:
+    names_of = Batches(bindings, job)
+    assert names_of.add(names, NOTHING.beat) == len(names)
+    return names_of.check(plan, NOTHING)
+
+
+def values(bindings: Bindings) -> dict[str, Any]:
+    """Return what is recorded about each name, without times and revisions."""
+    found = (bindings.lookup(name) for name in NAMES)
+    left_out = ("changed", "revision", "recorded", "once_public")
+    return {
+        each.identifier: {name: value for name, value in each.as_dict().items() if name not in left_out}
+        for each in found
+        if each
+    }
+
+
+@pytest.mark.parametrize("action", PLANS)
+@pytest.mark.parametrize("killed_at", [0, 1])
+def test_an_interrupted_operation_is_finished_once_and_undone(filled: Bindings, action: str, killed_at: int) -> None:
+    plan, counts = PLANS[action]
+    before = values(filled)
+    assert dict(checked(filled, plan).counts) == counts
+    assert values(filled) == before
+    beats, finished = [0], list[BulkResult]()
+
+    def beat(connection: Any, number: int) -> None:
+        beats[0] += 1
+        if beats[0] > killed_at:
+            raise Killed
+
+    with pytest.raises(Killed):
+        Batches(filled, 1).carry_out(plan, Hooks(beat, NOTHING.finish))
+    hooks = Hooks(NOTHING.beat, lambda connection, result: finished.append(result))
+    result = Batches(filled, 1).carry_out(plan, hooks)
+    assert (dict(result.counts), finished[-1].counts) == (counts, result.counts)
+    assert all(WANTED[action](filled.lookup(name)) for name in NAMES)
+    (operation,) = filled.list_operations()
+    assert (operation.names, operation.finished is not None) == (sum(counts.values()), True)
+    changes = [event for name in NAMES for event in filled.history(name) if event.operation == operation.number]
+    assert len(changes) == sum(counts.values())
+
+    undo = undo_plan(operation.number)
+    assert Batches(filled, 2).add_of_operation(operation.number) == sum(counts.values())
+    assert Batches(filled, 2).check(undo, NOTHING).refusals == 0
+    Batches(filled, 2).carry_out(undo, NOTHING)
+    assert values(filled) == before
+    assert filled.list_operations()[-1].undone_by == filled.list_operations()[0].number
+
+
+def test_a_name_that_was_changed_since_the_check_is_left_alone(filled: Bindings) -> None:
+    plan, _ = PLANS["edit"]
+    checked(filled, plan)
+    filled.relocate(NAMES[0], "https://example.org/")
+    filled.delete(NAMES[4])
+    result = Batches(filled, 1).carry_out(plan, NOTHING)
+    assert (dict(result.counts), result.others) == ({"updated": 3}, 1)
+    assert [(each.identifier, each.code) for each in result.left_alone] == [(NAMES[0], "changed-meanwhile")]
+    assert dict(filled.lookup(NAMES[0]).metadata) == {"erc.what": "Map"}  # type: ignore[union-attr]  it is recorded
+
+
+def test_refused_names_are_left_out_of_the_change(filled: Bindings) -> None:
+    plan = edits.edit(Fields(resource="R 1"))
+    filled.bind(NAMES[0], "http://old.example/0", resource="R 2")
+    result = checked(filled, plan)
+    assert (result.refusals, result.refused[0].code, result.changed) == (1, "other-resource", 4)
+    assert Batches(filled, 1).carry_out(plan, NOTHING).changed == 4
+
+
+def test_a_change_without_names_is_no_operation(filled: Bindings) -> None:
+    plan = edits.restore()
+    assert (checked(filled, plan).changed, checked(filled, plan).others) == (0, 5)
+    assert Batches(filled, 1).carry_out(plan, NOTHING).operation is None
+    assert filled.list_operations() == []
+
+
+def test_an_operation_that_cannot_go_on_is_ended_and_can_be_undone(filled: Bindings) -> None:
+    plan, _ = PLANS["move"]
+    checked(filled, plan)
+    before = values(filled)
+
+    def beat(connection: Any, number: int) -> None:
+        if number > 2:
+            raise Killed
+
+    with pytest.raises(Killed):
+        Batches(filled, 1).carry_out(plan, Hooks(beat, NOTHING.finish))
+    assert Batches(filled, 1).end(NOTHING).changed == 2
+    (operation,) = filled.list_operations()
+    assert (operation.names, operation.finished is not None) == (2, True)
+    Batches(filled, 2).add_of_operation(operation.number)
+    Batches(filled, 2).check(undo_plan(operation.number), NOTHING)
+    Batches(filled, 2).carry_out(undo_plan(operation.number), NOTHING)
+    assert values(filled) == before
+
+
+@pytest.mark.parametrize(
+    ("make", "code"),
+    [
+        (lambda: edits.edit(Fields()), "edit-fields"),
+        (lambda: edits.edit(Fields(target="/x")), "edit-fields"),
+        (lambda: edits.edit(Fields(status="live", metadata={"who": "x"})), "edit-fields"),
+        (lambda: edits.edit(Fields(metadata={"nothing": "x"})), "metadata-key"),
+        (lambda: edits.move("old.example", "ftp://x"), "target-scheme"),
+        (lambda: edits.withdraw(successor="ark:"), "no-naan"),
+    ],
+)
+def test_a_wrong_operation_is_refused(make: Callable[[], Plan], code: str) -> None:
+    with pytest.raises(BindingError) as refused:
+        make()
+    assert refused.value.code.startswith(code)
+
+
+def test_more_names_than_the_maximum_are_refused(filled: Bindings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batches, "MAX_NAMES", 3)
+    with pytest.raises(BindingError, match="more than 3 names"):
+        Batches(filled, 1).add(NAMES, NOTHING.beat)

@@ -1,0 +1,146 @@
+"""Changes of many selected names over HTTP: a check, the change, its undo, and permissions."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from ararat.webapp.accounts.model import Caller
+from tests.webapp.api.conftest import accounts_of, assert_problem, imports_of
+from tests.webapp.api.views.test_imports import finished
+
+
+@pytest.fixture
+def bindings(database, clock, open_store):
+    """Three names below the prefix of the curator, and one of somebody else, in each kind of database."""
+    bindings = open_store(database, clock=clock)
+    for number in (1, 2):
+        bindings.bind(f"ark:12345/x5{number}", f"https://old.example/{number}", resource=f"INV {number}")
+    bindings.reserve("ark:12345/x53", "https://old.example/3")
+    bindings.bind("ark:12345/y1", "https://old.example/4")
+    return bindings
+
+
+def check(client, operation, status=202, **names):
+    answer = client(
+        "POST", "/changes", {"operation": operation, **(names or {"selection": {"prefix": "ark:12345/x5"}})}
+    )
+    assert answer.status_code == status, answer.text
+    return finished(client, answer) if status == 202 else answer
+
+
+def recorded(bindings):
+    return [bindings.lookup(f"ark:12345/{name}") for name in ("x51", "x52", "x53", "y1")]
+
+
+def apply(client, number, query=""):
+    return client("POST", f"/changes/{number}/apply{query}")
+
+
+@pytest.mark.parametrize(
+    ("operation", "counts"),
+    [
+        ({"action": "edit", "fields": {"metadata": {"who": "Noah"}}}, {"updated": 3}),
+        ({"action": "publish"}, {"bound": 1}),
+        ({"action": "move", "from": "old.example", "to": "new.example"}, {"relocated": 3}),
+        ({"action": "withdraw", "reason": "sold", "successor": "https://example.org/"}, {"withdrawn": 2}),
+        ({"action": "delete"}, {"deleted": 1}),
+    ],
+    ids=lambda value: value.get("action"),
+)
+def test_selected_names_are_checked_changed_and_given_back(curator, bindings, operation, counts):
+    before = recorded(bindings)
+    found = check(curator, operation)
+    assert (found["kind"], found["state"], found["result"]["counts"], found["problem"]) == (
+        "check",
+        "done",
+        counts,
+        None,
+    )
+    assert found["result"]["effects"][0]["after"]["identifier"].startswith("ark:12345/x5")
+    assert recorded(bindings) == before
+    changed = finished(curator, apply(curator, found["number"]))
+    assert (changed["state"], changed["result"]["counts"], changed["operation"]) == ("done", counts, operation)
+    number = changed["result"]["operation"]
+    assert [each.actor for each in bindings.list_operations()] == ["curator"]
+    assert_problem(apply(curator, found["number"]), 409, "check-used")
+    started = curator("POST", "/changes", {"operation": {"action": "undo", "operation": number}})
+    undone = finished(curator, apply(curator, finished(curator, started)["number"]))
+    assert undone["result"]["names"] == sum(counts.values())
+    assert {name: each.target for name in ("ark:12345/x51", "ark:12345/x53") if (each := bindings.lookup(name))} == {
+        "ark:12345/x51": "https://old.example/1",
+        "ark:12345/x53": "https://old.example/3",
+    }
+    assert bindings.list_operations()[1].undone_by == bindings.list_operations()[0].number
+
+
+def test_a_list_of_names_and_a_search_select_names(curator, bindings):
+    found = check(curator, {"action": "publish"}, names=["ark:/12345/x5-3", "ark:12345/x53", "ark:12345/x5none"])
+    assert (found["result"]["names"], found["result"]["counts"]) == (1, {"bound": 1})
+    found = check(
+        curator, {"action": "withdraw"}, selection={"q": "inv 2", "state": "live", "changed_since": "2020-01-01"}
+    )
+    assert [each["after"]["identifier"] for each in found["result"]["effects"]] == ["ark:12345/x52"]
+
+
+def test_names_of_others_are_refused_or_left_out(curator, bindings):
+    found = check(curator, {"action": "withdraw"}, selection={})
+    assert [(each["identifier"], each["code"]) for each in found["result"]["refused"]] == [
+        ("ark:12345/y1", "not-granted")
+    ]
+    assert_problem(apply(curator, found["number"]), 409, "names-refused")
+    changed = finished(curator, apply(curator, found["number"], "?skip_refused=1"))
+    assert changed["result"]["counts"] == {"withdrawn": 2}
+    assert bindings.lookup("ark:12345/y1").is_live
+
+
+def test_an_account_that_is_disabled_before_the_change_changes_nothing(curator, bindings, app):
+    found = check(curator, {"action": "withdraw"})
+    before = recorded(bindings)
+    imports = imports_of(app)
+    job = imports.jobs.get(found["number"])
+    caller = Caller(account=accounts_of(app).get("curator"))
+    number = accounts_of(app).write(lambda connection: imports.bulk.change(connection, caller, job)).number
+    accounts_of(app).disable("curator")
+    imports.worker.wake()
+    deadline = time.monotonic() + 20
+    while not (job := imports.jobs.get(number)).is_finished:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    assert (job.state, job.result["problem"]["code"]) == ("failed", "role-missing")
+    assert recorded(bindings) == before
+
+
+def test_only_the_person_and_administrators_see_and_undo_a_change(curator, administrator, client_of, reader, bindings):
+    number = finished(administrator, apply(administrator, check(administrator, {"action": "withdraw"})["number"]))
+    operation = number["result"]["operation"]
+    assert curator("GET", f"/changes/{number['number']}").status_code == 404
+    failed = finished(curator, curator("POST", "/changes", {"operation": {"action": "undo", "operation": operation}}))
+    assert (failed["state"], failed["problem"]["code"]) == ("failed", "role-missing")
+    assert_problem(
+        reader("POST", "/changes", {"operation": {"action": "publish"}, "selection": {}}), 403, "role-missing"
+    )
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "code"),
+    [
+        ({"operation": {"action": "publish"}}, 422, "body-member"),
+        ({"operation": {"action": "undo", "operation": 1}, "selection": {}}, 422, "body-member"),
+        ({"operation": {"action": "burn"}, "selection": {}}, 422, "body-member"),
+        ({"operation": {"action": "edit", "fields": {}}, "selection": {}}, 422, "body-member"),
+        ({"operation": {"action": "edit", "fields": {"target": "/x"}}, "selection": {}}, 422, "body-member"),
+        ({"operation": {"action": "publish"}, "selection": {"state": "gone"}}, 422, "list-state"),
+        ({"operation": {"action": "publish"}, "selection": {"changed_since": "soon"}}, 400, "parameter"),
+        ({"operation": {"action": "publish"}, "names": ["nonsense"]}, 422, "no-scheme"),
+    ],
+)
+def test_a_wrong_change_is_refused(curator, body, status, code):
+    answer = curator("POST", "/changes", body)
+    assert (answer.status_code, answer.json["code"]) == (status, code)
+
+
+def test_unknown_changes_are_404(curator):
+    assert curator("GET", "/changes/7").status_code == 404
+    assert apply(curator, 7).status_code == 404

@@ -1,0 +1,107 @@
+"""Changes of many selected names as jobs: check them, apply the check, read the progress and the result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from flask import Response
+from sqlalchemy import Connection
+from werkzeug.exceptions import NotFound
+
+from ....bindings.names.errors import BindingError
+from ....bindings.names.fields import Fields
+from ...config import url
+from ...errors import HTTPRefusal
+from ...jobs.bulk import is_bulk
+from ...jobs.imports import current_imports
+from ...jobs.model import Job
+from ...jobs.queue import MAX_UNFINISHED
+from ...management.permissions import require_curator
+from ...responses import as_json
+from .. import bodies, idempotency, parameters, representations
+from ..blueprint import blueprint, caller, management
+from ..idempotency import OneRequest, StoredReply
+from .imports import MAX_NUMBER
+
+_RETRY_SECONDS = 30
+
+
+@blueprint.post("/changes")
+def check_change() -> Response:
+    """Start the check of a change of many names."""
+    parameters.read()
+    body = bodies.read_json("Change")
+    operation, selection = dict(body["operation"]), body.get("selection")
+    if "fields" in operation:
+        operation["fields"] = _fields(operation["fields"])
+    if selection is not None:
+        selection = {"text" if name == "q" else name: text for name, text in selection.items()}
+        for name in selection.keys() & {"created_since", "created_before", "changed_since", "changed_before"}:
+            time = parameters.time(name, selection[name])
+            selection[name] = time and time.isoformat()
+    if (operation["action"] == "undo") != (selection is None and "names" not in body):
+        sentence = "Send a selection or a list of names. To undo an operation, send neither."
+        raise HTTPRefusal(422, "body-member", sentence)
+    bulk, who = current_imports().bulk, require_curator(caller())
+    return _start(
+        lambda connection: bulk.check(connection, who, operation, selection=selection, names=body.get("names"))
+    )
+
+
+@blueprint.get("/changes/<int:number>")
+def show_change(number: int) -> Response:
+    """Show a check or a change of many names."""
+    parameters.read()
+    return as_json(representations.of_change(_known(number)))
+
+
+@blueprint.post("/changes/<int:number>/apply")
+def apply_change(number: int) -> Response:
+    """Start the change of the names that a check accepted."""
+    skip_refused = parameters.flag("skip_refused", parameters.read("skip_refused").get("skip_refused"))
+    bodies.require_empty()
+    checked, bulk, who = _known(number), current_imports().bulk, require_curator(caller())
+    return _start(lambda connection: bulk.change(connection, who, checked, skip_refused=skip_refused))
+
+
+def _start(add: Callable[[Connection], Job]) -> Response:
+    known, who = current_imports(), caller()
+
+    def act(one: OneRequest | None) -> StoredReply:
+        def write(connection: Connection) -> StoredReply:
+            if known.jobs.is_full(connection, who.account.number):
+                sentence = f"{MAX_UNFINISHED} jobs of this account wait or run, the maximum. Wait for one of them."
+                raise HTTPRefusal(429, "too-many-imports", sentence, retry_after=_RETRY_SECONDS)
+            job = add(connection)
+            location = url("management.show_change", number=job.number)
+            reply = StoredReply(representations.of_change(job), 202, location=location)
+            if one is not None:
+                one.store(connection, reply)
+            return reply
+
+        return management().accounts.write(write)
+
+    response = idempotency.answer(management().accounts, who, act)
+    known.worker.wake()
+    return response
+
+
+def _fields(given: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of an edit. An empty text and null delete an element."""
+    fields = dict(given)
+    if "metadata" in fields:
+        fields["metadata"] = {element: text or "" for element, text in fields["metadata"].items()}
+    unknown = fields.keys() - set(Fields._fields)
+    if unknown:
+        raise BindingError("edit-fields", f"{min(unknown)} is not edited together for many names")
+    return fields
+
+
+def _known(number: int) -> Job:
+    """Return a check or change of the caller; an administrator sees all. Raises NotFound."""
+    job = current_imports().get(number) if number <= MAX_NUMBER else None
+    who = caller()
+    if job is None or not is_bulk(job) or not (who.is_administrator or job.account == who.account.number):
+        raise NotFound
+    return job

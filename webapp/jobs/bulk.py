@@ -1,0 +1,182 @@
+"""Changes of many selected names as two jobs: a check, which changes no name, and the change of the checked names.
+
+A change is one operation with one undo. It runs in short transactions (:mod:`~ararat.bindings.bulk.batches`), so that a
+job that is interrupted continues where it was, and other writers wait for less than a second.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from ...bindings.bulk import edits
+from ...bindings.bulk.batches import MAX_NAMES, Batches, Hooks
+from ...bindings.bulk.undo import undo_plan
+from ...bindings.names import naming
+from ...bindings.names import selection as listing
+from ...bindings.names.errors import BindingError
+from ...bindings.names.fields import Fields
+from ..management.permissions import Forbidden
+from .model import Job, caller_of, stored_caller
+from .queue import Claim, Jobs
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+    from ...bindings.bulk.plan import BulkResult, Plan
+    from ..accounts.model import Caller
+    from ..management import Management
+
+CHECK = "bulk-check"
+CHANGE = "bulk-change"
+
+MAX_LISTED_NAMES = 20_000
+"""The maximum number of names in the list of a request. A selection has :data:`~.batches.MAX_NAMES`."""
+
+ACTIONS = ("edit", "publish", "move", "withdraw", "restore", "delete", "undo")
+"""The operations on selected names. "undo" concerns the names of an earlier operation instead."""
+
+_TIMES = ("created_since", "created_before", "changed_since", "changed_before")
+
+
+def plan_of(operation: Mapping[str, Any]) -> Plan:
+    """Return the plan of an operation in JSON: its ``action`` with its arguments.
+
+    Raises :class:`BindingError` for arguments that are not valid.
+
+    >>> plan_of({"action": "move", "from": "old.example", "to": "new.example"}).action
+    'relocate'
+    """
+    match operation["action"]:
+        case "edit":
+            return edits.edit(Fields(**operation["fields"]))
+        case "publish":
+            return edits.publish()
+        case "move":
+            return edits.move(operation["from"], operation["to"])
+        case "withdraw":
+            return edits.withdraw(operation.get("reason"), operation.get("successor"))
+        case "restore":
+            return edits.restore()
+        case "delete":
+            return edits.delete()
+        case _:
+            return undo_plan(operation["operation"])
+
+
+def selection_of(conditions: Mapping[str, Any]) -> listing.Selection:
+    """Return the selection of conditions in JSON, which are the arguments of :func:`~.selection.select`.
+
+    Raises :class:`BindingError` for a condition that is not valid.
+    """
+    times = {name: datetime.fromisoformat(conditions[name]) for name in _TIMES if name in conditions}
+    # A list in the order of the names is complete, also if names get other values meanwhile.
+    return listing.select(**{**conditions, **times, "sort": "name"})
+
+
+class BulkJobs:
+    """The changes of many names in the database of ``management``. ``jobs`` are the jobs of the site."""
+
+    def __init__(self, management: Management, jobs: Jobs) -> None:
+        self.management = management
+        self.jobs = jobs
+
+    def check(
+        self,
+        connection: Connection,
+        caller: Caller,
+        operation: Mapping[str, Any],
+        *,
+        selection: Mapping[str, Any] | None = None,
+        names: Sequence[str] | None = None,
+    ) -> Job:
+        """Start a check in a transaction, and return its job. Its result has what the operation would change.
+
+        ``operation`` is as for :func:`plan_of`. The names are those of a ``selection`` (:func:`selection_of`), the
+        given ``names``, or, for an undo, those of the operation. Raises :class:`BindingError` for arguments that are
+        not valid.
+        """
+        plan_of(operation)
+        if selection is not None:
+            selection_of(selection)
+        keys = None if names is None else sorted({naming.key(naming.read(name)) for name in names})
+        parameters = {"operation": dict(operation), "selection": selection, "caller": stored_caller(caller)}
+        data = json.dumps(keys).encode()
+        return self.jobs.add(connection, caller.account.number, CHECK, parameters, data, len(keys or ()))
+
+    def change(self, connection: Connection, caller: Caller, checked: Job, *, skip_refused: bool = False) -> Job:
+        """Start the change of the names that a check accepted, in a transaction, and return its job.
+
+        Raises :class:`BindingError` with the code ``check-unfinished``; ``names-refused`` if the check refused names
+        and ``skip_refused`` is false; and ``check-used`` if the names are changed already or there are none.
+        """
+        if checked.state != "done" or checked.result is None:
+            raise BindingError("check-unfinished", f"the check {checked.number} has not ended, or it failed")
+        if checked.result["refusals"] and not skip_refused:
+            raise BindingError("names-refused", f"{checked.result['refusals']:,} names are refused")
+        number = sum(checked.result["counts"].values())
+        parameters = {"operation": checked.parameters["operation"], "caller": stored_caller(caller)}
+        job = self.jobs.add(connection, caller.account.number, CHANGE, parameters, b"", number)
+        if not Batches(self.management.bindings, job.number).take_from(connection, checked.number):
+            raise BindingError("check-used", f"no name of the check {checked.number} waits for a change")
+        return job
+
+    def carry_out(self, claim: Claim, progress: Callable[[int], None]) -> None:
+        """Check or change the names of a job, and finish the job.
+
+        If a permission of the caller is revoked during a change, the job fails, and the names so far stay changed.
+        """
+        job = claim.job
+        batches = Batches(self.management.bindings, job.number)
+
+        def beat(connection: Connection, number: int) -> None:
+            self.jobs.advance(connection, claim, number)
+            progress(number)
+
+        def finish(connection: Connection, result: BulkResult) -> None:
+            self.jobs.finish(connection, claim, "done", result.as_dict(), result.names)
+
+        hooks = Hooks(beat, finish)
+        try:
+            caller = caller_of(self.management.accounts, job.parameters["caller"])
+            plan = plan_of(job.parameters["operation"])
+            if job.kind == CHANGE:
+                self.management.bulk.change_checked(caller, batches, plan, hooks)
+                return
+            if plan.undoes is not None:
+                self.management.bulk.require_undoable(caller, plan.undoes)
+                batches.add_of_operation(plan.undoes)
+            else:
+                batches.add(self._keys(job, caller), lambda connection, number: beat(connection, 0))
+            self.management.bulk.check_names(caller, batches, plan, hooks)
+        except BindingError as error:
+            problem = {"code": error.code, "detail": error.message}
+            if isinstance(error, Forbidden) or job.kind == CHECK:
+                batches.end(Hooks(beat, lambda connection, result: self._fail(connection, claim, result, problem)))
+                return
+            raise
+
+    def _fail(self, connection: Connection, claim: Claim, result: BulkResult, problem: Mapping[str, Any]) -> None:
+        self.jobs.finish(connection, claim, "failed", {**result.as_dict(), "problem": problem})
+
+    def _keys(self, job: Job, caller: Caller) -> Iterator[str]:
+        """Yield the keys of the names of a check in alphabetical order."""
+        if job.parameters["selection"] is None:
+            yield from json.loads(self.jobs.data(job.number))
+            return
+        selection, after = selection_of(job.parameters["selection"]), None
+        while True:
+            page = self.management.list_names(caller, selection, after, listing.MAX_PAGE)
+            yield from (each.identifier for each in page.names)
+            if (after := page.next) is None:
+                return
+
+
+def is_bulk(job: Job) -> bool:
+    """Return whether a job is a check or change of many names."""
+    return job.kind in (CHECK, CHANGE)
+
+
+__all__ = ["ACTIONS", "CHANGE", "CHECK", "MAX_LISTED_NAMES", "MAX_NAMES", "BulkJobs", "is_bulk", "plan_of"]
