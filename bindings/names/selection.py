@@ -30,7 +30,7 @@ Group = Literal["shoulder", "state", "month"]
 GROUPS: tuple[Group, ...] = get_args(Group)
 
 MAX_PAGE = 1000
-MAX_TOTAL = 10_000
+MAX_TOTAL = 2_500
 """The number of names of a list up to which interfaces count them exactly. To count millions takes seconds."""
 
 _MAX_TEXT = 400

@@ -30,8 +30,9 @@ _FEW_NAMES = 20_000
 """The number of names with a prefix and state up to which SQLite reads them first (:meth:`Lists._narrow`)."""
 
 _FEW_MATCHES = 5_000
-"""The number of names with some words, targets or resources up to which they are read first and then sorted. With more
-of them, a page of the sorted list of all names is soon full."""
+"""The number of names with some words, targets or resources up to which SQLite reads them first and then sorts them.
+PostgreSQL does so for a fifth of them, because it reads their rows. With more of them, a page of the sorted list of all
+names is soon full."""
 
 _FIRST_ROWS = "SELECT count(*) FROM (SELECT 1 FROM bindings{} LIMIT ?) AS first_rows"
 
@@ -92,6 +93,7 @@ class Lists:
             "resource": f"{RESOURCE}{in_bytes}",
             **_TIMES,
         }
+        self._few = _FEW_MATCHES if self._is_sqlite else _FEW_MATCHES // 5
         self._contains = (
             "instr(bindings.search_text, ?) > 0" if self._is_sqlite else "strpos(bindings.search_text, ?) > 0"
         )
@@ -122,6 +124,8 @@ class Lists:
 
         With ``most`` and without ``by``, names above this number are not counted.
         """
+        # The names are read as in a list without an order, by the index of a condition.
+        selection = replace(selection, sort=None, descending=False)
         if by == "shoulder":
             return self._count_shoulders(read, selection)
         group = {"state": "bindings.status", "month": "substr(bindings.created, 1, 7)", None: "''"}[by]
@@ -205,7 +209,7 @@ class Lists:
             yield self._by_words(selection, after, words, read)
         elif selection.order == "target":
             yield from self._by_target(selection, after, read)
-        elif selection.order in ("words", "name") or not is_ordered:
+        elif selection.order in ("words", "name") or (not is_ordered and selection.order != "resource"):
             yield self._by_name(selection, after, words, read)
         else:
             yield from self._by_column(selection, after, words, read)
@@ -215,13 +219,13 @@ class Lists:
         return not (selection.words or selection.element) or bool(read(HAS_TRIGRAMS[self._dialect], ())[0][0])
 
     def _by_name(self, selection: Selection, after: str | None, words: _Condition | None, read: Read | None) -> _Query:
-        tables, first, conditions, parameters, is_sorted = self._found(selection, words, read)
+        conditions, parameters, is_sorted = self._found(selection, words, read)
         if after is not None:
             [key] = position(after, (str,))
             sign = "<" if selection.descending else ">"
             _begin_at(conditions, parameters, f"bindings.key {sign} ?", str(key))
         key = "+bindings.key" if is_sorted else "bindings.key"
-        return _Query(tables, conditions, [*first, *parameters], (key,), " DESC" if selection.descending else "")
+        return _Query("bindings", conditions, parameters, (key,), " DESC" if selection.descending else "")
 
     def _by_column(
         self, selection: Selection, after: str | None, words: _Condition | None, read: Read | None
@@ -231,7 +235,7 @@ class Lists:
         column = self._ordered[order]
         direction = " DESC" if selection.descending else ""
         without = ("resource",) if selection.sort is None and order == "resource" else ()
-        tables, first, conditions, parameters, is_sorted = self._found(selection, words, read, *without)
+        conditions, parameters, is_sorted = self._found(selection, words, read, *without)
         if self._is_sqlite and not is_sorted and not _are_few(read, selection):
             # The plus sign keeps SQLite from reading the index of the keys: it would sort all names of a prefix.
             conditions = [each.replace("bindings.key", "+bindings.key") for each in conditions]
@@ -246,9 +250,7 @@ class Lists:
             if reached is not None:
                 time, key = map(str, reached)
                 _continue_behind(conditions, parameters, column, (time, key), selection.descending)
-            yield _Query(
-                tables, conditions, [*first, *parameters], (f"{plus}{column}", f"{plus}bindings.key"), direction
-            )
+            yield _Query("bindings", conditions, parameters, (f"{plus}{column}", f"{plus}bindings.key"), direction)
             return
         sign = "<" if selection.descending else ">"
         has_value = f"{'bindings.sort_title' if order == 'title' else 'bindings.resource'} IS NOT NULL"
@@ -259,19 +261,19 @@ class Lists:
                 values += reached
             # PostgreSQL has no plus sign for texts, and needs none: it sorts the rows of a subquery.
             columns = (f"{plus}{column}", f"{plus}bindings.key")
-            yield _Query(tables, wanted, [*first, *values], columns, direction)
+            yield _Query("bindings", wanted, values, columns, direction)
         if not without:
             wanted, values = [has_value.replace("IS NOT", "IS"), *conditions], [*parameters]
             if reached is not None and not reached[0]:
                 wanted.append(f"{plus}bindings.key {sign} ?")
                 values.append(reached[1])
             order_by = (f"{plus}bindings.key",)
-            yield _Query(tables, wanted, [*first, *values], order_by, direction, ("''", "bindings.key"))
+            yield _Query("bindings", wanted, values, order_by, direction, ("''", "bindings.key"))
 
     def _found(
         self, selection: Selection, words: _Condition | None, read: Read | None, *without: str
-    ) -> tuple[str, list[object], list[str], list[object], bool]:
-        """Return the tables with their parameters, and the conditions with theirs, for a sorted list of names.
+    ) -> tuple[list[str], list[object], bool]:
+        """Return the conditions with their parameters for a sorted list of names.
 
         If only few names have the words, targets or resources, these names are read first, and the last result is
         whether the database must sort them.
@@ -285,21 +287,30 @@ class Lists:
             if found is None or which in without or read is None:
                 continue
             within, values = found
-            if which == "words" and self._is_sqlite:
+            if not self._is_sqlite:
+                if (keys := self._few_keys(read, within, values)) is None:
+                    continue
+                return ["bindings.key = ANY(?)", *conditions], [keys, *parameters], False
+            if which == "words":
                 keys = f"SELECT search_names.key FROM {_WITH_TRIGRAMS}{_where(within)}"
                 matches = f"search_trigrams{_where(within)}"
             else:
                 keys = f"SELECT bindings.key FROM bindings{_where(within)}"
                 matches = f"bindings{_where(within)}"
             number = f"SELECT count(*) FROM (SELECT 1 FROM {matches} LIMIT ?) AS first_rows"
-            if read(self.marked(number), [*values, _FEW_MATCHES + 1])[0][0] > _FEW_MATCHES:
+            if read(self.marked(number), [*values, self._few + 1])[0][0] > self._few:
                 continue
-            if self._is_sqlite:
-                return "bindings", [], [f"bindings.key IN ({keys})", *conditions], [*values, *parameters], True
-            # OFFSET 0: PostgreSQL would read all names in their order, because it expects many matches.
-            tables = f"(SELECT * FROM bindings{_where(within)} OFFSET 0) AS bindings"
-            return tables, values, conditions, parameters, False
-        return "bindings", [], conditions, parameters, False
+            return [f"bindings.key IN ({keys})", *conditions], [*values, *parameters], True
+        return conditions, parameters, False
+
+    def _few_keys(self, read: Read, within: list[str], values: list[Any]) -> list[str] | None:
+        """Return the keys of the names that PostgreSQL finds, or None if there are many.
+
+        With the condition itself, it would read all names in their order, because it expects many matches.
+        """
+        text = f"SELECT bindings.key FROM bindings{_where(within)} LIMIT ?"
+        found = [str(key) for (key,) in read(self.marked(text), [*values, self._few + 1])]
+        return found if len(found) <= self._few else None
 
     def _match(self, selection: Selection) -> _Condition | None:
         """Return the condition for the index of trigrams, or None without a word to search for."""
@@ -348,8 +359,12 @@ class Lists:
         conditions: list[str] = []
         parameters: list[object] = []
         if selection.resource is not None:
-            conditions += [f"{column} = ?", "bindings.resource = ?"]
-            parameters += [selection.resource[:TARGET_CHARACTERS], selection.resource]
+            conditions.append(f"{column} = ?")
+            parameters.append(selection.resource[:TARGET_CHARACTERS])
+            if len(selection.resource) >= TARGET_CHARACTERS:
+                # The plus sign: SQLite would put this value into the expression of the index, and not use the index.
+                conditions.append(f"{'+' if self._is_sqlite else ''}bindings.resource = ?")
+                parameters.append(selection.resource)
         if selection.resource_prefix is not None:
             conditions += [f"{column} >= ?", f"{column} < ?"]
             parameters += [selection.resource_prefix, f"{selection.resource_prefix}{_LAST_CHARACTER}"]
@@ -375,10 +390,11 @@ class Lists:
             if after is not None:
                 [key] = position(after, (str,))
                 _begin_at(conditions, parameters, "bindings.key > ?", str(key))
-            if _has_few_matches(read, self.marked(_FIRST_ROWS.format(_where(within))), values, _FEW_MATCHES):
-                # OFFSET 0: PostgreSQL would read all names in their order, because it expects many matches.
-                found = f"(SELECT * FROM bindings{_where(within)} OFFSET 0) AS bindings"
-                return _Query(found, conditions, [*values, *parameters], ("bindings.key",))
+            keys = None if read is None else self._few_keys(read, within, values)
+            if keys is not None:
+                return _Query(
+                    "bindings", ["bindings.key = ANY(?)", *conditions], [keys, *parameters], ("bindings.key",)
+                )
             return _Query("bindings", [*within, *conditions], [*values, *parameters], ("bindings.key",))
         ids = "SELECT search_names.id FROM bindings JOIN search_names ON search_names.key = bindings.key"
         narrowed = self._narrow(read, selection, "search_trigrams.rowid", ids)

@@ -184,7 +184,7 @@ RESPONSES: dict[str, Schema] = {
         names=_list(ref("Name")),
         next={**MAYBE_TEXT, "description": "the parameter after of the next page; null at the end"},
         unreadable={**_list(TEXT), "description": "names whose rows another program wrote and that cannot be read"},
-        total={"type": "integer", "description": "the number of names that meet the conditions, at most 10,000"},
+        total={"type": "integer", "description": "the number of names that meet the conditions, at most 2,500"},
         total_is_exact={"type": "boolean", "description": "false if more names than total meet the conditions"},
     ),
     "Saved": _shown(

@@ -112,6 +112,6 @@ def test_a_change_of_a_killed_process_is_one_whole_operation(imports, accounts, 
     assert (done.kind, done.state, done.result["counts"]) == (CHANGE, "done", {outcome: NAMES})
     number = done.result["operation"]
     with accounts.bindings.transaction() as transaction:
-        count = f"SELECT count(*), count(DISTINCT key) FROM events WHERE operation = {number}"
+        count = f"SELECT count(*), count(DISTINCT key) FROM events WHERE operation = {number}"  # noqa: S608  a number
         assert tuple(transaction.connection.exec_driver_sql(count).one()) == (NAMES, NAMES)
     assert [each.names for each in accounts.bindings.list_operations()] == [NAMES, NAMES]

@@ -141,6 +141,12 @@ def test_a_wrong_change_is_refused(curator, body, status, code):
     assert (answer.status_code, answer.json["code"]) == (status, code)
 
 
+def test_a_check_that_has_not_ended_is_not_applied(curator, app):
+    imports_of(app).worker.wake = lambda: None
+    started = curator("POST", "/changes", {"operation": {"action": "publish"}, "selection": {}})
+    assert_problem(apply(curator, started.json["number"]), 409, "check-unfinished")
+
+
 def test_unknown_changes_are_404(curator):
     assert curator("GET", "/changes/7").status_code == 404
     assert apply(curator, 7).status_code == 404
