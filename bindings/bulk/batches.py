@@ -23,7 +23,6 @@ from hashlib import sha256
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from ..changes import repeat_after_collision
 from ..names.actor import NOBODY, Actor
 from ..names.assignment import Change
 from ..names.errors import BindingError
@@ -191,11 +190,7 @@ class Batches:
         return self._write(write)
 
     def _write(self, write: Callable[[Transaction], T], actor: Actor = NOBODY) -> T:
-        def attempt() -> T:
-            with self._bindings.transaction(actor=actor) as transaction:
-                return write(transaction)
-
-        return repeat_after_collision(attempt, str(self._bindings.store), "names")
+        return self._bindings.write(write, actor=actor)
 
     def _count(self, transaction: Transaction) -> int:
         [(number,)] = _rows(transaction, "SELECT count(*) FROM bulk_names WHERE job = ?", self._job)
