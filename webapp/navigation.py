@@ -9,7 +9,6 @@ from urllib.parse import urlsplit
 from flask import request
 
 from ..bindings.names.branding.model import Branding
-from ..bindings.names.errors import BindingsUnavailable
 from .config import origin, site, url
 
 _PAGES = (
@@ -63,10 +62,7 @@ def header() -> Header:
     """
     shown = branding()
     accounts = site().accounts
-    try:
-        desk = url("desk.overview") if accounts is not None and accounts.exist() else ""
-    except BindingsUnavailable:
-        desk = ""
+    desk = url("desk.overview") if accounts is not None and accounts.existed() else ""
     return Header(shown.institution or "", _logo(shown), desk)
 
 

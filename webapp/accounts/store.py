@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -16,7 +17,7 @@ from sqlalchemy import Connection, Executable, SelectBase, delete, insert, selec
 from ...bindings import changes
 from ...bindings.names import validation
 from ...bindings.names.binding import rfc3339
-from ...bindings.names.errors import ReadOnlyBindings
+from ...bindings.names.errors import BindingsUnavailable, ReadOnlyBindings
 from ...bindings.storage.store import DatabaseStore
 from ...bindings.storage.tables import account_tables as tables
 from ...bindings.storage.writing.inserts import new_row_number
@@ -35,6 +36,9 @@ if TYPE_CHECKING:
 
 FRESH_SECONDS = 1.0
 """The time for which :meth:`Accounts.exist` keeps its result."""
+
+ASK_AGAIN_SECONDS = 10.0
+"""The time after which :meth:`Accounts.existed` asks a database again that did not answer."""
 
 T = TypeVar("T")
 
@@ -73,6 +77,7 @@ class Accounts:
         self.bindings = bindings
         self.unwritten = Unwritten(self)
         self._existence: tuple[bool, float] = (False, float("-inf"))
+        self._ask_again = 0.0
         self.tokens = Tokens(self)
         self.sessions = Sessions(self, self.tokens)
         self.identities = Identities(self)
@@ -83,6 +88,19 @@ class Accounts:
         if time.monotonic() < until:
             return known
         return self._set_existence(bool(self.read(rows.ANY_ACCOUNT)))
+
+    def existed(self) -> bool:
+        """Return what :meth:`exist` returned last, and ask again only if the database answers.
+
+        Pages without names use it for a link. While the database does not answer, one thread asks it again after
+        :data:`ASK_AGAIN_SECONDS`, and no other one waits.
+        """
+        if time.monotonic() >= self._ask_again:
+            self._ask_again = time.monotonic() + ASK_AGAIN_SECONDS
+            with suppress(BindingsUnavailable):
+                self.exist()
+                self._ask_again = 0.0
+        return self._existence[0]
 
     def get(self, name: str, connection: Connection | None = None) -> Account | None:
         """Return an account, also a disabled one, or None. ``connection`` is as for :meth:`read`."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from datetime import timedelta
 
 import pytest
@@ -32,6 +33,25 @@ def test_another_process_sees_the_first_account_after_a_second(accounts, monkeyp
     accounts.add("jane", "curator")
     monkeypatch.setattr("ararat.webapp.accounts.store.time.monotonic", lambda: float("inf"))
     assert other.exist()
+
+
+def test_pages_ask_a_database_that_does_not_answer_once_in_ten_seconds(
+    accounts: Accounts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    accounts.add("jane", "curator")
+    now, asked = [time.monotonic() + 2], []
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    assert accounts.existed()
+
+    def silent(*_: object, **__: object) -> None:
+        asked.append(now[0])
+        raise BindingsUnavailable("the server does not answer")
+
+    monkeypatch.setattr(accounts, "read", silent)
+    for _ in range(24):
+        now[0] += 1
+        assert accounts.existed()
+    assert len(asked) == 3
 
 
 def test_an_account_is_recorded_with_its_grants(accounts, clock):
