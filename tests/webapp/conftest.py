@@ -71,7 +71,7 @@ def compiled_once() -> Iterator[None]:
         yield
 
 
-VOID = {"br", "img", "input", "link", "meta", "path", "rect"}
+VOID = {"br", "img", "input", "link", "meta", "path", "rect", "source"}
 
 
 @dataclass
