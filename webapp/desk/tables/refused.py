@@ -93,7 +93,7 @@ def fix(code: str | None) -> str | None:
 
 
 def suggests_minting(upload: Upload, counts: Mapping[Part, int]) -> bool:
-    """Return whether the column of the names probably has inventory numbers: most of its texts are no identifiers."""
+    """Return whether the column of the names probably has inventory numbers: most of its texts are not identifiers."""
     if upload.reading.mint:
         return False
     refused = dict(uploads().causes(upload.number)).get("no-scheme", 0)
