@@ -25,6 +25,7 @@ from ..identifiers import iri_policy
 from ..identifiers.report import OFFICIAL_PREFIX
 from ..identifiers.text import display
 from . import errors, security
+from .accounts import first_account
 from .admission import BodyLimit
 from .config import (
     EXAMPLES,
@@ -102,6 +103,7 @@ def create_app(
     statistics: str | None = None,
     institution: str | None = None,
     logo: str | None = None,
+    first_secret: str | None = None,
 ) -> Flask:
     """Create an inspector, a WSGI application that can be mounted under any path.
 
@@ -146,7 +148,11 @@ def create_app(
     - ``institution``, ``logo``: the institution in the header, as for :class:`~ararat.middleware.ResolverMiddleware`.
       The branding in the store comes first.
 
-    Accounts are those in the database of ``bindings``. Their pages answer 404 until an account exists.
+    - ``first_secret``: the secret of the link ``/first-account/SECRET``, which creates the first administrator once. It
+      works over https and on the machine of the server. None: there is no such link.
+
+    Accounts are those in the database of ``bindings``. Until an account exists, ``/desk`` and ``/sign-in`` show the
+    command that adds one, and their other pages answer 404.
 
     A client is the address in REMOTE_ADDR; an IPv6 client is its /56 network. Behind a proxy all clients have the
     address of the proxy and share one limit. In this case, wrap the application in
@@ -206,6 +212,8 @@ def create_app(
         statistics=None if statistics is None else _counts(statistics),
         branding=_branding(institution, logo),
     )
+    if first_secret is not None:
+        first_account.offer(app, first_secret)
     # Without these settings the router answers double or missing slashes with a permanent redirect (308).
     app.url_map.strict_slashes = False
     app.url_map.merge_slashes = False
@@ -285,13 +293,14 @@ def _register_accounts(app: Flask, site: Site) -> None:
     from . import api as management_api
     from .accounts import identify
     from .desk import blueprint as desk
-    from .views import sign_in
+    from .views import one_time_links, sign_in
 
     if site.accounts is not None:
         app.extensions[FACTS] = Recent(site.accounts.bindings)
 
     identify.init_app(app)
     app.register_blueprint(sign_in.blueprint)
+    app.register_blueprint(one_time_links.blueprint)
     app.register_blueprint(desk)
     management_api.init_app(app, site)
     if site.openid is not None:

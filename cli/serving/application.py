@@ -40,6 +40,7 @@ def wsgi_application_of(
     on_resolve: Callable[[Resolution], object] | None,
     demo: bool = False,
     resume: bool = True,
+    first_secret: str | None = None,
 ) -> WSGIApplication:
     """Return the resolver and the inspector with these options. The other arguments are those of
     :func:`.server.compose`.
@@ -71,5 +72,6 @@ def wsgi_application_of(
         ezid=options["ezid"],
         ezid_passthrough=options["ezid_passthrough"],
         resume=resume,
+        first_secret=first_secret,
         **resolver_settings(options),
     )

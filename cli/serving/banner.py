@@ -15,12 +15,19 @@ _FEEDS = ("sitemap", "atom", "oai")
 
 
 def lines(
-    sheet: Sheet, bindings: Bindings, options: Mapping[str, Any], *, address: str, inspector: str | None
+    sheet: Sheet,
+    bindings: Bindings,
+    options: Mapping[str, Any],
+    *,
+    address: str,
+    inspector: str | None,
+    first_secret: str | None = None,
 ) -> Iterator[str]:
     """Yield the lines for a server at the URL ``address``.
 
     - ``options``: the parameters of the command.
     - ``inspector``: the link to the inspector in error pages: "/" for the root of the prefix, a URL, or None.
+    - ``first_secret``: the secret of the link that creates the first account, or None.
     """
     is_demo = not (options["database"] or options["table"])
     prefix = options["prefix"]
@@ -37,8 +44,9 @@ def lines(
     # Without a link to the inspector, the front server may send only names to this address.
     pages = address if inspector is None else public if inspector.startswith("/") else inspector.rstrip("/")
     if bindings.kind == "database":
-        advice = "; to sign in, add an account: ararat account add" if _has_no_account(bindings) else ""
-        yield from sheet.field("Desk", f"{identifier(pages)}/desk{advice}")
+        yield from sheet.field("Desk", f"{identifier(pages)}/desk")
+        if first_secret:
+            yield from _first_account(sheet, bindings, pages, first_secret)
         yield from sheet.field("JSON API", f"{identifier(pages)}/api/v1")
     if options["ezid"]:
         yield from sheet.field("EZID API", identifier(f"{public}{options['ezid'].rstrip('/')}"))
@@ -56,6 +64,19 @@ def lines(
     yield from sheet.field("Stop", "Ctrl-C")
 
 
+def _first_account(sheet: Sheet, bindings: Bindings, pages: str, secret: str) -> Iterator[str]:
+    """Yield the link and the command that add the first account. They are not wrapped, so that a copy of them works."""
+    from ...webapp.accounts import first_account
+
+    link = first_account.may_print(pages)
+    todo = "open this link once, or run this command" if link else "run this command"
+    yield from sheet.field("Account", f"none yet; {todo}:")
+    if link:
+        yield f"  {identifier(pages)}/first-account/{secret}"
+    command = first_account.command(bindings)
+    yield f"  {command if command.isprintable() else identifier(command)}"
+
+
 def _names(bindings: Bindings) -> str:
     from ...middleware import BindingsUnavailable
 
@@ -65,9 +86,12 @@ def _names(bindings: Bindings) -> str:
         return f"unknown; the resolver answers 503 until the bindings can be read: {error}"
 
 
-def _has_no_account(bindings: Bindings) -> bool:
-    """Return whether the database has no account. If it cannot be read, this is not known."""
+def has_no_account(bindings: Bindings) -> bool:
+    """Return whether this is a database without an account. If it cannot be read, this is not known."""
     from ...middleware import BindingsUnavailable
+
+    if bindings.kind != "database":
+        return False
     from ...webapp.accounts.store import Accounts
 
     try:

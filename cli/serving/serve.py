@@ -79,6 +79,7 @@ def serve_command(
     """
     if database and table:
         raise click.UsageError("--database and --bindings exclude each other")
+    from ...webapp.accounts import first_account
     from ...webapp.app import MissingAssets
     from ...webapp.tracing.client.allowed_addresses import Destinations, parse_networks
     from . import banner, server
@@ -100,6 +101,7 @@ def serve_command(
             inspector = "/"
         elif inspector == "none":
             inspector = None
+        first_secret = first_account.new_secret() if banner.has_no_account(bindings) else None
         try:
             hosts: list[str] | None = None
             if trusted_hosts or networks or server.is_loopback(listener):
@@ -114,6 +116,7 @@ def serve_command(
                 trusted_hosts=hosts,
                 on_resolve=on_resolve,
                 demo=store.is_demo,
+                first_secret=first_secret,
             )
         except (ValueError, NotImplementedError) as error:
             raise click.UsageError(with_options(str(error), serve_command)) from None
@@ -121,7 +124,15 @@ def serve_command(
             raise CommandError(str(error), exit_code=UNAVAILABLE) from None
 
         def ready() -> None:
-            write(banner.lines(Sheet.of(sys.stdout), bindings, options, address=address, inspector=inspector))
+            shown = banner.lines(
+                Sheet.of(sys.stdout),
+                bindings,
+                options,
+                address=address,
+                inspector=inspector,
+                first_secret=first_secret,
+            )
+            write(shown)
             sys.stdout.flush()
             if not store.is_demo:
                 exposed_files.warn(exposed(store, bindings, options))

@@ -141,6 +141,7 @@ def compose(
     ezid: str | None = None,
     ezid_passthrough: str = "given",
     resume: bool = True,
+    first_secret: str | None = None,
     **settings: Any,
 ) -> WSGIApplication:
     """Return the WSGI application of ``ararat serve``: the resolver in front of the inspector, and of the demo site.
@@ -164,6 +165,7 @@ def compose(
     - ``ezid``: the path below which the EZID API answers, or None.
     - ``ezid_passthrough``: the passthrough of names that get their first target by the EZID API.
     - ``resume``: whether to carry out unfinished jobs now, in threads, or after the first request to the desk or API.
+    - ``first_secret``: the secret of the link that creates the first account, or None.
     - ``settings``: those of :class:`~ararat.middleware.ResolverMiddleware`.
 
     Requests of a trace to ``address`` are answered in process. At ``prefix`` only names are, unless the inspector is at
@@ -197,6 +199,7 @@ def compose(
         statistics=settings.get("statistics"),
         institution=settings.get("institution"),
         logo=settings.get("logo"),
+        first_secret=first_secret,
         on_trace=lambda end: whole.metrics and whole.metrics.trace_ended(end.outcome),
     )
     pages = {rule.rule.split("/")[1] for rule in app.url_map.iter_rules()} - {""}

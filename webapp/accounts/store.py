@@ -169,14 +169,20 @@ class Accounts:
         prefixes: Sequence[str] = (),
         password: str | None = None,
         *,
+        only_first: bool = False,
         by: Caller | None = None,
     ) -> Account:
-        """Add an account and return it. Without a password, it uses tokens or another way to sign in."""
+        """Add an account and return it. Without a password, it uses tokens or another way to sign in.
+
+        With ``only_first``, raises AccountError with the code ``account-exists`` if there is any account.
+        """
         name, role = read_name(name), read_role(role)
         granted = sorted({read_prefix(prefix, self.bindings.test_naans) for prefix in prefixes})
         hashed = _hashed(password, name)
 
         def write(connection: Connection) -> Account:
+            if only_first and connection.execute(rows.ANY_ACCOUNT).first():
+                raise AccountError("account-exists", "there is an account already")
             if connection.execute(rows.ACCOUNT_OF_NAME, {"name": name}).first():
                 raise AccountError("account-exists", f"there is an account {name} already")
             now = self.bindings.now()

@@ -14,7 +14,7 @@ from ...bindings.names.binding import rfc3339
 from ...bindings.names.naming import is_test
 from ...bindings.storage.store import read_current
 from ...middleware.http import request_target
-from ..accounts import csrf, identify
+from ..accounts import csrf, first_account, identify
 from ..accounts.model import Caller
 from ..config import url
 from ..errors import HTTPRefusal, drain
@@ -34,7 +34,9 @@ UPLOAD_LIMITS: dict[str, tuple[int, str]] = {}
 
 @blueprint.before_request
 def require_session() -> AnyResponse | None:
-    """Answer 404 until an account exists, and send a browser without a valid session to /sign-in."""
+    """Send a browser without a valid session to /sign-in. Until an account exists, show how to add it, else 404."""
+    if request.method in ("GET", "HEAD") and request.path == "/desk" and first_account.is_missing():
+        return first_account.page()
     identify.accounts()
     # The token of a form is in its body, so the limit must be set before the caller is known.
     limit, sentence = UPLOAD_LIMITS.get(request.endpoint or "", (None, ""))

@@ -13,7 +13,10 @@ from .. import errors
 from ..accounts import identify
 from ..errors import HTTPRefusal
 from ..responses import wants_json
-from .blueprint import blueprint, has_caller
+from .blueprint import blueprint, caller, has_caller
+
+MAX_NAMED = 5
+"""The maximum number of administrators that a page names."""
 
 _TITLES = {
     HTTPStatus.FORBIDDEN: "Your account does not permit this",
@@ -57,11 +60,14 @@ def _page(status: int, text: str | None, expected: str | None, unknown_name: str
         unknown_name=unknown_name,
         sentence=text,
         expected=expected,
-        administrators=_administrators() if is_forbidden else None,
+        administrators=administrators() if is_forbidden else None,
     )
     return Response(page, status)
 
 
-def _administrators() -> list[str]:
+@blueprint.app_template_global()
+def administrators() -> list[str]:
+    """Return the names of the first administrators that can sign in, except the caller, for "Ask …"."""
     found = identify.accounts().list()
-    return [each.name for each in found if each.role == "administrator" and each.disabled is None]
+    names = [each.name for each in found if each.role == "administrator" and each.disabled is None]
+    return [each for each in names if each != caller().actor][:MAX_NAMED]

@@ -12,6 +12,7 @@ from ..config import FACTS
 from .blueprint import blueprint, caller, management
 from .changes.listing import changes_of
 from .counts import FEW, CountCache
+from .names.new import shoulders
 
 _KEY = "ararat_desk_counts"
 _RECENT = 8
@@ -35,4 +36,11 @@ def overview() -> str:
     facts: Recent = current_app.extensions[FACTS]
     # Others cannot act on a backup, a disk, the log or tokens.
     problems = [fact for fact in facts.facts() if fact.problem] if caller().is_administrator else []
-    return render_template("desk/overview.html", counts=counts, number=number, recent=recent, problems=problems)
+    return render_template(
+        "desk/overview.html",
+        shoulders=None if number.number else shoulders(management(), caller()),
+        counts=counts,
+        number=number,
+        recent=recent,
+        problems=problems,
+    )

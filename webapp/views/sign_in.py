@@ -1,4 +1,4 @@
-"""The pages /sign-in and /sign-out. They answer 404 until an account exists."""
+"""The pages /sign-in and /sign-out. Until an account exists, the first shows the command that adds one."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from http import HTTPStatus
 from flask import Blueprint, Response, make_response, redirect, render_template, request
 from werkzeug.wrappers import Response as AnyResponse
 
-from ..accounts import cookies, csrf, identify
+from ..accounts import cookies, csrf, first_account, identify
 from ..accounts.model import Account, Caller, SignInOutdated
 from ..accounts.records.sessions import SESSION_HOURS
 from ..accounts.sign_in import safe_path
@@ -19,9 +19,12 @@ blueprint = Blueprint("sign_in", __name__)
 
 
 @blueprint.before_request
-def require_accounts() -> None:
-    """Answer 404 until an account exists."""
+def require_accounts() -> AnyResponse | None:
+    """Until an account exists, show how to add the first one at /sign-in, and answer 404 elsewhere."""
+    if request.method in ("GET", "HEAD") and request.path == "/sign-in" and first_account.is_missing():
+        return first_account.page()
     identify.accounts()
+    return None
 
 
 blueprint.after_request(forbid_caches)

@@ -540,9 +540,9 @@ def test_the_banner_contains_the_addresses_of_the_desk_the_api_the_feeds_and_the
     shown = banner(*PUBLIC)
     address = re.search(r" at (http://\S+)", shown)
     assert address is not None
-    assert (
-        f"Desk {address[1]}/desk; to sign in, add an account: ararat account add JSON API {address[1]}/api/v1" in shown
-    )
+    link = rf"Desk {address[1]}/desk Account none yet; open this link once, or run this command: "
+    link += rf"{address[1]}/first-account/[\w-]{{43}} \S*ararat account add ada --role administrator --password-stdin "
+    assert re.search(rf"{link}--database \S*names\.sqlite JSON API {address[1]}/api/v1", shown)
     feeds = ("names.xml", "changes.atom", "oai")
     assert f"Feeds {', '.join(f'https://example.org/{feed}' for feed in feeds)} Bindings" in shown
     with open_bindings("names.sqlite") as bindings:

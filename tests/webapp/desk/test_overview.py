@@ -38,9 +38,40 @@ def test_last_changes_are_shown(rita, names, read_page):
     assert [row.all("td")[1].text.strip() for row in rows] == ["ada", "jane", "jane", "jane", "jane"]
 
 
-def test_empty_desk_explains_the_first_step(jane, read_page):
-    page = read_page(jane.get("/desk").text)
-    assert "There are no names yet" in page.one("div", "empty").text
+@pytest.mark.parametrize("path", ["/desk", "/desk/new"])
+def test_desk_without_a_shoulder_says_what_to_do_first(desk, ada, read_page, path):
+    steps = read_page(ada.get(path).text).one("div", "empty")
+    assert steps.one("h2").text == "There is no shoulder yet"
+    assert "A NAAN is the number of an organization" in steps.text
+    assert "Ask an administrator" not in steps.text
+    assert "/desk/prefixes/edit" in [link.attributes["href"] for link in steps.all("a")]
+    desk.accounts.add("joan", "curator")
+    joan = read_page(desk.signed_in("joan").get(path).text)
+    assert "Ask an administrator for one: ada." in joan.one("div", "empty").text
+    assert "Ask an administrator for one: ada." in joan.one("details", "account").text
+    assert joan.all("form", action="/desk/new/mint") == []
+
+
+def test_administrator_without_a_shoulder_can_record_and_not_mint(ada, read_page):
+    page = read_page(ada.get("/desk/new").text)
+    assert page.all("form", action="/desk/new/mint") == []
+    assert page.one("form", action="/desk/new/name")
+
+
+@pytest.mark.parametrize(
+    ("name", "links"),
+    [
+        ("ada", ["/desk/new#mint", "/desk/new#record", "/desk/tables"]),
+        ("jane", ["/desk/new#mint", "/desk/new#record", "/desk/tables"]),
+        ("rita", []),
+    ],
+)
+def test_desk_without_names_offers_the_three_ways_to_record_some(desk, read_page, name, links):
+    desk.bindings.prefixes.set("ark:12345/x5", what="Maps")
+    page = read_page(desk.signed_in(name).get("/desk").text)
+    steps = page.one("div", "empty")
+    assert "There are no names yet" in steps.text
+    assert [link.attributes["href"] for link in steps.all("a")] == links
     assert page.all("table") == []
 
 

@@ -1,0 +1,80 @@
+"""The pages of one-time links: create the first administrator, or set the password of an account.
+
+A link is a secret, so its pages send no address to other sites and are never stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from http import HTTPStatus
+
+from flask import Blueprint, Response, render_template, request
+from werkzeug.wrappers import Response as AnyResponse
+
+from ..accounts import csrf, first_account, passwords
+from ..accounts.model import Account, AccountError
+from ..config import site
+from ..errors import HTTPRefusal, sentence
+from ..responses import forbid_caches
+from .sign_in import begin
+
+blueprint = Blueprint("one_time_links", __name__)
+blueprint.after_request(forbid_caches)
+
+_USED = "This link was used, has expired, or is not complete."
+
+
+@blueprint.get("/first-account/<secret>")
+def first(secret: str) -> str:
+    """Show the form for the first administrator."""
+    _require_first(secret)
+    return _page("", is_first=True)
+
+
+@blueprint.post("/first-account/<secret>")
+def add_first(secret: str) -> AnyResponse:
+    """Create the first administrator, and sign in."""
+    csrf.require_own_form()
+    link, accounts = _require_first(secret), site().accounts
+    name = request.form.get("name", "").strip()
+    return _made(name, lambda: link.add(accounts, name, request.form.get("password", "")), is_first=True)
+
+
+def _require_first(secret: str) -> first_account.FirstLink:
+    link = first_account.link()
+    if link is None or not link.is_right(secret) or not first_account.is_missing():
+        raise HTTPRefusal(HTTPStatus.NOT_FOUND, "link-used", f"{_USED} If you have an account, sign in.")
+    if not first_account.is_private():
+        message = "This link works only over https, or in a browser on the machine of the server."
+        raise HTTPRefusal(HTTPStatus.FORBIDDEN, "link-insecure", message)
+    return link
+
+
+def _made(name: str, make: Callable[[], Account], *, is_first: bool = False) -> AnyResponse:
+    """Make a change with the password of the form, and sign in to its account. Show the form again with an error."""
+    problem = None
+    if request.form.get("password", "") != request.form.get("again", ""):
+        problem = "password", "The passwords are different. Enter the same password twice."
+    else:
+        try:
+            return begin(make(), None)
+        except AccountError as error:
+            field = "password" if error.code.startswith("password") else "name"
+            problem = field, f"{sentence(error.message)} {error.fix[:1].upper()}{error.fix[1:]}."
+        except passwords.PasswordsBusy:
+            message = "Too many passwords are checked at this moment. Try again in some seconds."
+            raise HTTPRefusal(HTTPStatus.SERVICE_UNAVAILABLE, "sign-in-busy", message, retry_after=5) from None
+    return Response(_page(name, is_first=is_first, problem=problem), HTTPStatus.UNPROCESSABLE_ENTITY)
+
+
+def _page(name: str, *, is_first: bool, problem: tuple[str, str] | None = None) -> str:
+    heading = "Create the first administrator" if is_first else "Choose your password"
+    return render_template(
+        "inspector/one_time_link.html",
+        title=f"{'Error: ' if problem else ''}{heading} - Ararat",
+        heading=heading,
+        name=name,
+        is_first=is_first,
+        problem=problem,
+        token=csrf.form_token(),
+    )
