@@ -80,6 +80,9 @@ def test_the_page_of_a_trace_grows(page):
     page.get_by_role("button", name="Run the trace").click(no_wait_after=True)
     expect(page.locator(".hop:not(.waits) .code").first).to_contain_text("302")
     expect(page.locator(".hop:not(.waits) .code")).to_contain_text(["302", "302", "200"])
+    # The result is above the requests, although it comes last.
+    result, request = page.locator(".ended").bounding_box(), page.locator(".hop:not(.waits)").first.bounding_box()
+    assert result["y"] < request["y"]
     expect(page.locator(".ended .sentence")).to_contain_text("The trace ended at")
     page.get_by_role("link", name="Run again").click()
     expect(page.locator(".ended .sentence")).to_be_visible()
