@@ -24,6 +24,7 @@ from ..tracing.hop import FAILURES, Fetch, HopFailed
 from ..tracing.progress import TraceProgress
 from . import messages
 from .blueprint import blueprint, caller, management, see_other
+from .changes import many
 from .forms import FieldProblem
 
 SAMPLE = 3
@@ -82,8 +83,12 @@ def send() -> AnyResponse:
         except Forbidden:
             raise
         except BindingError as error:
+            if error.code == "operation-large":
+                # Too many names for one transaction: check and change them as a job.
+                operation = {"action": "move", "from": move.source, "to": move.destination}
+                return many.start(operation, selection={"prefix": move.below} if move.below else {})
             field = "source" if move.source in error.message else "destination"
-            if error.code in ("list-prefix", "operation-large"):
+            if error.code == "list-prefix":
                 field = "below"
             problems[field] = FieldProblem.of(error)
     if result is not None and result.written:

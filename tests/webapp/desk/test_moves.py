@@ -144,13 +144,3 @@ def test_the_preview_requests_a_sample(
     form: dict[str, Any] = {**MOVE, "destination": site}
     page = desk.signed_in("jane").post("/desk/moves", form).text
     assert all(text in page for text in found)
-
-
-def test_a_move_of_very_many_names_is_refused_at_the_field_that_limits_them(
-    bound: Desk, jane: Browser, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("ararat.webapp.management.bulk.MAX_NAMES", 2)
-    refused = jane.post("/desk/moves", MOVE)
-    assert refused.status_code == 422
-    assert 'aria-describedby="below-' in refused.text
-    assert "more than 2 names" in refused.text

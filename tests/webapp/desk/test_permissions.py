@@ -123,6 +123,9 @@ CASES = (
     page("/changes/<int:number>.<any(csv, jsonl):form>", path="/changes/1.csv"),
     page("/changes/<int:number>/undo", ADMINISTRATORS, "/changes/1/undo"),
     form("/changes/<int:number>/undo", ADMINISTRATORS, "/changes/1/undo"),
+    form("/changes/<int:number>/undo-many", CURATORS, "/changes/1/undo-many"),
+    page("/many/<int:number>", frozenset(), "/many/1"),
+    form("/many/<int:number>", frozenset(), "/many/1"),
     page("/audit", ADMINISTRATORS),
     page("/audit.<any(csv, jsonl):form>", ADMINISTRATORS, "/audit.csv"),
     page("/tokens"),
@@ -151,6 +154,8 @@ NOT_A_PAGE = "/desk/<path:rest>"
 """The rule that answers 404 to each other path."""
 
 OTHER_STATUSES = {
+    # The job does not exist.
+    **{(method, "/desk/many/1", caller): 404 for method in ("GET", "POST") for caller in ALL},
     ("POST", "/desk/moves", "joan"): 422,
     **{
         (case.method, case.path, caller): 404

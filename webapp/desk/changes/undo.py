@@ -6,11 +6,13 @@ from flask import render_template, request
 from werkzeug.wrappers import Response as AnyResponse
 
 from ....bindings.bulk.plan import BulkResult
+from ....bindings.names.errors import BindingError
 from ....identifiers.text.display import counted
 from ...config import url
 from ...management.permissions import require_administrator
 from .. import messages
 from ..blueprint import blueprint, caller, management, see_other
+from . import many
 
 
 @blueprint.get("/changes/<int:number>/undo")
@@ -18,7 +20,19 @@ def preview_undo(number: int) -> str:
     """Show what the undo of an operation would change."""
     require_administrator(caller())
     skip = "skip" in request.args
-    return _page(number, management().bulk.undo(caller(), number, skip_changed=skip, dry_run=True), skip=skip)
+    try:
+        return _page(number, management().bulk.undo(caller(), number, skip_changed=skip, dry_run=True), skip=skip)
+    except BindingError as error:
+        if error.code != "operation-large":
+            raise
+        # Too many names for one transaction: the job checks them, and refuses those that were changed since then.
+        return render_template("desk/undo_many.html", operation=management().operation(caller(), number))
+
+
+@blueprint.post("/changes/<int:number>/undo-many")
+def undo_many(number: int) -> AnyResponse:
+    """Start the check of the undo of an operation on many names."""
+    return many.start({"action": "undo", "operation": number})
 
 
 @blueprint.post("/changes/<int:number>/undo")

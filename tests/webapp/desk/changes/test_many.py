@@ -1,0 +1,68 @@
+"""Changes of many names in the desk: large moves and undos as jobs, with a check, a button and a progress."""
+
+from __future__ import annotations
+
+import re
+import time
+
+import pytest
+
+from ararat.webapp.management import bulk
+
+MOVE = {"source": "old.example", "destination": "https://new.example", "below": ""}
+
+
+@pytest.fixture(autouse=True)
+def few(desk, monkeypatch):
+    """Three names of the curator and one of somebody else, which are too many for one transaction."""
+    monkeypatch.setattr(bulk, "MAX_NAMES", 2)
+    for number in range(3):
+        desk.bindings.bind(f"ark:12345/x5{number}", f"https://old.example/{number}")
+    desk.bindings.bind("ark:12345/y1", "https://old.example/other")
+
+
+def finished(browser, answer):
+    """Wait until a job has ended, and return the text of its page and its path."""
+    assert answer.status_code == 303, answer.text
+    path, deadline = answer.headers["Location"], time.monotonic() + 20
+    while 'hx-trigger="every 1s"' in (text := browser.get(path).text):
+        assert time.monotonic() < deadline, text
+        time.sleep(0.01)
+    return " ".join(text.split()), path
+
+
+def test_a_large_move_and_its_undo_are_jobs(desk, jane, ada):
+    before = [each.target for each in desk.bindings.list_names().names]
+    text, path = finished(jane, jane.post("/desk/moves", MOVE))
+    assert "1 name cannot be changed" in text
+    assert "ark:12345/y1" in text
+    assert "https://new.example/2" in text
+    assert "Change the other 3 names" in text
+    assert [each.target for each in desk.bindings.list_names().names] == before
+    text, _ = finished(jane, jane.post(path, {"skip": "1"}))
+    assert "3 names are changed" in text
+    operation = re.search(r"/desk/changes/(\d+)", text)[1]
+    assert desk.bindings.lookup("ark:12345/x52").target == "https://new.example/2"
+    assert "Nothing was changed" in jane.get(jane.post(path, {"skip": "1"}).headers["Location"]).text
+
+    assert "Check the undo" in ada.get(f"/desk/changes/{operation}/undo").text
+    text, path = finished(ada, ada.post(f"/desk/changes/{operation}/undo-many"))
+    assert "This changes 3 names" in text
+    finished(ada, ada.post(path))
+    assert [each.target for each in desk.bindings.list_names().names] == before
+
+
+def test_refused_names_are_left_out_only_on_request(desk, jane):
+    _, path = finished(jane, jane.post("/desk/moves", MOVE))
+    assert jane.post(path).status_code == 303
+    assert "names are refused" in jane.get(path).text
+    assert desk.bindings.lookup("ark:12345/x52").target == "https://old.example/2"
+
+
+def test_others_see_no_job_and_readers_start_none(desk, jane, ada, rita):
+    _, path = finished(ada, ada.post("/desk/moves", MOVE))
+    assert ada.get(path).status_code == 200
+    assert jane.get(path).status_code == 404
+    assert jane.post(path).status_code == 404
+    assert rita.post("/desk/moves", MOVE).status_code == 403
+    assert jane.get("/desk/many/999999999999").status_code == 404

@@ -1,0 +1,111 @@
+"""The page of a change of many names: its progress, what it would change, and the change itself.
+
+A page that selects names calls :func:`start`, and redirects to :func:`page`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from flask import abort, render_template, request
+from sqlalchemy import Connection
+from werkzeug.wrappers import Response as AnyResponse
+
+from ....bindings.names.errors import BindingError
+from ....bindings.names.operation import Operation
+from ...errors import HTTPRefusal
+from ...jobs.bulk import CHECK, is_bulk
+from ...jobs.imports import current_imports
+from ...jobs.model import Job
+from ...jobs.queue import MAX_UNFINISHED
+from ...management.permissions import require_curator
+from .. import messages
+from ..blueprint import blueprint, caller, management, see_other
+
+_MAX_NUMBER = 2**31 - 1
+
+_TITLES = {
+    "edit": "Edit names",
+    "publish": "Publish names",
+    "move": "Move targets",
+    "withdraw": "Withdraw names",
+    "restore": "Restore names",
+    "delete": "Delete reserved names",
+    "undo": "Undo an operation",
+}
+
+
+def start(
+    operation: Mapping[str, Any], *, selection: Mapping[str, Any] | None = None, names: Sequence[str] | None = None
+) -> AnyResponse:
+    """Start the check of a change of many names, and redirect to its page. The arguments are those of
+    :meth:`~ararat.webapp.jobs.bulk.BulkJobs.check`.
+
+    Raises :class:`BindingError` for arguments that are not valid, and :class:`HTTPRefusal`.
+    """
+    who, known = require_curator(caller()), current_imports()
+    job = _add(lambda connection: known.bulk.check(connection, who, operation, selection=selection, names=names))
+    return see_other("desk.many", number=job.number)
+
+
+@blueprint.get("/many/<int:number>", endpoint="many")
+def page(number: int) -> str:
+    """Show a check or a change of many names."""
+    return _page(_known(number))
+
+
+@blueprint.post("/many/<int:number>")
+def apply(number: int) -> AnyResponse:
+    """Change the names that a check accepted, and show the progress."""
+    checked, who, known = _known(number), require_curator(caller()), current_imports()
+    skip = "skip" in request.form
+    try:
+        job = _add(lambda connection: known.bulk.change(connection, who, checked, skip_refused=skip))
+    except BindingError as error:
+        messages.put(f"Nothing was changed: {error.message}.", "warn")
+        return see_other("desk.many", number=number)
+    return see_other("desk.many", number=job.number)
+
+
+def _add(add: Callable[[Connection], Job]) -> Job:
+    known, who = current_imports(), caller()
+
+    def write(connection: Connection) -> Job:
+        if known.jobs.is_full(connection, who.account.number):
+            raise HTTPRefusal(
+                429, "too-many-imports", f"{MAX_UNFINISHED} jobs of your account wait or run. Wait for one."
+            )
+        return add(connection)
+
+    job = management().accounts.write(write)
+    known.worker.wake()
+    return job
+
+
+def _page(job: Job) -> str:
+    nothing: dict[str, Any] = {"refused": [], "left_alone": [], "effects": [], "refusals": 0, "others": 0, "counts": {}}
+    result = nothing | {"operation": None, "problem": None} | dict(job.result or {})
+    operation: Operation | None = None
+    if result["operation"]:
+        operation = management().operation(caller(), result["operation"])
+    wanted = job.parameters["operation"]
+    return render_template(
+        "desk/many.html",
+        title=_TITLES[wanted["action"]],
+        job=job,
+        wanted={name: value for name, value in wanted.items() if name != "action" and value is not None},
+        is_check=job.kind == CHECK,
+        result=result,
+        changed=sum(result["counts"].values()),
+        operation=operation,
+    )
+
+
+def _known(number: int) -> Job:
+    """Return a check or change of the caller; an administrator sees all."""
+    job = current_imports().get(number) if number <= _MAX_NUMBER else None
+    who = caller()
+    if job is None or not is_bulk(job) or not (who.is_administrator or job.account == who.account.number):
+        abort(404)
+    return job
