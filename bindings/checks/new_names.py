@@ -70,12 +70,13 @@ class ComparedName(NamedTuple):
 def warnings_before(bindings: Bindings, wanted: Sequence[ComparedName]) -> list[list[NameWarning]]:
     """Return the warnings about names that are not recorded yet, in their order, as :func:`warnings_about`."""
     store = bindings.store
-    if store.recorded is None:
+    recorded = store.recorded
+    if recorded is None:
         return [[] for _ in wanted]
+    if not any(each.is_new for each in wanted):
+        return [_of_targets(each) for each in wanted]
     records = store.prefixes()
-    return warnings_about(
-        store.recorded, PrefixRecords(records), [*store.patterns(), *checked_patterns(records)], wanted
-    )
+    return warnings_about(recorded, PrefixRecords(records), [*store.patterns(), *checked_patterns(records)], wanted)
 
 
 def warnings_inside(transaction: Transaction, wanted: Sequence[ComparedName]) -> list[list[NameWarning]]:
@@ -115,10 +116,15 @@ def warnings_about(
                 warnings += _shared("resource", resources[each.resource], each.key)
             if each.target in targets:
                 warnings += _shared("target", targets[each.target], each.key)
-        for target in (each.target, *each.alternates.values()) if each.alternates else (each.target,):
-            warnings += target_warnings(target)
-        result.append(list(dict.fromkeys(warnings)) if warnings else warnings)
+        result.append(warnings + _of_targets(each))
     return result
+
+
+def _of_targets(each: ComparedName) -> list[NameWarning]:
+    found = target_warnings(each.target)
+    for target in each.alternates.values():
+        found += [warning for warning in target_warnings(target) if warning not in found]
+    return found
 
 
 def moved_target_warnings(before: Binding | None, after: Binding) -> list[NameWarning]:
