@@ -125,6 +125,13 @@
     }
   });
 
+  // A click elsewhere closes a menu.
+  document.addEventListener("click", (event) => {
+    for (const menu of document.querySelectorAll(".menu[open], details.account[open]")) {
+      if (!menu.contains(event.target)) menu.open = false;
+    }
+  });
+
   // Replace a trace by a copy that receives no more events, with a sentence about its end.
   function freeze(trace, sentence, kind) {
     const ended = document.createElement("p");

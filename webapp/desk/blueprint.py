@@ -22,7 +22,7 @@ from ..jobs.imports import current_imports
 from ..management import Management
 from ..responses import forbid_caches, wants_json
 from . import messages, unsent
-from .navigation import desk_navigation
+from .navigation import dead_targets, desk_navigation, help_address, manage_menu
 
 blueprint = Blueprint("desk", __name__, url_prefix="/desk")
 
@@ -83,6 +83,9 @@ def _context() -> dict[str, object]:
     return {
         "caller": caller(),
         "desk_navigation": lambda: desk_navigation(caller()),
+        "manage_menu": lambda: manage_menu(caller()),
+        "dead_targets": dead_targets,
+        "help_address": help_address,
         "taken_message": messages.take,
     }
 

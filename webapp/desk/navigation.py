@@ -1,4 +1,4 @@
-"""The links in the header of the desk."""
+"""The links in the header of the desk: its places, the menu Manage, and the help for each page."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 from flask import current_app, request
 
+from ...bindings.digest import Recent
 from ..accounts.model import Caller, Role
-from ..config import url
+from ..config import FACTS, url
 from ..navigation import NavigationLink
 
 
@@ -25,24 +26,79 @@ class _Page(NamedTuple):
 
 _CHANGING: tuple[Role, ...] = ("curator", "administrator")
 
-_PAGES = (
+_PLACES = (
     _Page("Overview", "desk.overview"),
     _Page("Names", "desk.names", also="desk.name"),
-    _Page("New", "desk.new", _CHANGING),
-    _Page("Tables", "desk.tables", _CHANGING),
-    _Page("Moves", "desk.moves", _CHANGING),
     _Page("Links", "desk.links"),
+    _Page("Changes", "desk.changes"),
     _Page("Requests", "desk.requests"),
-    _Page("Changes", "desk.changes", also="desk.audit"),
-    _Page("Prefixes", "desk.prefixes", also="desk.branding"),
-    _Page("Accounts", "desk.accounts", ("administrator",)),
 )
+_MANAGE = (
+    _Page("New names", "desk.new", _CHANGING),
+    _Page("Import a table", "desk.tables", _CHANGING),
+    _Page("Move targets", "desk.moves", _CHANGING),
+    _Page("Prefixes", "desk.prefixes"),
+    _Page("Public pages", "desk.branding", ("administrator",)),
+    _Page("Accounts", "desk.accounts", ("administrator",)),
+    _Page("Audit", "desk.audit", ("administrator",)),
+)
+
+_HELP = {
+    "overview": "",
+    "names": "search",
+    "name": "correct-a-title",
+    "describe": "correct-a-title",
+    "place": "find-and-correct-dead-targets",
+    "withdraw": "withdraw-a-name-with-a-successor",
+    "new": "mint-ten-names",
+    "minted": "mint-ten-names",
+    "tables": "import-a-spreadsheet",
+    "table": "import-a-spreadsheet",
+    "table_columns": "import-a-spreadsheet",
+    "moves": "move-all-targets-of-one-host",
+    "links": "find-and-correct-dead-targets",
+    "changes": "see-who-changed-what",
+    "operation": "undo-a-change-of-many-names",
+    "preview_undo": "undo-a-change-of-many-names",
+    "audit": "see-who-changed-what",
+    "requests": "see-how-often-names-are-requested",
+    "account": "grant-a-shoulder-to-a-colleague",
+    "accounts": "grant-a-shoulder-to-a-colleague",
+    "tokens": "create-a-token-for-a-program",
+}
+"""The sections of docs/desk.md by endpoint. The other pages have a page of the documentation of their own."""
+
+_HELP_PAGES = {"prefix": "prefixes", "branding": "public-pages"}
+"""The pages of the documentation by a word in the endpoint."""
 
 
 def desk_navigation(caller: Caller) -> list[NavigationLink]:
-    """Return the links to the pages that a caller can use."""
+    """Return the links to the places of the desk."""
+    return _links(_PLACES, caller)
+
+
+def manage_menu(caller: Caller) -> list[NavigationLink]:
+    """Return the links of the menu Manage that a caller can use."""
+    return _links(_MANAGE, caller)
+
+
+def dead_targets() -> int:
+    """Return the number of dead targets that the overview or the digest counted last; 0 if none did."""
+    facts: Recent = current_app.extensions[FACTS]
+    return next((int(fact.number or 0) for fact in facts.kept() if fact.code == "links"), 0)
+
+
+def help_address() -> str:
+    """Return the address of the documentation of the current page."""
+    endpoint = (request.endpoint or "").partition(".")[2]
+    page = next((page for word, page in _HELP_PAGES.items() if word in endpoint), "desk")
+    section = _HELP.get(endpoint, "") if page == "desk" else ""
+    return url("docs.page", name=page, _anchor=section or None)
+
+
+def _links(pages: tuple[_Page, ...], caller: Caller) -> list[NavigationLink]:
     links: list[NavigationLink] = []
-    for page in _PAGES:
+    for page in pages:
         if page.endpoint not in current_app.view_functions or caller.role not in page.roles:
             continue
         address = url(page.endpoint)

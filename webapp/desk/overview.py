@@ -1,21 +1,37 @@
-"""The first page of the desk: the numbers of names, and the last changes."""
+"""The first page of the desk: what waits, the last changes, and the numbers of names."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
 
 from flask import current_app, render_template, request
 from flask.blueprints import BlueprintSetupState
 from htmx_flask import request as htmx_request
 
 from ...bindings.digest import Recent
-from ...bindings.names.event_selection import EventSelection
-from ..config import FACTS
+from ...identifiers.text.display import counted
+from ..config import FACTS, url
+from ..links.store import Links
+from ..uploads.store import Uploads
 from .blueprint import blueprint, caller, management
-from .changes.listing import changes_of
-from .counts import FEW, CountCache
+from .changes.recent import recent_lines
+from .counts import FEW, CountCache, Counts
 from .names.new import shoulders
 
 _KEY = "ararat_desk_counts"
-_RECENT = 8
+_MAX_UPLOADS = 20
+_OWN_LINES = ("links", "imports")
+"""The facts of the digest that have a line of their own, with a link."""
+
+
+class WaitingLine(NamedTuple):
+    """A thing that waits for a person: a sentence, the page where to do it or "", and the way to correct it or ""."""
+
+    text: str
+    address: str = ""
+    status: Literal["bad", "warn", "plain"] = "warn"
+    fix: str = ""
 
 
 @blueprint.record
@@ -32,15 +48,52 @@ def overview() -> str:
     counts = cache.count(management(), caller()) if is_wanted else cache.kept()
     if htmx_request.htmx and "count" in request.args:
         return render_template("desk/_counts.html", counts=counts, number=number)
-    recent = changes_of(EventSelection(), limit=_RECENT)
-    facts: Recent = current_app.extensions[FACTS]
-    # Others cannot act on a backup, a disk, the log or tokens.
-    problems = [fact for fact in facts.facts() if fact.problem] if caller().is_administrator else []
+    changes, unreadable = recent_lines()
     return render_template(
         "desk/overview.html",
         shoulders=None if number.number else shoulders(management(), caller()),
         counts=counts,
         number=number,
-        recent=recent,
-        problems=problems,
+        changes=changes,
+        unreadable=unreadable,
+        waiting=[*_waiting(counts)],
     )
+
+
+def _waiting(counts: Counts | None) -> Iterator[WaitingLine]:
+    """Yield what waits for the caller, the most urgent first."""
+    yield from _links()
+    yield from _uploads()
+    # Others cannot act on a backup, a disk, the log or tokens.
+    facts: Recent = current_app.extensions[FACTS]
+    for fact in facts.facts() if caller().is_administrator else ():
+        if fact.problem and fact.code not in _OWN_LINES:
+            yield WaitingLine(fact.message, fix=fact.fix)
+    reserved = next((each.number for each in counts.states if each.label == "reserved"), 0) if counts else 0
+    if reserved:
+        are = "name is" if reserved == 1 else "names are"
+        yield WaitingLine(f"{reserved:,} {are} reserved.", url("desk.names", state="reserved"), "plain")
+
+
+def _links() -> Iterator[WaitingLine]:
+    links, now = Links(management().bindings), management().bindings.now()
+    dead, since = links.age_of_state("dead")
+    if dead and since:
+        days = max(0, (now - since).days)
+        age = "since today" if days == 0 else f"for {counted(days, 'day')}"
+        text = f"1 target is dead, {age}." if dead == 1 else f"{dead:,} targets are dead, the oldest {age}."
+        yield WaitingLine(text, url("desk.links", state="dead"), "bad")
+    moved, _ = links.age_of_state("moved")
+    if moved:
+        text = "1 target has moved" if moved == 1 else f"{moved:,} targets have moved"
+        address = "the new address" if moved == 1 else "the new addresses"
+        yield WaitingLine(f"{text} permanently: record {address}.", url("desk.links", state="moved"))
+
+
+def _uploads() -> Iterator[WaitingLine]:
+    if caller().role == "reader":
+        return
+    own = Uploads(management().accounts).list(caller().account.number, 2**62, _MAX_UPLOADS)
+    for each in own:
+        if each.stage != "import":
+            yield WaitingLine(f"The import of {each.name} waits for your check.", url("desk.table", number=each.number))

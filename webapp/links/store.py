@@ -34,6 +34,11 @@ _OF_STATE = (
 _OF_KEY = _RESULTS.where(links.c.key == bindparam("key"))
 _PAUSES = select(pauses).where(pauses.c.until > bindparam("now"))
 _COUNTS = select(links.c.state, func.count()).select_from(links.join(names, _IS_CURRENT)).group_by(links.c.state)
+_AGE_OF_STATE = (
+    select(func.count(), func.min(links.c.since))
+    .select_from(links.join(names, _IS_CURRENT))
+    .where(links.c.state == bindparam("state"))
+)
 _DUE = (
     select(names.c.key, names.c.long_identifier, names.c.target)
     .select_from(names.outerjoin(links, names.c.key == links.c.key))
@@ -107,6 +112,11 @@ class Links:
                 rows.append(row)
             connection.execute(delete(links).where(links.c.key.in_([each.key for each in new])))
             connection.execute(insert(links), rows)
+
+    def age_of_state(self, state: State) -> tuple[int, datetime | None]:
+        """Return the number of traces with a state, and the first time since when; None without such a trace."""
+        ((number, since),) = self._rows(_AGE_OF_STATE, state=state)
+        return number, None if since is None else datetime.fromisoformat(since)
 
     def of_state(self, state: State, after: str = "", limit: int = 100) -> list[TracedTarget]:
         """Return the traces with a state in the order of the names, after the key ``after``.

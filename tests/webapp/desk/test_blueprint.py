@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from ararat.bindings import digest
 from ararat.middleware import open_bindings
 from ararat.webapp import create_app
 from ararat.webapp.accounts.store import Accounts
@@ -87,10 +88,32 @@ def test_navigation_has_the_pages_of_the_role(desk, read_page):
     for name in ("ada", "jane", "rita"):
         page = read_page(desk.signed_in(name).get("/desk").text)
         seen[name] = [link.text for link in page.one("nav", aria_label="Desk").all("a")]
-    assert seen["ada"][0] == seen["rita"][0] == "Overview"
-    assert "New" not in seen["rita"]
-    assert "Accounts" not in seen["jane"] + seen["rita"]
-    assert set(seen["rita"]) <= set(seen["jane"]) <= set(seen["ada"])
+    places = ["Overview", "Names", "Links", "Changes", "Requests"]
+    assert seen["rita"] == [*places, "Prefixes"]
+    assert seen["jane"] == [*places, "New names", "Import a table", "Move targets", "Prefixes"]
+    assert seen["ada"] == [*seen["jane"], "Public pages", "Accounts", "Audit"]
+
+
+def test_each_page_links_a_section_of_its_documentation_that_exists(desk, ada, read_page):
+    desk.bindings.bind("ark:12345/x51", "/x")
+    client = desk.app.test_client()
+    paths = [
+        link.attributes["href"] for link in read_page(ada.get("/desk").text).one("nav", aria_label="Desk").all("a")
+    ]
+    for path in (*paths, "/desk/name?name=ark:12345/x51", "/desk/tokens", "/desk/accounts/ada", "/desk/nowhere"):
+        address = read_page(ada.get(path).text).one("p", "help").one("a").attributes["href"]
+        page, _, section = address.partition("#")
+        documentation = client.get(page)
+        assert documentation.status_code == 200
+        assert not section or f'id="{section}"' in documentation.text
+    assert "/docs" in [link.attributes["href"] for link in read_page(ada.get("/desk").text).all("a")]
+
+
+def test_the_number_of_dead_targets_is_beside_links(desk, ada, read_page, monkeypatch):
+    fact = digest.DigestFact("links", True, 11, "11 dead links.")
+    monkeypatch.setattr(digest.Recent, "kept", lambda _: [fact])
+    links = read_page(ada.get("/desk").text).one("nav", aria_label="Desk").one("a", href="/desk/links")
+    assert links.text.split() == ["Links", "11", "dead", "targets"]
 
 
 def test_navigation_marks_the_current_page(jane, read_page):
@@ -103,14 +126,16 @@ def test_navigation_marks_the_current_page(jane, read_page):
     [
         pytest.param("/desk/name/metadata?name=ark:12345/x51", "Names", id="a form of a name"),
         pytest.param("/desk/name?name=ark:12345/x51", "Names", id="a name"),
-        pytest.param("/desk/audit", "Changes", id="the audit"),
+        pytest.param("/desk/audit", "Audit", id="the audit"),
         pytest.param("/desk/accounts/jane", "Accounts", id="an account"),
     ],
 )
 def test_navigation_marks_the_list_that_a_page_belongs_to(desk, ada, read_page, path, label):
     desk.bindings.bind("ark:12345/x51", "/x")
     page = read_page(ada.get(path).text)
-    assert [link.text for link in page.one("nav", aria_label="Desk").all("a", aria_current="true")] == [label]
+    links = page.one("nav", aria_label="Desk").all("a", aria_current="true")
+    links += read_page(ada.get(path).text).one("nav", aria_label="Desk").all("a", aria_current="page")
+    assert [link.text for link in links] == [label]
 
 
 def test_menu_shows_account_role_and_grants(jane, read_page):

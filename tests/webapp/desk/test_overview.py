@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import io
+from datetime import UTC, datetime, timedelta
+
 import pytest
 
 from ararat.webapp.desk import counts, overview
+from ararat.webapp.desk.changes import recent
+from ararat.webapp.desk.changes.listing import ChangeEntry
+from ararat.webapp.links.model import TracedTarget
+from ararat.webapp.links.store import Links
 
 
 @pytest.fixture
@@ -32,10 +39,21 @@ def test_counts_are_tables_with_links_to_the_names(jane, names, read_page):
     assert links[:2] == ["/desk/names?state=live", "/desk/names?state=reserved"]
 
 
-def test_last_changes_are_shown(rita, names, read_page):
+def test_last_changes_of_one_account_are_one_line(rita, names, read_page):
     page = read_page(rita.get("/desk").text)
     rows = page.one("table", "changes").one("tbody").all("tr")
-    assert [row.all("td")[1].text.strip() for row in rows] == ["ada", "jane", "jane", "jane", "jane"]
+    assert [row.all("td")[1].text.strip() for row in rows] == ["ada", "jane"]
+    line = rows[1].one("a")
+    assert line.text == "3 names bound, 1 name reserved"
+    listed = read_page(rita.get(line.attributes["href"]).text).one("table", "changes").one("tbody").all("tr")
+    assert [row.all("td")[1].text.strip() for row in listed] == ["jane"] * 4
+
+
+def test_changes_are_one_line_within_ten_minutes_only(desk, rita, names):
+    when = datetime(2026, 11, 26, 12, 0, tzinfo=UTC)
+    seconds = [0, 599, 600, 601, 700]
+    entries = [ChangeEntry(when=when - timedelta(seconds=each), actor="jane") for each in seconds]
+    assert [len(each.entries) for each in recent.lines(entries)] == [3, 2]
 
 
 @pytest.mark.parametrize("path", ["/desk", "/desk/new"])
@@ -103,6 +121,40 @@ def test_counts_of_few_names_are_current(desk, jane, names, read_page):
 
 
 def test_administrators_see_what_they_must_do(ada, jane, names, read_page):
-    todo = read_page(ada.get("/desk").text).one("section", aria_labelledby="problems")
+    todo = read_page(ada.get("/desk").text).one("section", aria_labelledby="waiting")
     assert "No backup was recorded. To correct it: run ararat backup each night." in todo.text
-    assert read_page(jane.get("/desk").text).all("section", aria_labelledby="problems") == []
+    assert "backup" not in read_page(jane.get("/desk").text).one("section", aria_labelledby="waiting").text
+
+
+def waiting(browser, read_page):
+    """Return the sentences about what waits with their links."""
+    section = read_page(browser.get("/desk").text).one("section", aria_labelledby="waiting")
+    return {link.text.strip(): link.attributes["href"] for link in section.all("a")}
+
+
+def test_what_waits_is_said_in_words_with_links(desk, jane, rita, names, read_page):
+    now = desk.bindings.now()
+    traces = [
+        ("ark:12345/x51", "/1", "dead", 76),
+        ("ark:12345/x52", "/2", "moved", 3),
+    ]
+    common = {"status": 301, "url": "https://example.org/new", "code": "x", "sentence": "x", "traced": now}
+    Links(desk.bindings).record(
+        TracedTarget(identifier=name, key=name, target=target, state=state, since=now - timedelta(days=days), **common)
+        for name, target, state, days in traces
+    )
+    jane.post("/desk/tables", {"file": (io.BytesIO(b"identifier,target\nark:12345/x5z,/z\n"), "maps.csv")})
+    found = waiting(jane, read_page)
+    assert list(found.items())[:2] == [
+        ("1 target is dead, for 76 days.", "/desk/links?state=dead"),
+        ("1 target has moved permanently: record the new address.", "/desk/links?state=moved"),
+    ]
+    assert found["The import of maps.csv waits for your check."].startswith("/desk/tables/")
+    assert found["1 name is reserved."] == "/desk/names?state=reserved"
+    assert not any("import" in text for text in waiting(rita, read_page))
+
+
+def test_nothing_waits(desk, rita, read_page):
+    desk.bindings.bind("ark:12345/x51", "/1")
+    section = read_page(rita.get("/desk").text).one("section", aria_labelledby="waiting")
+    assert "Nothing waits for you." in section.text

@@ -1,0 +1,80 @@
+"""The last changes for the overview, with those of one account within ten minutes as one line."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from os.path import commonprefix
+
+from ....bindings.names.binding import rfc3339
+from ....bindings.names.event_selection import EventSelection
+from ....identifiers.text.display import counted
+from ...config import url
+from .listing import ChangeEntry, changes_of
+
+WITHIN = timedelta(minutes=10)
+"""The maximum time between the first and the last change of a line."""
+
+LINES = 8
+READ = 300
+"""The maximum number of lines, and of changes that are read for them."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ChangeLine:
+    """Changes of one account within ten minutes.
+
+    - ``actor``: the account, or None. ``when``: the time of the newest change.
+    - ``entries``: the changes, the newest first. ``has_more``: whether there can be older ones that were not read.
+    """
+
+    actor: str | None
+    when: datetime
+    entries: Sequence[ChangeEntry]
+    has_more: bool = False
+
+    @property
+    def text(self) -> str:
+        """What changed, such as "44 names reserved, 1 name updated"."""
+        actions = Counter(each.event.event.action for each in self.entries if each.event)
+        parts = [f"{counted(number, 'name')} {action}" for action, number in actions.most_common()]
+        operations = sum(each.operation is not None for each in self.entries)
+        parts += [counted(operations, "operation")] if operations else []
+        return f"{'At least ' if self.has_more else ''}{', '.join(parts)}"
+
+    @property
+    def beginning(self) -> str:
+        """The beginning of all its names, at least a NAAN and one character; "" for names without such a beginning."""
+        names = [each.event.event.after.identifier for each in self.entries if each.event]
+        found = commonprefix(names)
+        return found if len(names) > 1 and not found.endswith("/") and found.count("/") > 0 else ""
+
+    @property
+    def address(self) -> str:
+        """The address of the list of its changes."""
+        until = self.when + timedelta(microseconds=1)
+        return url("desk.changes", actor=self.actor, since=rfc3339(self.entries[-1].when), before=rfc3339(until))
+
+
+def recent_lines() -> tuple[list[ChangeLine], Sequence[str]]:
+    """Return the last changes as lines, and the rows that cannot be read."""
+    shown = changes_of(EventSelection(), limit=READ)
+    found = lines(shown.entries)
+    if shown.next is not None and len(found) <= LINES:
+        last = found[-1]
+        found[-1] = ChangeLine(actor=last.actor, when=last.when, entries=last.entries, has_more=True)
+    return found[:LINES], shown.unreadable
+
+
+def lines(entries: Iterable[ChangeEntry]) -> list[ChangeLine]:
+    """Return changes, the newest first, as lines."""
+    found: list[list[ChangeEntry]] = []
+    for entry in entries:
+        first = found[-1][0] if found else None
+        if first and first.actor == entry.actor and abs(first.when - entry.when) <= WITHIN:
+            found[-1].append(entry)
+        else:
+            found.append([entry])
+    return [ChangeLine(actor=each[0].actor, when=each[0].when, entries=each) for each in found]
