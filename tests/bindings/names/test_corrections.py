@@ -72,7 +72,7 @@ def test_a_404_links_the_name_that_is_meant(ask):
     assert ask(wrong).status_code == 404
     assert json.loads(ask(wrong).data)["suggestion"] == f"/{RIGHT}"
     assert f'href="/{RIGHT}"' in ask(wrong, "text/html").text
-    assert f"Possible correction: /{RIGHT}" in ask(wrong, "text/plain").text
+    assert f"Did you mean: /{RIGHT}" in ask(wrong, "text/plain").text
     assert "suggestion" not in json.loads(ask("ark:13030/xf9zzzz0").data)
 
 
