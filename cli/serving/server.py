@@ -104,8 +104,12 @@ CONNECTIONS_EACH = 100
 
 _KEPT_FREE = 50
 
-ACCEPTED_AT_ONCE = 100
-"""The maximum number of connections that are accepted in one round of the loop."""
+ACCEPTED_AT_ONCE = 10
+"""The maximum number of connections that are accepted in one round of the loop.
+
+It is far below :data:`CONNECTIONS_EACH`: a round first notices which connections were closed. Otherwise a client with
+short connections would seem to have too many.
+"""
 
 CHECK_SECONDS = 0.25
 """The time between two checks if the client of a connection is too slow."""

@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -496,7 +497,9 @@ def test_octets_give_a_client_time_at_the_least_rate() -> None:
     assert pace.deadline == 136
 
 
-@pytest.mark.parametrize(("waiting", "limit", "accepted"), [(5, 2000, 5), (500, 2000, 100), (50, 20, 19), (0, 2000, 0)])
+@pytest.mark.parametrize(
+    ("waiting", "limit", "accepted"), [(5, 2000, 5), (500, 2000, serve.ACCEPTED_AT_ONCE), (50, 5, 4), (0, 2000, 0)]
+)
 def test_waiting_connections_are_accepted_in_one_round_up_to_the_limit(waiting: int, limit: int, accepted: int) -> None:
     left, known = list(range(waiting)), {-1: object()}
 
@@ -508,6 +511,15 @@ def test_waiting_connections_are_accepted_in_one_round_up_to_the_limit(waiting: 
     serve._accept_many(server)
     server.handle_accept()
     assert len(known) - 1 == accepted
+
+
+@pytest.mark.long
+def test_a_client_with_short_connections_is_never_refused(ararat_server: Any) -> None:
+    def status(_: int) -> int:
+        return ararat_server.get("/ark:12345/mp39n").status
+
+    with ThreadPoolExecutor(serve.CONNECTIONS_EACH - 10) as clients:
+        assert {*clients.map(status, range(2000))} == {302}
 
 
 @pytest.mark.long
