@@ -381,15 +381,18 @@ class _Run:
     def _warn(self, transaction: Transaction, bound: Sequence[tuple[Row, Binding]]) -> None:
         if not bound:
             return
-        probable = new_names.warnings_inside(transaction, [ComparedName.of(binding) for _, binding in bound])
+        compared = [ComparedName.of(binding) for _, binding in bound]
+        # A minted name has no typing error.
+        compared = [
+            each._replace(key="") if row.minted else each for each, (row, _) in zip(compared, bound, strict=True)
+        ]
+        probable = new_names.warnings_inside(transaction, compared)
         for (row, binding), mistakes in zip(bound, probable, strict=True):
             for warning in (
                 *names.warnings_about(row.cells["identifier"]),
                 *personal_data.of_binding(binding),
                 *mistakes,
             ):
-                if row.minted and warning.code in _OF_TYPED_NAMES:
-                    continue
                 self._note_warning(row, warning.code, warning.message)
 
     def _warn_of_successors(self, transaction: Transaction) -> None:
@@ -482,8 +485,6 @@ _COUNTERS = {
 }
 _OTHERS = {RuleRow: "rules", PrefixRow: "prefixes", Setting: "settings"}
 _COUNTS = (*_COUNTERS.values(), *_OTHERS.values(), "minted", "warnings")
-_OF_TYPED_NAMES = ("check-character", "naan-unrecorded", "shoulder-unrecorded", "name-similar")
-"""The warnings about typing errors, which a minted name does not have."""
 
 
 def _key(stated: Fields | OtherRow | BindingError) -> str | None:

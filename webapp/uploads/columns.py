@@ -11,7 +11,7 @@ from ...bindings.tables.columns import Columns
 OTHER = "other"
 """The choice of an element that is not listed."""
 
-_OF_FORMS = {
+OF_FORMS = {
     "identifier": "ARK or URN",
     "resource": "Inventory number",
     "target": "Web address",
@@ -22,13 +22,15 @@ _OF_FORMS = {
     "how": "Form",
     "status": "State",
 }
+"""The names of the most frequent columns in the forms."""
+
 _DUBLIN_CORE = (
     *("title", "creator", "date", "publisher", "type", "subject", "description", "contributor", "format"),
     *("identifier", "source", "language", "relation", "coverage", "rights"),
 )
 
 GROUPS: Mapping[str, Mapping[str, str]] = {
-    "Thing": {column: f"{label} ({column})" for column, label in _OF_FORMS.items()},
+    "Thing": {column: f"{label} ({column})" for column, label in OF_FORMS.items()},
     "Name": {
         "kind": "Kind (kind)",
         "reason": "Reason of a withdrawal (reason)",
@@ -41,7 +43,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "created": "Time of creation (created)",
         "changed": "Time of the last change (changed)",
     },
-    "Commitment": {each: f"{each.capitalize()} ({each})" for each in ELEMENTS if each not in _OF_FORMS},
+    "Commitment": {each: f"{each.capitalize()} ({each})" for each in ELEMENTS if each not in OF_FORMS},
     "Dublin Core": {f"dc.{each}": f"{each.capitalize()} (dc.{each})" for each in _DUBLIN_CORE},
 }
 """The choices by group, with their labels: the name in the forms, and the technical name."""

@@ -11,6 +11,7 @@ from werkzeug.wrappers import Response as AnyResponse
 from ....bindings.names.errors import BindingError
 from ...config import url
 from ...jobs.imports import current_imports
+from ...uploads.columns import OF_FORMS
 from ...uploads.model import PARTS, Part, Upload
 from .. import messages
 from ..blueprint import blueprint, caller, management, see_other
@@ -77,6 +78,7 @@ def page(number: int) -> AnyResponse | str:
         all_rows=sum(counts.get(each, 0) for each in PARTS if each != "warning"),
         part=part,
         labels=_LABELS,
+        columns=OF_FORMS,
         rows=[row for _, row in rows[:_PAGE]],
         groups=groups,
         cells=cells_of(known, shown) if can_correct else {},

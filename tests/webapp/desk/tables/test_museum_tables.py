@@ -29,7 +29,7 @@ def test_a_table_is_minted_corrected_and_returned(desk: Desk, jane: Browser, pre
     assert (counts(page)["Added"], counts(page)["Refused"]) == (1, 2)
     assert "<h1>1 of 3 rows is ready, 2 are refused</h1>" in page
     assert "2 refused rows, 1 cause" in page or "2 refused rows, 2 causes" in page
-    assert "new name below" in page
+    assert ">new name<" in page
     refused = jane.get(f"{path}/refused.csv")
     assert refused.headers["Content-Type"] == "text/csv; charset=windows-1252"
     lines = refused.data.decode("cp1252").split("\r\n")
