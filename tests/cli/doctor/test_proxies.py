@@ -24,7 +24,11 @@ DOCUMENT = (DOCS / "proxies.md").read_text("utf-8")
 SITE = """\
 from ararat.middleware import ResolverMiddleware, open_bindings
 
-application = ResolverMiddleware(lambda *_: [], open_bindings("bindings.sqlite", create=True), prefix="{prefix}")
+def site(environ, start_response):
+    start_response("404 Not Found", [])
+    return []
+
+application = ResolverMiddleware(site, open_bindings("bindings.sqlite", create=True), prefix="{prefix}")
 """
 
 
@@ -84,13 +88,6 @@ def without(line: str) -> Callable[[str], str]:
     return change
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("name", FRONTS)
-def test_a_proxy_configured_as_documented_has_no_errors(behind: Callable[..., str], name: str) -> None:
-    code, found = examined(behind(name))
-    assert (code, [row for row in found.values() if row["state"] != "ok"]) == (0, [])
-
-
 PASSES_ALL = {
     "nginx": r"location / \{.*?\}",
     "apache": r"ProxyPass / [^\n]*",
@@ -101,7 +98,7 @@ PASSES_ALL = {
 @pytest.mark.long
 @pytest.mark.parametrize("name", FRONTS)
 def test_a_proxy_that_forwards_only_names_has_no_errors(behind: Callable[..., str], name: str) -> None:
-    _, names_alone, *_ = shown(name)
+    names_alone = shown(name)[-1]
 
     def change(configuration: str) -> str:
         changed, times = re.subn(PASSES_ALL[name], lambda _: names_alone, configuration, flags=re.DOTALL)
@@ -110,7 +107,8 @@ def test_a_proxy_that_forwards_only_names_has_no_errors(behind: Callable[..., st
 
     address = behind(name, change)
     code, found = examined(address)
-    assert (code, [row for row in found.values() if row["state"] != "ok"]) == (0, [])
+    # Only the names are forwarded, so the site decides about /.well-known/ark.
+    assert (code, {row["code"] for row in found.values() if row["state"] != "ok"}) == (0, {"well-known"})
     # The server behind does not answer, which would be a 500. The answers of a proxy itself do not matter.
     with contextlib.closing(HTTPConnection(address.removeprefix("http://"), timeout=10)) as connection:
         connection.request("GET", "/other")
@@ -175,7 +173,7 @@ STATIC = r"""location ~* \.(js|css|png|jpg|gif|ico|pdf)$ { expires 30d; }
 def test_nginx_with_a_location_for_extensions(
     behind: Callable[..., str], before: str, after: str, lost: set[str]
 ) -> None:
-    _, names_alone, *_ = shown("nginx")
+    names_alone = shown("nginx")[-1]
 
     def change(configuration: str) -> str:
         lines = before + names_alone + after
@@ -208,7 +206,7 @@ def test_a_proxy_before_a_server_that_does_not_run_is_reported(behind: Callable[
 def names_only(name: str) -> Callable[[str], str]:
     """Return a change that forwards only the names."""
     return lambda configuration: re.sub(
-        PASSES_ALL[name], lambda _: blocks("proxies.md", name)[1], configuration, flags=re.DOTALL
+        PASSES_ALL[name], lambda _: blocks("proxies.md", name)[-1], configuration, flags=re.DOTALL
     )
 
 
@@ -286,7 +284,7 @@ def test_nginx_with_lower_case_labels_loses_capital_labels(behind: Callable[...,
     code, found = examined(behind("nginx", lambda shown: shown.replace("location / {", only_lower)))
     assert (code, found["label"]["state"], found["classic"]["state"]) == (1, "error", "ok")
     assert "location ~* ^/(ark|urn):" in found["label"]["remedy"]
-    assert "location ~* ^/(ark|urn):" in shown("nginx")[1]
+    assert "location ~* ^/(ark|urn):" in shown("nginx")[-1]
 
 
 @pytest.mark.long
