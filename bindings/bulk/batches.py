@@ -44,8 +44,11 @@ BLOCK = 1000
 MAX_NAMES = 1_000_000
 """The maximum number of names of one operation."""
 
-_PAUSE = 0.02
-"""The seconds between two transactions, in which another writer of SQLite gets its turn."""
+_PAUSE = 0.15
+"""The seconds of a pause. Another writer of SQLite that waits looks each 0.1 seconds whether the database is free."""
+
+_WORK = 0.5
+"""The seconds of work until the next pause."""
 
 
 class Hooks(NamedTuple):
@@ -66,6 +69,7 @@ class Batches:
     def __init__(self, bindings: Bindings, job: int) -> None:
         self._bindings = bindings
         self._job = job
+        self._rested = time.monotonic()
 
     def add(self, keys: Iterable[str], beat: Callable[[Connection, int], object]) -> int:
         """Record the names with these keys, instead of those that were recorded before. Return their number.
@@ -86,6 +90,7 @@ class Batches:
                 beat(transaction.connection, number)
 
             self._write(write)
+            self._pause()
         return number
 
     def add_of_operation(self, operation: int) -> int:
@@ -137,7 +142,7 @@ class Batches:
 
         while not is_done:
             place, done, is_done, result = self._write(write, replace(actor, operation=None, at_end=()))
-            time.sleep(_PAUSE)
+            self._pause()
         return result
 
     def carry_out(self, plan: Plan, hooks: Hooks, *, actor: Actor = NOBODY) -> BulkResult:
@@ -173,7 +178,7 @@ class Batches:
 
         while not is_done:
             is_done, result = self._write(write, replace(actor, at_end=()))
-            time.sleep(_PAUSE)
+            self._pause()
         return result
 
     def end(self, hooks: Hooks) -> BulkResult:
@@ -191,6 +196,12 @@ class Batches:
 
     def _write(self, write: Callable[[Transaction], T], actor: Actor = NOBODY) -> T:
         return self._bindings.write(write, actor=actor)
+
+    def _pause(self) -> None:
+        """Let other writers of SQLite have their turn. PostgreSQL locks only the rows of the names."""
+        if time.monotonic() - self._rested > _WORK and self._bindings.where.startswith("sqlite"):
+            time.sleep(_PAUSE)
+            self._rested = time.monotonic()
 
     def _count(self, transaction: Transaction) -> int:
         [(number,)] = _rows(transaction, "SELECT count(*) FROM bulk_names WHERE job = ?", self._job)
