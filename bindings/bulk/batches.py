@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 BLOCK = 1000
-"""The number of names of one transaction, which takes less than a second."""
+"""The maximum number of names of one transaction. A slow machine changes fewer, so that none takes long."""
 
 MAX_NAMES = 1_000_000
 """The maximum number of names of one operation."""
@@ -48,7 +48,9 @@ _PAUSE = 0.15
 """The seconds of a pause. Another writer of SQLite that waits looks each 0.1 seconds whether the database is free."""
 
 _WORK = 0.5
-"""The seconds of work until the next pause."""
+"""The seconds of work until the next pause. A transaction that takes longer is followed by one with fewer names."""
+
+_LEAST = 20
 
 
 class Hooks(NamedTuple):
@@ -69,7 +71,8 @@ class Batches:
     def __init__(self, bindings: Bindings, job: int) -> None:
         self._bindings = bindings
         self._job = job
-        self._rested = time.monotonic()
+        self._size = BLOCK
+        self._rested = self._begun = time.monotonic()
 
     def add(self, keys: Iterable[str], beat: Callable[[Connection, int], object]) -> int:
         """Record the names with these keys, instead of those that were recorded before. Return their number.
@@ -136,9 +139,10 @@ class Batches:
             others = "DELETE FROM bulk_names WHERE job = ? AND place > ? AND place <= ? AND revision IS NULL"
             _run(transaction, others, [(self._job, place, last)])
             hooks.beat(transaction.connection, done + len(block))
-            if len(block) < BLOCK:
+            is_last = len(block) < self._size
+            if is_last:
                 hooks.finish(transaction.connection, new)
-            return last, done + len(block), len(block) < BLOCK, new
+            return last, done + len(block), is_last, new
 
         while not is_done:
             place, done, is_done, result = self._write(write, replace(actor, operation=None, at_end=()))
@@ -166,7 +170,7 @@ class Batches:
             if block:
                 _run(transaction, "DELETE FROM bulk_names WHERE job = ? AND place <= ?", [(self._job, block[-1][0])])
             hooks.beat(transaction.connection, new.names)
-            is_last = len(block) < BLOCK
+            is_last = len(block) < self._size
             if number is not None:
                 new.operation, new.written = number, True
                 self._record(transaction, number, new)
@@ -198,10 +202,19 @@ class Batches:
         return self._bindings.write(write, actor=actor)
 
     def _pause(self) -> None:
-        """Let other writers of SQLite have their turn. PostgreSQL locks only the rows of the names."""
+        """Let other writers of SQLite have their turn, and choose the size of the next transaction.
+
+        PostgreSQL locks only the rows of the names.
+        """
+        taken = time.monotonic() - self._begun
+        if taken > _WORK:
+            self._size = max(min(_LEAST, BLOCK), self._size // 2)
+        elif taken < _WORK / 3:
+            self._size = min(BLOCK, 2 * self._size)
         if time.monotonic() - self._rested > _WORK and self._bindings.where.startswith("sqlite"):
             time.sleep(_PAUSE)
             self._rested = time.monotonic()
+        self._begun = time.monotonic()
 
     def _count(self, transaction: Transaction) -> int:
         [(number,)] = _rows(transaction, "SELECT count(*) FROM bulk_names WHERE job = ?", self._job)
@@ -209,7 +222,7 @@ class Batches:
 
     def _block(self, transaction: Transaction, after: int) -> list[Any]:
         text = "SELECT place, key, revision FROM bulk_names WHERE job = ? AND place > ? ORDER BY place LIMIT ?"
-        return _rows(transaction, text, self._job, after, BLOCK)
+        return _rows(transaction, text, self._job, after, self._size)
 
     def _progress(self, transaction: Transaction) -> tuple[int | None, BulkResult]:
         found = _rows(transaction, "SELECT operation, result FROM bulk_progress WHERE job = ?", self._job)
