@@ -71,8 +71,8 @@ class Bindings:
     - ``prefixes``, ``rules``, ``branding``: the records of NAANs and shoulders, their redirect rules, and the branding
       of the public pages, each with its methods.
     - ``source``: what a resolver reads.
-    - ``test_naans``: the NAANs below which names can be bound for tests, in normal form (decision X-06). A resolver of
-      these bindings answers for them.
+    - ``naming``: the IRI policy and the NAANs for tests, see :class:`.NamingRules`. A resolver of these bindings
+      answers for names below these NAANs.
     - ``kind``: "database", "file" (a served table file) or "snapshot". Only a database can be changed and has accounts.
 
     The argument ``actor`` of a change is the person or program that makes it: a text for the history, or an
@@ -89,8 +89,7 @@ class Bindings:
         is_local: bool = False,
         test_naans: Collection[str] = (),
     ) -> None:
-        self.policy = policy
-        self.test_naans = test_naans
+        self.naming = names.NamingRules(policy, test_naans)
         self.check_change: ChangeCheck = PolicyCheck(policy) if policy else no_policy
         self.kind = kind
         self._opening = opening
@@ -186,7 +185,9 @@ class Bindings:
         Source: ARK-084, ARK-085, ARK-106, ARK-108, POL-023, URN-002.
         """
         fields = _fields(target, stated)
-        checked = (fields if fields.kind else fields._replace(kind="located")).for_name(identifier, self.test_naans)
+        checked = (fields if fields.kind else fields._replace(kind="located")).for_name(
+            identifier, self.naming.test_naans
+        )
         decide: Decide = lambda existing, now: [assignment.bind(existing, checked, now)]  # noqa: E731
         outcome = self._change(NameChange(checked.key, decide, revision), actor)
         if outcome == "bound":
@@ -239,7 +240,7 @@ class Bindings:
         ('deleted', None)
         >>> b.close(); folder.cleanup()
         """
-        fields = _fields(target, stated)._replace(status="reserved").for_name(identifier, self.test_naans)
+        fields = _fields(target, stated)._replace(status="reserved").for_name(identifier, self.naming.test_naans)
         decide: Decide = lambda existing, now: [assignment.reserve(existing, fields, now)]  # noqa: E731
         return self._change(NameChange(fields.key, decide, revision), actor)
 

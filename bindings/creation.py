@@ -60,7 +60,7 @@ def create(
         drawing = minting.Drawing(transaction, records, others=chosen)
         drawn: defaultdict[str, list[str]] = defaultdict(list)
         for namespace, count in minted.items():
-            pattern = minting.pattern_below(namespace, records, profile=bindings.policy, test_naans=bindings.test_naans)
+            pattern = minting.pattern_below(namespace, records, bindings.naming)
             drawn[namespace] = drawing.draw(pattern, count)
         each_change: list[NameChange] = []
         for number, each in enumerate(wanted):

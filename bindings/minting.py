@@ -17,7 +17,7 @@ from __future__ import annotations
 import logging
 import re
 import secrets
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -29,14 +29,13 @@ from .names import assignment, validation
 from .names.actor import Actor
 from .names.errors import BindingError, BindingsUnavailable, Collision
 from .names.fields import Fields
-from .names.naming import is_test
+from .names.naming import NO_RULES, NamingRules, is_test
 from .names.policy import is_registered
 from .names.prefixes import character_sets
 from .names.prefixes.patterns import DEFAULT_LENGTH, Form, Pattern, read_form
 from .names.prefixes.prefixes import PrefixRecords
 
 if TYPE_CHECKING:
-    from ..identifiers.iri_policy import Profile
     from .storage.writing.transaction import Transaction
 
 MAX_COUNT = 10_000
@@ -87,7 +86,7 @@ def mint(
     Source: ARK-010, ARK-015, ARK-019, ARK-057, ARK-065, ARK-069, POL-023, POL-028 to POL-031, POL-051.
     """
     who = Actor.of(actor)
-    read = read_pattern(namespace, profile=bindings.policy, test_naans=bindings.test_naans)
+    read = read_pattern(namespace, bindings.naming)
     if not 1 <= count <= MAX_COUNT:
         message = f"{count:,} names were requested; one call makes 1 to {MAX_COUNT:,}"
         raise BindingError("mint-count", message, identifier=read.beginning)
@@ -97,17 +96,11 @@ def mint(
         with bindings.transaction(exclusive=True, actor=who) as transaction:
             # Another writer can change a record until this transaction has the lock.
             records = PrefixRecords(transaction.prefixes())
-            pattern = pattern_below(
-                namespace,
-                records,
-                length=length,
-                check=check,
-                digits=digits,
-                profile=bindings.policy,
-                test_naans=bindings.test_naans,
-            )
+            pattern = pattern_below(namespace, records, bindings.naming, length=length, check=check, digits=digits)
             names = Drawing(transaction, records, under_rule=under_rule).draw(pattern, count, sequential=sequential)
-            stated = [Fields(kind="described", status="reserved").for_name(name, bindings.test_naans) for name in names]
+            stated = [
+                Fields(kind="described", status="reserved").for_name(name, bindings.naming.test_naans) for name in names
+            ]
             now = bindings.now()
             changes = [assignment.bind(None, each, now) for each in stated]
             transaction.put(changes, who.name, [None] * len(changes))
@@ -120,28 +113,26 @@ def mint(
 def pattern_below(
     namespace: str,
     records: PrefixRecords,
+    naming: NamingRules,
     *,
     length: int | None = None,
     check: Coverage | bool | None = None,
     digits: bool | None = None,
-    profile: Profile | None = None,
-    test_naans: Collection[str] = (),
 ) -> Pattern:
     """Return the pattern of the names to mint below a NAAN or shoulder.
 
     The pattern of the prefix record replaces each of ``length``, ``check`` and ``digits`` that is None. Raises
     :class:`BindingError` as :func:`mint`.
     """
-    beginning = read_pattern(namespace, profile=profile, test_naans=test_naans).beginning
+    beginning = read_pattern(namespace, naming).beginning
     stated = records.inherited(beginning, "pattern")
     form = (read_form(stated.text) if stated else None) or Form()
     pattern = read_pattern(
         namespace,
+        naming,
         length=form.length if length is None else length,
         check=form.check if check is None else check,
         digits=form.digits if digits is None else digits,
-        profile=profile,
-        test_naans=test_naans,
     )
     _require_permitted(pattern, records)
     return pattern
@@ -149,17 +140,17 @@ def pattern_below(
 
 def read_pattern(
     namespace: str,
+    naming: NamingRules = NO_RULES,
     *,
     length: int = DEFAULT_LENGTH,
     check: Coverage | bool | None = None,
     digits: bool = False,
-    profile: Profile | None = None,
-    test_naans: Collection[str] = (),
 ) -> Pattern:
     """Return the pattern of the names to mint below a NAAN or shoulder.
 
-    ``namespace`` is "12345" or "12345/x5"; "ark:" can precede it. ``profile`` and the included IRI policies define
-    which shoulders are permitted (POL-028 to POL-031). Raises :class:`BindingError` if the pattern is not permitted.
+    ``namespace`` is "12345" or "12345/x5"; "ark:" can precede it. The IRI policy in ``naming`` and the included
+    ones define which shoulders are permitted (POL-028 to POL-031). Raises :class:`BindingError` if the pattern is not
+    permitted.
 
     >>> read_pattern("ark:/12345/x5").beginning
     'ark:12345/x5'
@@ -171,11 +162,11 @@ def read_pattern(
         raise BindingError("shoulder-characters", message)
     coverage: Coverage | None = "noid" if check is True else check or None
     pattern = Pattern(match[1], match[2] or "", length, coverage, digits)
-    if is_test(pattern.beginning) and pattern.naan not in test_naans:
+    if is_test(pattern.beginning) and pattern.naan not in naming.test_naans:
         raise BindingError("naan-reserved-invalid", identifier=pattern.beginning)
     from ..identifiers import iri_policy
 
-    profiles = (profile, *map(iri_policy.known, iri_policy.SHIPPED))
+    profiles = (naming.policy, *map(iri_policy.known, iri_policy.SHIPPED))
     own_profile = next((each for each in profiles if each and each.naan == pattern.naan), None)
     if own_profile and not iri_policy.allows_shoulder(pattern.shoulder, own_profile):
         raise BindingError("shoulder-reserved", identifier=pattern.beginning)

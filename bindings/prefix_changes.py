@@ -116,7 +116,7 @@ class Prefixes:
         >>> b.close(); folder.cleanup()
         """
         by = Actor.of(actor)
-        key = prefixes.check_prefix(prefix, self._bindings.test_naans)
+        key = prefixes.check_prefix(prefix, self._bindings.naming.test_naans)
         given: dict[prefixes.Field, str | None] = {"who": who, "what": what, "contact": contact}
         given |= {"statement": statement, "pattern": pattern, "characters": characters}
         texts = prefixes.check(key, given)
@@ -135,19 +135,19 @@ class Prefixes:
         Raises :class:`BindingError` with the code ``prefix-unknown`` if it has no record.
         """
         by = Actor.of(actor)
-        key = prefixes.check_prefix(prefix, self._bindings.test_naans)
+        key = prefixes.check_prefix(prefix, self._bindings.naming.test_naans)
         return self._bindings.write(
             lambda transaction: remove_record(transaction, key, self._bindings.now(), by.name), actor=by
         )
 
     def get(self, prefix: str) -> PrefixRecord | None:
         """Return the record of exactly this NAAN or shoulder, or None."""
-        key = prefixes.check_prefix(prefix, self._bindings.test_naans)
+        key = prefixes.check_prefix(prefix, self._bindings.naming.test_naans)
         return next((record for record in self.list() if record.prefix == key), None)
 
     def history(self, prefix: str) -> list[PrefixEvent]:
         """Return the changes of the record of a NAAN or shoulder, the oldest first."""
-        return self._bindings.store.prefix_history(prefixes.check_prefix(prefix, self._bindings.test_naans))
+        return self._bindings.store.prefix_history(prefixes.check_prefix(prefix, self._bindings.naming.test_naans))
 
     def remembered(self) -> PrefixRecords:
         """Return the records of NAANs and shoulders from the memory of this process.
@@ -194,7 +194,7 @@ class Rules:
         >>> b.close(); folder.cleanup()
         """
         by = Actor.of(actor)
-        key = prefixes.check_prefix(prefix, self._bindings.test_naans)
+        key = prefixes.check_prefix(prefix, self._bindings.naming.test_naans)
 
         def write(transaction: Transaction) -> Literal["set", "changed", "unchanged"]:
             outcome = set_rule(transaction, key, template, redirect, self._bindings.now(), by.name)
@@ -210,14 +210,14 @@ class Rules:
         Raises :class:`BindingError` with the code ``rule-unknown`` if it has no rule.
         """
         by = Actor.of(actor)
-        key = prefixes.check_prefix(prefix, self._bindings.test_naans)
+        key = prefixes.check_prefix(prefix, self._bindings.naming.test_naans)
         return self._bindings.write(
             lambda transaction: remove_rule(transaction, key, self._bindings.now(), by.name), actor=by
         )
 
     def history(self, prefix: str) -> list[RuleEvent]:
         """Return the changes of the rule of a NAAN or shoulder, the oldest first."""
-        return self._bindings.store.rule_history(prefixes.check_prefix(prefix, self._bindings.test_naans))
+        return self._bindings.store.rule_history(prefixes.check_prefix(prefix, self._bindings.naming.test_naans))
 
     def list(self) -> list[Rule]:
         """Return the rules of all NAANs and shoulders, in the order of these prefixes."""

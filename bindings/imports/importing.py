@@ -158,7 +158,7 @@ def import_rows(
     summary = Summary(read_as=read_as)
     with closing(SeenNames()) as seen:
         run = _Run(file, bindings.now(), who, seen, report, effect, summary, relocate, only_names)
-        run.expect, run.leave_out, run.test_naans = expect, leave_out, bindings.test_naans
+        run.expect, run.leave_out, run.test_naans = expect, leave_out, bindings.naming.test_naans
         run.mint, run.repeated = mint, repeated
         # Read the first row before the transaction, so that an unreadable file does not lock the database.
         read = chain(list(islice(rows_read, 1)), rows_read)
@@ -212,7 +212,7 @@ class _Run:
             # A record in the table applies after the transaction: an export has names that are older than a record.
             self.records = PrefixRecords(transaction.prefixes())
             if self.mint:
-                self.keyed = KeyedRows(self.mint, self.repeated, transaction, bindings.policy, self.test_naans)
+                self.keyed = KeyedRows(self.mint, self.repeated, transaction, bindings.naming)
             if self.summary.operation is not None:
                 # Later batches of an undone operation could not be undone.
                 transaction.operations.require_in_effect(self.summary.operation)

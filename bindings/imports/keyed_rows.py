@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from ..minting import Drawing, pattern_below
 from ..names import validation
 from ..names.errors import BindingError
+from ..names.naming import NamingRules
 from ..names.prefixes.prefixes import PrefixRecords
 from ..storage.spill import Spill
 from ..storage.tables.search_indexes import TARGET_CHARACTERS
@@ -21,7 +22,6 @@ from ..tables import wrong_text
 from ..tables.columns import Row
 
 if TYPE_CHECKING:
-    from ...identifiers.iri_policy import Profile
     from ..storage.writing.transaction import Transaction
 
 State = Literal["reserved", "live"]
@@ -104,8 +104,7 @@ class KeyedRows:
         mint: Mint,
         repeated: Mapping[int, str],
         transaction: Transaction,
-        profile: Profile | None,
-        test_naans: Collection[str] = (),
+        naming: NamingRules,
     ) -> None:
         """``repeated`` is the result of :func:`repeated_keys`. Raises :class:`BindingError` as
         :func:`~ararat.bindings.minting.mint`.
@@ -114,7 +113,7 @@ class KeyedRows:
         self._mint = mint
         self._repeated = repeated
         self._transaction = transaction
-        self._pattern = pattern_below(mint.shoulder, records, profile=profile, test_naans=test_naans)
+        self._pattern = pattern_below(mint.shoulder, records, naming)
         self._drawing = Drawing(transaction, records)
 
     def named(self, batch: Sequence[Row]) -> Iterator[Row]:

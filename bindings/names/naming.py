@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable
-from typing import Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 from urllib.parse import unquote
 
 from ...identifiers import Ark, EmbeddedArk, IdentifierError, Urn, parse
@@ -15,6 +15,9 @@ from ...identifiers.text import characters, display, iri
 from ...identifiers.text.characters import BIDI_FORMATTING
 from . import validation
 from .errors import BindingError
+
+if TYPE_CHECKING:
+    from ...identifiers.iri_policy import Profile
 
 Name: TypeAlias = Ark | EmbeddedArk | Urn | str
 """A name in any spelling. In a URL that contains an ARK, the ARK is the name."""
@@ -31,6 +34,21 @@ _DASHES = frozenset("\u2010\u2011\u2012\u2013\u2014\u2015\u2043\u2212\ufe58\ufe6
 
 TEST_NAANS: Final = frozenset({RESERVED_NAAN[4:-1]})
 """The NAANs below which a site can bind names for tests: 99999, which no organization holds (decision X-06)."""
+
+
+class NamingRules(NamedTuple):
+    """What a site permits in the names that it binds, beside the rules for all names.
+
+    - ``policy``: the IRI policy of the site; None without one.
+    - ``test_naans``: the NAANs below which names can be bound for tests, in normal form (decision X-06).
+    """
+
+    policy: Profile | None = None
+    test_naans: Collection[str] = ()
+
+
+NO_RULES: Final = NamingRules()
+"""The rules of a site without an IRI policy and without NAANs for tests."""
 
 
 def is_test(key: str) -> bool:
@@ -98,7 +116,7 @@ def key(name: Ark | Urn) -> str:
 def assignable(identifier: Name, test_naans: Collection[str] = ()) -> str:
     """Check that a name can be bound, and return its key.
 
-    ``test_naans`` has the NAANs below which names are bound for tests (:attr:`.Bindings.test_naans`).
+    ``test_naans`` has the NAANs below which names are bound for tests (:class:`NamingRules`).
 
     Raises :class:`BindingError` for a text that is not an identifier. It is also raised for names that are never bound,
     such as those of NAAN 99999.

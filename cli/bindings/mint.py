@@ -101,12 +101,13 @@ def mint_command(
     """
     from ...bindings.minting import mint, read_pattern
     from ...bindings.names import targets
+    from ...bindings.names.naming import NamingRules
     from ...bindings.names.policy import is_registered
 
     if target is not None and count != 1:
         raise click.UsageError("--bind needs --count 1; to bind several names, use `ararat import`")
     with store_errors():
-        naan = read_pattern(namespace, test_naans=test_naans()).naan
+        naan = read_pattern(namespace, NamingRules(test_naans=test_naans())).naan
         # A minted name is used up, so check the target first.
         stored = target and targets.check(target, "located")
     if strict and not is_registered(naan):

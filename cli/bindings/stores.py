@@ -86,7 +86,7 @@ def warn_of_new(bindings: Bindings, identifier: str, fields: Fields) -> None:
     from ...bindings.names.metadata import personal_data
 
     try:
-        checked = fields.for_name(identifier, bindings.test_naans)
+        checked = fields.for_name(identifier, bindings.naming.test_naans)
     except BindingError:
         return
     if bindings.lookup(checked.key) is not None:

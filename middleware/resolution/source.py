@@ -30,9 +30,9 @@ def settings_of(bindings: Bindings | BindingSource, given: SettingsArguments) ->
     settings = Settings(**given)
     if isinstance(bindings, Bindings):
         if settings.test_naans:
-            bindings.test_naans = settings.test_naans
-        elif bindings.test_naans:
-            return Settings(**{**given, "test_naans": bindings.test_naans})
+            bindings.naming = bindings.naming._replace(test_naans=settings.test_naans)
+        elif tests := bindings.naming.test_naans:
+            return Settings(**{**given, "test_naans": tests})
     return settings
 
 

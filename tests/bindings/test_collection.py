@@ -460,4 +460,4 @@ def test_a_snapshot_counts_the_live_names_that_the_site_serves(bindings: Binding
 
 
 def test_bindings_have_few_public_names(bindings: Bindings) -> None:
-    assert len([name for name in dir(bindings) if not name.startswith("_")]) <= 31
+    assert len([name for name in dir(bindings) if not name.startswith("_")]) <= 30

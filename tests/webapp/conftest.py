@@ -22,6 +22,7 @@ from werkzeug.routing.converters import DEFAULT_CONVERTERS
 
 from ararat.bindings.names.binding import Binding, NameCount
 from ararat.bindings.names.fields import Fields
+from ararat.bindings.names.naming import NO_RULES
 from ararat.middleware import BindingsUnavailable
 from ararat.webapp import create_app
 
@@ -187,7 +188,7 @@ class Bound:
     """Bindings of a few names by kind or "withdrawn". They record each lookup."""
 
     kind = "database"
-    test_naans = ()
+    naming = NO_RULES
 
     def __init__(self, kinds: dict[str, str], *, reachable: bool = True) -> None:
         self.kinds = kinds

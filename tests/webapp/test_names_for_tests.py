@@ -17,7 +17,7 @@ from ararat.bindings.imports.exporting import export_table
 from ararat.bindings.imports.importing import import_table
 from ararat.bindings.minting import mint
 from ararat.bindings.names.errors import BindingError
-from ararat.bindings.names.naming import naans_for_tests
+from ararat.bindings.names.naming import NamingRules, naans_for_tests
 from ararat.bindings.names.selection import Selection
 from ararat.middleware import ResolverMiddleware, open_bindings
 from ararat.middleware.resolution.description_formats import FORMATS
@@ -235,7 +235,7 @@ def test_no_feed_has_the_name(site: Client, path: str) -> None:
 
 
 def test_the_log_does_not_have_the_name(log: Log) -> None:
-    log.bindings.test_naans = naans_for_tests(["99999"])
+    log.bindings.naming = NamingRules(test_naans=naans_for_tests(["99999"]))
     log.bindings.bind("ark:12345/x", "https://example.org/2")
     log.bindings.bind(NAME, "https://example.org/1")
     log.publish()

@@ -177,7 +177,7 @@ class Accounts:
         With ``only_first``, raises AccountError with the code ``account-exists`` if there is any account.
         """
         name, role = read_name(name), read_role(role)
-        granted = sorted({read_prefix(prefix, self.bindings.test_naans) for prefix in prefixes})
+        granted = sorted({read_prefix(prefix, self.bindings.naming.test_naans) for prefix in prefixes})
         hashed = _hashed(password, name)
 
         def write(connection: Connection) -> Account:
@@ -213,7 +213,7 @@ class Accounts:
 
     def grant(self, name: str, prefix: str, *, by: Caller | None = None) -> Account:
         """Let an account change the names that begin with a NAAN, a shoulder or the beginning of URNs."""
-        granted = read_prefix(prefix, self.bindings.test_naans)
+        granted = read_prefix(prefix, self.bindings.naming.test_naans)
 
         def change(connection: Connection, account: Account) -> str:
             if granted not in account.prefixes:
@@ -224,7 +224,7 @@ class Accounts:
 
     def revoke(self, name: str, prefix: str, *, by: Caller | None = None) -> Account:
         """Remove a grant. Raises AccountError with the code ``grant-unknown``."""
-        granted = read_prefix(prefix, self.bindings.test_naans)
+        granted = read_prefix(prefix, self.bindings.naming.test_naans)
 
         def change(connection: Connection, account: Account) -> str:
             of_account = tables.grants.c.account == account.number, tables.grants.c.prefix == granted

@@ -114,7 +114,7 @@ class Round:
         def run(identifier: str) -> Sequence[Event]:
             clock = PausableClock()
             fetch = self._own.asking(self._throttle.wrap(self._fetch, clock))
-            tests = self._bindings.test_naans
+            tests = self._bindings.naming.test_naans
             found = trace(identifier, fetch=fetch, resolver=self._own.prefix, clock=clock, test_naans=tests)
             events[identifier] = list(found)
             return events[identifier]

@@ -138,8 +138,7 @@ class BulkOperations:
         """
         with self._bulk(caller, "import", dry_run=dry_run) as (actor, done):
             if mint:
-                policy, test_naans = self._bindings.policy, self._bindings.test_naans
-                pattern = read_pattern(mint.shoulder, profile=policy, test_naans=test_naans)
+                pattern = read_pattern(mint.shoulder, self._bindings.naming)
                 require_granted(caller, pattern.beginning)
             return done(
                 import_rows(

@@ -46,14 +46,14 @@ class PrefixOperations:
         """Return the record of exactly this prefix with its rule. Raises :class:`Missing`: ``prefix-unknown``."""
         require_account(caller)
         if (found := self._bindings.prefixes.get(prefix)) is None:
-            raise _missing(prefixes.check_prefix(prefix, self._bindings.test_naans))
+            raise _missing(prefixes.check_prefix(prefix, self._bindings.naming.test_naans))
         return found
 
     def history(self, caller: Caller | None, prefix: str) -> list[PrefixEvent]:
         """Return the changes of a record, oldest first; also of a removed record."""
         require_account(caller)
         if not (events := self._bindings.prefixes.history(prefix)):
-            raise _missing(prefixes.check_prefix(prefix, self._bindings.test_naans))
+            raise _missing(prefixes.check_prefix(prefix, self._bindings.naming.test_naans))
         return events
 
     def set(
@@ -74,7 +74,7 @@ class PrefixOperations:
         - ``etag``: the entity tag that the record must have, :data:`NO_RECORD` for a new record, None for any.
         """
         with self._recorder.acting(caller, "prefix.set", prefix, require=require_administrator) as actor:
-            key = prefixes.check_prefix(prefix, self._bindings.test_naans)
+            key = prefixes.check_prefix(prefix, self._bindings.naming.test_naans)
             checked = prefixes.check(key, texts)
 
             def write(transaction: Transaction) -> None:
@@ -94,7 +94,7 @@ class PrefixOperations:
     def remove(self, caller: Caller | None, prefix: str, *, etag: str | None = None) -> None:
         """Delete the record of a prefix and its rule; their history stays."""
         with self._recorder.acting(caller, "prefix.remove", prefix, require=require_administrator) as actor:
-            key = prefixes.check_prefix(prefix, self._bindings.test_naans)
+            key = prefixes.check_prefix(prefix, self._bindings.naming.test_naans)
 
             def write(transaction: Transaction) -> None:
                 rule = _require_etag(transaction, key, etag)

@@ -173,7 +173,7 @@ class Management:
 
         def decide(existing: Binding | None, now: datetime) -> Sequence[Change]:
             if existing is None:
-                return [assignment.bind(None, fields.for_name(name, self.bindings.test_naans), now)]
+                return [assignment.bind(None, fields.for_name(name, self.bindings.naming.test_naans), now)]
             whole = assignment.replacing(existing, fields)
             return assignment.set_fields(name, existing, whole, now, relocate=relocate)
 
@@ -198,7 +198,7 @@ class Management:
             if existing is not None:
                 return assignment.set_fields(name, existing, patch, now, relocate=relocate)
             if create:
-                return [assignment.bind(None, patch.for_name(name, self.bindings.test_naans), now)]
+                return [assignment.bind(None, patch.for_name(name, self.bindings.naming.test_naans), now)]
             raise _missing(name)
 
         return self._make(caller, "change", name, decide, revision)
@@ -214,7 +214,7 @@ class Management:
         """
         one = wanted[0].name or wanted[0].shoulder if len(wanted) == 1 else None
         with self.recorder.acting(caller, "create", one) as actor:
-            known, tests = actor.caller, self.bindings.test_naans
+            known, tests = actor.caller, self.bindings.naming.test_naans
             shoulders: dict[str, str] = {}
             each_change: list[NameChange | MintedChange] = []
             for number, each in enumerate(wanted):
@@ -321,7 +321,7 @@ class Management:
 
     def _shoulder(self, caller: Caller, shoulder: str) -> str:
         """Return the key of a known shoulder that the caller can mint below."""
-        key = prefixes.check_prefix(shoulder, self.bindings.test_naans)
+        key = prefixes.check_prefix(shoulder, self.bindings.naming.test_naans)
         require_granted(caller, key)
         granted = caller.account.prefixes + (caller.token.prefixes or () if caller.token else ())
         if key in granted or any(record.prefix == key for record in self.bindings.store.prefixes()):

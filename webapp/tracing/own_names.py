@@ -39,11 +39,11 @@ class OwnNames:
         Raises :class:`~ararat.middleware.BindingsUnavailable` if the database cannot be read.
         """
         try:
-            asked = prepare(text, normalize=False, test_naans=self._bindings.test_naans).request_path
+            asked = prepare(text, normalize=False, test_naans=self._bindings.naming.test_naans).request_path
         except IdentifierError:
             return False
         bindings = self._bindings
-        settings, source = Settings(test_naans=bindings.test_naans), bindings.source
+        settings, source = Settings(test_naans=bindings.naming.test_naans), bindings.source
         found = resolve(asked, bindings.fetch, source.binding_by_rule, settings, prefixes=source.prefix_records)
         return found.problem is None or found.problem.code != "not-bound"
 

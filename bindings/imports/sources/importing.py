@@ -160,7 +160,7 @@ class _Reading:
                         yield from self._unknown(some)
 
     def _row(self, record: DumpRecord) -> Row | None:
-        if skipped := conversion.not_imported(record, self._bindings.test_naans):
+        if skipped := conversion.not_imported(record, self._bindings.naming.test_naans):
             self._migration.skipped += 1
             self._omit(record.line, record.identifier, skipped)
             return None
@@ -168,7 +168,7 @@ class _Reading:
         row, omitted = conversion.row(record, self._now, self._passthrough)
         for each in omitted:
             self._omit(record.line, record.identifier, each)
-        self._index.add(*_key_and_target(row, self._bindings.test_naans))
+        self._index.add(*_key_and_target(row, self._bindings.naming.test_naans))
         return row
 
     def _unknown(self, minted: list[Minted]) -> Iterator[Row]:
@@ -176,7 +176,7 @@ class _Reading:
         keys: dict[str, Minted] = {}
         for each in minted:
             try:
-                keys[names.assignable(each.identifier, self._bindings.test_naans)] = each
+                keys[names.assignable(each.identifier, self._bindings.naming.test_naans)] = each
             except BindingError as error:
                 self._omit(each.line, each.identifier, Omission("identifier", error.message, error.expected))
         known = self._index.known(list(keys)) | self._bindings.store.fetch(keys).keys()

@@ -48,7 +48,7 @@ class Tokens:
         ``expires`` is a time in UTC or None. ``prefixes`` restricts the token to some of the prefixes of the account.
         """
         label = read_line(label, "token-label", "label", MAX_LABEL)
-        tests = self._accounts.bindings.test_naans
+        tests = self._accounts.bindings.naming.test_naans
         limited = None if prefixes is None else sorted({read_prefix(prefix, tests) for prefix in prefixes})
         secret = passwords.TOKEN_BEGINS + secrets.token_urlsafe(32)
         created: list[Token] = []

@@ -52,7 +52,7 @@ def set_prefix(_: str) -> Response:
 
 
 def _prefix() -> str:
-    return name_paths.read_prefix(request.environ, f"{MANAGED}/prefixes/", management().bindings.test_naans)
+    return name_paths.read_prefix(request.environ, f"{MANAGED}/prefixes/", management().bindings.naming.test_naans)
 
 
 def _tag(prefix: str) -> str | None:

@@ -34,7 +34,7 @@ def _role(accounts: Accounts, account: Account, by: Caller) -> str:
 
 
 def _grant(accounts: Accounts, account: Account, by: Caller) -> str:
-    prefixes, problem = read_prefixes(request.form.get("prefix", ""), management().bindings.test_naans)
+    prefixes, problem = read_prefixes(request.form.get("prefix", ""), management().bindings.naming.test_naans)
     if problem or not prefixes:
         raise WrongField(
             "prefix", problem or FieldProblem("The prefix is missing.", "a NAAN, a shoulder or the beginning of URNs")

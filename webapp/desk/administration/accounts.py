@@ -52,7 +52,7 @@ def export_accounts(form: str) -> Response:
 def add() -> AnyResponse:
     """Add the account of the form."""
     asking, form = _administrator("account.add"), request.form
-    prefixes, wrong = read_prefixes(form.get("prefixes", ""), management().bindings.test_naans)
+    prefixes, wrong = read_prefixes(form.get("prefixes", ""), management().bindings.naming.test_naans)
     problems = {"prefixes": wrong} if wrong else {}
     if not problems:
         try:

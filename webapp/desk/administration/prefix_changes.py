@@ -70,7 +70,7 @@ def _problems(values: dict[str, str]) -> dict[str, FieldProblem]:
     problems: dict[str, FieldProblem] = {}
     key = "ark:12345/x"
     try:
-        key = prefixes.check_prefix(values["prefix"], management().bindings.test_naans)
+        key = prefixes.check_prefix(values["prefix"], management().bindings.naming.test_naans)
     except BindingError as error:
         problems["prefix"] = FieldProblem.of(error)
     for field in FIELDS:
@@ -88,7 +88,7 @@ def _problems(values: dict[str, str]) -> dict[str, FieldProblem]:
 
 def _conflict(yours: dict[str, str]) -> Response:
     """Show the recorded version and that of the form."""
-    key = prefixes.check_prefix(yours["prefix"], management().bindings.test_naans)
+    key = prefixes.check_prefix(yours["prefix"], management().bindings.naming.test_naans)
     found: PrefixRecord | None = management().bindings.prefixes.get(key)
     recorded = values_of(found)
     page = render_template(

@@ -45,7 +45,7 @@ def export_prefixes(form: str) -> Response:
 def record() -> str:
     """Show the record in the parameter ``prefix`` with inherited texts and its history; also a removed record."""
     operations = management()
-    key = prefixes.check_prefix(request.args.get("prefix", "").strip(), operations.bindings.test_naans)
+    key = prefixes.check_prefix(request.args.get("prefix", "").strip(), operations.bindings.naming.test_naans)
     events, rule_events = operations.bindings.prefixes.history(key), operations.bindings.rules.history(key)
     if not events and not rule_events:
         raise Missing("prefix-unknown", f"{key} has no record", identifier=key)

@@ -31,7 +31,7 @@ def page() -> str:
 def create() -> AnyResponse:
     """Create the token of the form, and redirect to the list, which shows its secret once. A reload creates no more."""
     asking, form = require_person(), request.form
-    prefixes, wrong_prefix = read_prefixes(form.get("prefixes", ""), management().bindings.test_naans)
+    prefixes, wrong_prefix = read_prefixes(form.get("prefixes", ""), management().bindings.naming.test_naans)
     expires, wrong_day = _read_day(form.get("expires", ""))
     if wrong_prefix is None and (foreign := [each for each in prefixes if not asking.may_change(each)]):
         wrong_prefix = FieldProblem(f"Your account has no grant for {foreign[0]}.", "a prefix below one of your own")

@@ -77,7 +77,7 @@ def check(operations: Management, asking: Caller, text: str, target: str = "") -
         return Check(remarks=[_unreadable(found.findings[0].report if found.findings else None)])
     report = valid[0].report
     try:
-        key = names.assignable(names.read(report.normal_form or pasted), operations.bindings.test_naans)
+        key = names.assignable(names.read(report.normal_form or pasted), operations.bindings.naming.test_naans)
     except BindingError as error:
         said = f"{sentence(error.message)} Expected {error.expected}.{error.question}"
         return Check(remarks=[Remark(weight="bad", text=said)])
