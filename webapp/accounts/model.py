@@ -6,11 +6,12 @@ two names look alike because of hidden or foreign letters. An account is disable
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 from ...bindings.names import selection as listing
 from ...bindings.names import validation
@@ -56,11 +57,47 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9._@+-]{0,63}")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Preferences:
+    """The choices of a person for the desk. An empty text is the default.
+
+    - ``display_name``: the name of the person beside that of the account.
+    - ``language``: the language of previews of public pages, such as "de". It also selects the separator of exports.
+    - ``time_zone``: the time zone of times and days, such as "Europe/Berlin"; the default is UTC.
+    - ``separator``: the separator of exports as CSV: "comma", "semicolon" or "tab".
+    """
+
+    display_name: str = ""
+    language: str = ""
+    time_zone: str = ""
+    separator: str = ""
+
+    @classmethod
+    def of_json(cls, text: str | None) -> Self:
+        """Return the preferences of a row. Unknown and unreadable values are the defaults.
+
+        >>> Preferences.of_json('{"language": "de", "colour": "red"}').language, Preferences.of_json("[").language
+        ('de', '')
+        """
+        try:
+            found = json.loads(text or "{}")
+        except ValueError:
+            return cls()
+        known = found if isinstance(found, dict) else {}
+        names = (each.name for each in fields(cls))
+        return cls(**{name: known[name] for name in names if isinstance(known.get(name), str)})
+
+    def as_json(self) -> str:
+        """Return the preferences for a row, without the defaults."""
+        return json.dumps({name: value for name, value in asdict(self).items() if value})
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Account:
     """A person or program that manages names.
 
     ``prefixes`` are the granted prefixes in order, such as ``ark:12345/x5``. ``disabled`` is a time in UTC or None.
-    ``hash`` is the hash of the password or None. No session starts if it has changed since the account was read.
+    ``preferences`` are those of the person. ``hash`` is the hash of the password or None. No session starts if it has
+    changed since the account was read.
     """
 
     number: int
@@ -70,6 +107,7 @@ class Account:
     created: datetime
     disabled: datetime | None
     has_password: bool
+    preferences: Preferences = Preferences()
     hash: str | None = field(default=None, repr=False, compare=False)
 
     def as_dict(self) -> dict[str, Any]:

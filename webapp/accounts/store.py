@@ -6,10 +6,11 @@ Nothing that can be revoked is kept in memory.
 
 from __future__ import annotations
 
+import secrets
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from sqlalchemy import Connection, Executable, SelectBase, delete, insert, select, update
@@ -22,10 +23,10 @@ from ...bindings.storage.store import DatabaseStore
 from ...bindings.storage.tables import account_tables as tables
 from ...bindings.storage.writing.inserts import new_row_number
 from . import audit, passwords
-from .model import Account, AccountError, Caller, read_name, read_prefix, read_role
+from .model import Account, AccountError, Caller, Preferences, read_name, read_prefix, read_role
 from .records import rows
 from .records.attempts import Unwritten, failed_attempts, forget_attempts, name_hash
-from .records.database import CLOCK_SKEW, end_sessions, find, locked
+from .records.database import CLOCK_SKEW, end_sessions, find, locked, secret_hash
 from .records.identities import Identities
 from .records.sessions import Sessions
 from .records.tokens import Tokens
@@ -39,6 +40,9 @@ FRESH_SECONDS = 1.0
 
 ASK_AGAIN_SECONDS = 10.0
 """The time after which :meth:`Accounts.existed` asks a database again that did not answer."""
+
+LINK_HOURS = 72
+"""The time in hours for which a one-time link is valid."""
 
 T = TypeVar("T")
 
@@ -283,12 +287,64 @@ class Accounts:
         hashed = _hashed(password, name)
 
         def change(connection: Connection, account: Account) -> str:
-            _update(connection, account, password=hashed)
-            end_sessions(connection, account, self.bindings.now())
-            self._forget_attempts(connection, account)
+            self._replace_password(connection, account, hashed)
             return "removed" if hashed is None else "set"
 
         return self.change_account(name, "account.password", by, change)
+
+    def set_preferences(self, name: str, preferences: Preferences, *, by: Caller | None = None) -> Account:
+        """Set the preferences of an account."""
+
+        def change(connection: Connection, account: Account) -> str:
+            _update(connection, account, preferences=preferences.as_json())
+            return "set"
+
+        return self.change_account(name, "account.preferences", by, change)
+
+    def make_link(self, name: str, *, by: Caller | None = None) -> str:
+        """Return the secret of a new link with which an account sets its password once, in :data:`LINK_HOURS`.
+
+        An earlier link of the account is not valid any more.
+        """
+        secret = secrets.token_urlsafe(32)
+
+        def change(connection: Connection, account: Account) -> str:
+            expires = rfc3339(self.bindings.now() + timedelta(hours=LINK_HOURS))
+            _update(connection, account, link=secret_hash(secret), link_expires=expires)
+            return "made"
+
+        self.change_account(name, "account.one-time-link", by, change)
+        return secret
+
+    def of_link(self, secret: str, connection: Connection | None = None) -> Account | None:
+        """Return the account of a one-time link; None if it is unknown, used or expired, or the account is disabled."""
+        values = {"link": secret_hash(secret), "now": rfc3339(self.bindings.now())}
+        found = rows.found(self.read(rows.ACCOUNT_OF_LINK, connection, **values))
+        return found[0].account if found and found[0].account.disabled is None else None
+
+    def use_link(self, secret: str, password: str) -> Account | None:
+        """Set the password of the account of a one-time link, and end the link. Return None if it is not valid."""
+        known = self.of_link(secret)
+        if known is None:
+            return None
+        hashed = _hashed(password, known.name)
+
+        def write(connection: Connection) -> Account | None:
+            locked(connection, known.name)
+            account = self.of_link(secret, connection)
+            if account is None:
+                return None
+            self._replace_password(connection, account, hashed)
+            by = Caller(account=account)
+            audit.record(connection, by, "account.password", account.name, "set by a link", when=self.bindings.now())
+            return find(connection, account.name)
+
+        return self.write(write)
+
+    def _replace_password(self, connection: Connection, account: Account, hashed: str | None) -> None:
+        _update(connection, account, password=hashed, link=None, link_expires=None)
+        end_sessions(connection, account, self.bindings.now())
+        self._forget_attempts(connection, account)
 
     def unlock(self, name: str, *, by: Caller | None = None) -> Account:
         """Forget the failed attempts to sign in to an account from all addresses."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from http import HTTPStatus
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from flask import Blueprint, Response, abort, current_app, g, redirect, request
+from flask import Blueprint, Response, abort, current_app, g, has_app_context, redirect, request
 from htmx_flask import request as htmx_request
 from werkzeug.exceptions import RequestEntityTooLarge
 from werkzeug.wrappers import Response as AnyResponse
@@ -109,8 +110,17 @@ def instant(time: datetime) -> str:
 
 @blueprint.app_template_filter()
 def moment(time: datetime) -> str:
-    """Return date and time in UTC, for readers."""
-    return f"{time.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+    """Return date and time in the time zone of the caller, for readers."""
+    return f"{time.astimezone(time_zone()):%Y-%m-%d %H:%M %Z}"
+
+
+def time_zone() -> tzinfo:
+    """Return the time zone that the caller has selected; UTC without one, and if this machine does not know it."""
+    chosen = caller().account.preferences.time_zone if has_app_context() and has_caller() else ""
+    try:
+        return ZoneInfo(chosen) if chosen else UTC
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return UTC
 
 
 @blueprint.route("/<path:rest>", methods=["GET", "POST"])

@@ -1,12 +1,13 @@
-"""Days in forms: a period begins with a day and ends with the end of another day, in UTC."""
+"""Days in forms: a period begins with a day and ends with the end of another day, in the time zone of the caller."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 from ...bindings.names import selection as listing
+from .blueprint import time_zone
 from .forms import FieldProblem
 
 _DAY = len("2026-11-23")
@@ -14,7 +15,7 @@ _DAY = len("2026-11-23")
 
 def read_since(text: str) -> datetime:
     """Return the beginning of a period. Raises ValueError or OverflowError."""
-    return listing.moment(text)
+    return _moment(text)
 
 
 def read_before(text: str) -> datetime:
@@ -23,8 +24,14 @@ def read_before(text: str) -> datetime:
     >>> f"{read_before('2026-11-23'):%Y-%m-%d %H:%M}"
     '2026-11-24 00:00'
     """
-    time = listing.moment(text)
+    time = _moment(text)
     return time + timedelta(days=1) if len(text) == _DAY else time
+
+
+def _moment(text: str) -> datetime:
+    """Return a time. A day begins in the time zone of the caller."""
+    time = listing.moment(text)
+    return time.replace(tzinfo=time_zone()).astimezone(UTC) if len(text) == _DAY else time
 
 
 class Period(NamedTuple):

@@ -9,17 +9,21 @@ from itertools import chain
 
 from flask import Response, request
 
+from ..accounts.model import Preferences
 from ..admission import download
 from ..config import url
 from ..errors import HTTPRefusal
 from ..report import spreadsheet
+from .blueprint import caller, has_caller
 from .forms import FieldProblem
 
-_FORMS = (
-    ("CSV", {"form": "csv"}),
-    ("CSV with semicolons", {"form": "csv", "separator": "semicolon"}),
-    ("JSON Lines", {"form": "jsonl"}),
-)
+_CSV = ("CSV", {"form": "csv"})
+_WITH_SEMICOLONS = ("CSV with semicolons", {"form": "csv", "separator": "semicolon"})
+_WITH_COMMAS = ("CSV with commas", {"form": "csv", "separator": "comma"})
+_JSON_LINES = ("JSON Lines", {"form": "jsonl"})
+_WITH_DECIMAL_COMMA = ("de", "fr", "es", "it", "nl", "pt", "pl", "cs")
+"""The languages of public pages in which a spreadsheet program expects semicolons."""
+
 _SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t"}
 
 # Excel reads a file as UTF-8 only if it begins with this character.
@@ -30,15 +34,22 @@ Row = Mapping[str, object]
 
 def addresses(endpoint: str, **values: object) -> list[tuple[str, str]]:
     """Return the label and the address of each export of a list. ``values`` are the filters of the list."""
-    return [(label, url(endpoint, **form, **values)) for label, form in _FORMS]
+    other = _WITH_COMMAS if preferred_separator() == "semicolon" else _WITH_SEMICOLONS
+    return [(label, url(endpoint, **form, **values)) for label, form in (_CSV, other, _JSON_LINES)]
+
+
+def preferred_separator() -> str:
+    """Return the name of the separator that the caller has selected, or that of the language of the caller."""
+    chosen = caller().account.preferences if has_caller() else Preferences()
+    return chosen.separator or ("semicolon" if chosen.language in _WITH_DECIMAL_COMMA else "comma")
 
 
 def separator() -> str:
-    """Return the separator of CSV that the request selects: comma, semicolon or tab. The default is a comma.
+    """Return the separator of CSV that the request selects: comma, semicolon or tab. The default is that of the caller.
 
     Spreadsheet programs in German or French show a file with commas in one column. Raises :class:`HTTPRefusal`.
     """
-    given = request.args.get("separator", "comma")
+    given = request.args.get("separator") or preferred_separator()
     if given not in _SEPARATORS:
         message = "The separator is not known. Use comma, semicolon or tab."
         raise HTTPRefusal(HTTPStatus.BAD_REQUEST, "list-filter", message)

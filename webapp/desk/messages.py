@@ -1,8 +1,8 @@
 """Messages about a change, which the next page of the desk shows.
 
 A form redirects to a page, so the message travels in a cookie. Only this site can make it: the cookie is authenticated
-with the session. The next page deletes it. A message with the secret of a token has another cookie, which the browser
-sends only for the list of tokens.
+with the session. The next page deletes it. A message with the secret of a token or a one-time link has another cookie,
+which the browser sends only for the list of tokens, or for the pages of accounts.
 """
 
 from __future__ import annotations
@@ -90,5 +90,7 @@ def _delete(response: Response, name: str) -> Response:
 
 
 def _attributes(name: str) -> dict[str, Any]:
-    path = "/" if name == COOKIE else url_for("desk.tokens")
+    accounts = url_for("desk.accounts")
+    once = accounts if f"{request.script_root}{request.path}".startswith(accounts) else url_for("desk.tokens")
+    path = "/" if name == COOKIE else once
     return {"path": path, "secure": cookies.is_https(), "httponly": True, "samesite": "Lax"}

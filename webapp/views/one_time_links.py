@@ -11,7 +11,7 @@ from http import HTTPStatus
 from flask import Blueprint, Response, render_template, request
 from werkzeug.wrappers import Response as AnyResponse
 
-from ..accounts import csrf, first_account, passwords
+from ..accounts import csrf, first_account, identify, passwords
 from ..accounts.model import Account, AccountError
 from ..config import site
 from ..errors import HTTPRefusal, sentence
@@ -38,6 +38,32 @@ def add_first(secret: str) -> AnyResponse:
     link, accounts = _require_first(secret), site().accounts
     name = request.form.get("name", "").strip()
     return _made(name, lambda: link.add(accounts, name, request.form.get("password", "")), is_first=True)
+
+
+@blueprint.get("/set-password/<secret>")
+def choose(secret: str) -> str:
+    """Show the form for the password of the account of a link."""
+    return _page(_of_link(secret).name, is_first=False)
+
+
+@blueprint.post("/set-password/<secret>")
+def set_password(secret: str) -> AnyResponse:
+    """Set the password of the account of a link, and sign in."""
+    csrf.require_own_form()
+    account = _of_link(secret)
+
+    def make() -> Account:
+        return identify.accounts().use_link(secret, request.form.get("password", "")) or _of_link(secret)
+
+    return _made(account.name, make)
+
+
+def _of_link(secret: str) -> Account:
+    account = identify.accounts().of_link(secret)
+    if account is None:
+        message = f"{_USED} Ask an administrator for a new one."
+        raise HTTPRefusal(HTTPStatus.NOT_FOUND, "link-used", message)
+    return account
 
 
 def _require_first(secret: str) -> first_account.FirstLink:

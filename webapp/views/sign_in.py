@@ -15,6 +15,8 @@ from ..config import site, url
 from ..errors import HTTPRefusal
 from ..responses import forbid_caches
 
+_MAX_NAME = 64
+
 blueprint = Blueprint("sign_in", __name__)
 
 
@@ -107,6 +109,7 @@ def _answered(failure: str | None = None, status: int = 200) -> Response:
         caller=_caller() if request.method != "POST" else None,
         by_web_server=identify.remote_user() is not None,
         failure=failure,
+        name=request.form.get("name", "").strip()[:_MAX_NAME],
         destination=destination,
         provider=site().openid,
         token=csrf.form_token(),

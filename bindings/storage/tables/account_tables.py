@@ -18,6 +18,9 @@ accounts = Table(
     Column("password", Text),  # a hash, or null if the account signs in elsewhere
     Column("created", Text, nullable=False),
     Column("disabled", Text),
+    Column("preferences", Text),  # JSON, or null for the defaults
+    Column("link", BYTES),  # a hash of the secret of its one-time link, or null
+    Column("link_expires", Text),
 )
 
 identities = Table(

@@ -69,8 +69,11 @@ class Hand:
         self._shoot = shoot
 
     def open(self, label: str) -> None:
-        """Follow a link in the header."""
-        self.click(self.page.get_by_role("navigation", name="Desk").get_by_role("link", name=label, exact=True))
+        """Follow a link in the header, of a place or of the menu Manage."""
+        navigation = self.page.get_by_role("navigation", name="Desk")
+        if label in ("New names", "Import a table", "Move targets", "Prefixes", "Public pages", "Accounts", "Audit"):
+            self.click(navigation.get_by_text("Manage", exact=True))
+        self.click(navigation.get_by_role("link", name=label, exact=True))
 
     def click(self, found: Locator) -> None:
         self.actions += 1
@@ -101,7 +104,7 @@ class Hand:
 
 
 def mint(hand: Hand) -> None:
-    hand.open("New")
+    hand.open("New names")
     hand.write("Number of names", "10")
     hand.button("Mint")
     hand.sees("10 new names")
@@ -109,7 +112,7 @@ def mint(hand: Hand) -> None:
 
 
 def bind(hand: Hand) -> None:
-    hand.open("New")
+    hand.open("New names")
     hand.write("Identifier or address", "https://maps.example/item?id=41")
     hand.page.get_by_label("Mint the new name below").wait_for()
     hand.write("What: title", "Plan of Meghri")
@@ -130,7 +133,7 @@ def title(hand: Hand) -> None:
 
 
 def move(hand: Hand) -> None:
-    hand.open("Moves")
+    hand.open("Move targets")
     hand.write("Old beginning", "old.example")
     hand.write("New beginning", "maps.example")
     hand.button("Preview")
@@ -153,7 +156,7 @@ def withdraw(hand: Hand) -> None:
 
 
 def table(hand: Hand) -> None:
-    hand.open("Tables")
+    hand.open("Import a table")
     hand.actions += 1
     file = {"name": "maps.csv", "mimeType": "text/csv", "buffer": TABLE.encode("cp1252")}
     hand.page.get_by_label("File").set_input_files(file)  # type: ignore[arg-type]

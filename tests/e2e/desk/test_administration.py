@@ -12,6 +12,7 @@ def test_administrator_grants_a_shoulder_and_records_it_without_javascript(serve
     page.get_by_label("Grant a prefix").fill("12345/x7")
     page.get_by_role("button", name="Grant").click()
     expect(page.get_by_role("status")).to_contain_text("The account jane has the prefix ark:12345/x7 now.")
+    page.get_by_text("Manage", exact=True).click()
     page.get_by_role("link", name="Prefixes").click()
     page.get_by_role("link", name="Add a record").click()
     page.get_by_label("Prefix", exact=True).fill("12345/x7")

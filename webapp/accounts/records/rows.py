@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 from sqlalchemy import bindparam, select
 
 from ....bindings.storage.tables import account_tables as tables
-from ..model import Account, Token, read_role
+from ..model import Account, Preferences, Token, read_role
 
 _ACCOUNT = (
     *(tables.accounts.c.id, tables.accounts.c.name, tables.accounts.c.role, tables.accounts.c.created),
-    *(tables.accounts.c.disabled, tables.accounts.c.password),
+    *(tables.accounts.c.disabled, tables.accounts.c.password, tables.accounts.c.preferences),
 )
 TOKEN = (
     *(tables.tokens.c.id, tables.tokens.c.account, tables.tokens.c.label, tables.tokens.c.prefixes),
@@ -37,6 +37,12 @@ _TOKEN_COLUMNS = _labelled(TOKEN, "token")
 
 ANY_ACCOUNT = select(tables.accounts.c.id).limit(1)
 ACCOUNTS = select(*_ACCOUNT_COLUMNS).select_from(_WITH_GRANTS)
+ACCOUNT_OF_LINK = ACCOUNTS.where(
+    tables.accounts.c.link == bindparam("link"), tables.accounts.c.link_expires > bindparam("now")
+)
+OPEN_SESSIONS = select(tables.sessions.c.id, tables.sessions.c.created, tables.sessions.c.expires).where(
+    tables.sessions.c.account == bindparam("account"), tables.sessions.c.ended.is_(None)
+)
 ACCOUNT_OF_NAME = ACCOUNTS.where(tables.accounts.c.name == bindparam("name"))
 IDENTITIES = select(tables.identities).where(tables.identities.c.account == bindparam("account"))
 SESSIONS = select(tables.sessions.c.created, tables.sessions.c.expires).where(
@@ -77,15 +83,16 @@ def found(rows: Iterable[tuple[Any, ...]]) -> list[AccountRow]:
 
 
 def _found(rows: list[tuple[Any, ...]]) -> AccountRow:
-    number, name, role, created, disabled, password, _, *rest = rows[0]
+    number, name, role, created, disabled, password, preferences, _, *rest = rows[0]
     account = Account(
         number=number,
         name=name,
         role=read_role(role),
-        prefixes=tuple(sorted(row[6] for row in rows if row[6] is not None)),
+        prefixes=tuple(sorted(row[7] for row in rows if row[7] is not None)),
         created=datetime.fromisoformat(created),
         disabled=_time(disabled),
         has_password=password is not None,
+        preferences=Preferences.of_json(preferences),
         hash=password,
     )
     return AccountRow(account, password, tuple(rest))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from sqlalchemy import Connection, delete, insert, select, update
@@ -107,6 +108,31 @@ class Sessions:
             return "ended"
 
         return self._accounts.change_account(name, "account.end-sessions", by, change)
+
+    def list(self, account: Account) -> list[tuple[str, datetime, datetime]]:
+        """Return the hash of the id, the start and the end of the sessions that have not ended, the newest first."""
+        found = [
+            (number, datetime.fromisoformat(created), datetime.fromisoformat(expires))
+            for number, created, expires in self._accounts.read(rows.OPEN_SESSIONS, account=account.number)
+        ]
+        return sorted((each for each in found if self._accounts.is_valid(*each[1:])), key=lambda each: each[1])[::-1]
+
+    def end_some(self, name: str, wanted: Callable[[str], bool], *, by: Caller | None = None) -> int:
+        """End the sessions of an account for whose hashes ``wanted`` returns True. Return their number."""
+        ended: list[str] = []
+
+        def change(connection: Connection, account: Account) -> str:
+            open_sessions = tables.sessions.c.account == account.number, tables.sessions.c.ended.is_(None)
+            found = connection.execute(select(tables.sessions.c.id).where(*open_sessions)).scalars()
+            ended[:] = [each for each in found if wanted(each)]
+            for each in ended:
+                of_session = tables.sessions.c.id == each
+                now = rfc3339(self._accounts.bindings.now())
+                connection.execute(update(tables.sessions).where(of_session).values(ended=now))
+            return f"ended {len(ended)}"
+
+        self._accounts.change_account(name, "account.end-sessions", by, change)
+        return len(ended)
 
     def count(self, account: Account) -> int:
         """Return the number of sessions of an account that have not ended."""

@@ -9,14 +9,19 @@ from typing import Final
 from flask import request
 
 from ...accounts.model import Account, AccountError, Caller
-from ...accounts.store import Accounts
+from ...accounts.store import LINK_HOURS, Accounts
+from ...config import site, url
+from .. import messages
 from ..blueprint import management
 from ..forms import FieldProblem
 from .forms import account_problem, read_prefixes
 from .tokens import revoke_of
 
 Change = Callable[[Accounts, Account, Caller], str]
-"""A change of an account by a caller with the values of the form. It returns a sentence about the change."""
+"""A change of an account by a caller with the values of the form. It returns a sentence about the change.
+
+The sentence is empty if the change has put its own message.
+"""
 
 
 class WrongField(Exception):
@@ -54,17 +59,26 @@ def _revoke(accounts: Accounts, account: Account, by: Caller) -> str:
 
 def _disable(accounts: Accounts, account: Account, by: Caller) -> str:
     _checked("", lambda: accounts.disable(account.name, by=by))
-    return f"The account {account.name} is disabled. Its sessions are ended, and its tokens are not valid."
+    return f"The account {account.name} is locked. Its sessions are ended, and its tokens are not valid."
 
 
 def _enable(accounts: Accounts, account: Account, by: Caller) -> str:
     accounts.enable(account.name, by=by)
-    return f"The account {account.name} is enabled. Its tokens are valid again."
+    accounts.unlock(account.name, by=by)
+    return f"The account {account.name} is unlocked. Its tokens are valid again."
 
 
-def _password(accounts: Accounts, account: Account, by: Caller) -> str:
-    _checked("password", lambda: accounts.set_password(account.name, request.form.get("password", ""), by=by))
-    return f"The account {account.name} has a new password. Its sessions are ended."
+def _link(accounts: Accounts, account: Account, by: Caller) -> str:
+    put_link(account, accounts.make_link(account.name, by=by))
+    return ""
+
+
+def put_link(account: Account, secret: str) -> None:
+    """Show a one-time link on the next page."""
+    root = site().origin or request.host_url.rstrip("/")
+    said = f"Send this link to the person of the account {account.name}. It is valid once, within {LINK_HOURS} hours. "
+    link = f"{root}{url('one_time_links.choose', secret=secret)}"
+    messages.put(f"{said}It is not shown again.", "warn", secret=link)
 
 
 def _no_password(accounts: Accounts, account: Account, by: Caller) -> str:
@@ -79,7 +93,7 @@ def _sessions(accounts: Accounts, account: Account, by: Caller) -> str:
 
 def _unlock(accounts: Accounts, account: Account, by: Caller) -> str:
     accounts.unlock(account.name, by=by)
-    return f"The failed attempts to sign in to the account {account.name} are forgotten."
+    return f"The account {account.name} is unlocked. Its failed attempts to sign in are forgotten."
 
 
 def _token(accounts: Accounts, account: Account, by: Caller) -> str:
@@ -93,7 +107,7 @@ CHANGES: Final[Mapping[str, Change]] = MappingProxyType(
         "revoke": _revoke,
         "disable": _disable,
         "enable": _enable,
-        "password": _password,
+        "one-time-link": _link,
         "remove-password": _no_password,
         "end-sessions": _sessions,
         "unlock": _unlock,

@@ -8,7 +8,7 @@ from typing import Final
 from flask import Response, abort, render_template, request
 from werkzeug.wrappers import Response as AnyResponse
 
-from ...accounts import identify, passwords
+from ...accounts import identify
 from ...accounts.model import MAX_PREFIX, Account, AccountError, Caller
 from ...errors import HTTPRefusal
 from ...management import Forbidden
@@ -16,7 +16,7 @@ from ...management.permissions import require_administrator
 from .. import exports, messages
 from ..blueprint import blueprint, caller, management, see_other
 from ..forms import FieldProblem
-from .account_changes import CHANGES, WrongField
+from .account_changes import CHANGES, WrongField, put_link
 from .forms import account_problem, read_prefixes
 from .tokens import require_person, sorted_tokens
 
@@ -28,7 +28,7 @@ ROLE_LABELS: Final = (
 """The roles with their labels."""
 
 _COLUMNS: Final = ("name", "role", "prefixes", "created", "disabled", "has_password")
-_FIELDS: Final = (("account-role", "role"), ("password", "password"))
+_FIELDS: Final = (("account-role", "role"),)
 
 
 @blueprint.get("/accounts", endpoint="accounts")
@@ -56,16 +56,15 @@ def add() -> AnyResponse:
     problems = {"prefixes": wrong} if wrong else {}
     if not problems:
         try:
-            added = identify.accounts().add(
-                form.get("name", "").strip(), form.get("role", ""), prefixes, form.get("password") or None, by=asking
-            )
-            messages.put(f"The account {added.name} is added.")
+            added = identify.accounts().add(form.get("name", "").strip(), form.get("role", ""), prefixes, by=asking)
+            if "link" in form:
+                put_link(added, identify.accounts().make_link(added.name, by=asking))
+            else:
+                messages.put(f"The account {added.name} is added.")
             return see_other("desk.account", name=added.name)
         except AccountError as error:
             field = next((field for beginning, field in _FIELDS if error.code.startswith(beginning)), "name")
             problems[field] = account_problem(error)
-        except passwords.PasswordsBusy:
-            raise _busy() from None
     return Response(_page(problems), HTTPStatus.UNPROCESSABLE_ENTITY)
 
 
@@ -88,9 +87,8 @@ def change_account(name: str, change: str) -> AnyResponse:
     except WrongField as error:
         problems = {error.field: error.problem}
         return Response(_account_page(found, problems), HTTPStatus.UNPROCESSABLE_ENTITY)
-    except passwords.PasswordsBusy:
-        raise _busy() from None
-    messages.put(done)
+    if done:
+        messages.put(done)
     is_demoted = found.number == asking.account.number and change == "role" and request.form["role"] != found.role
     return see_other("desk.overview") if is_demoted else see_other("desk.account", name=found.name)
 
@@ -146,8 +144,3 @@ def _account_page(account: Account, problems: dict[str, FieldProblem] | None = N
         form=request.form,
         errors=problems or {},
     )
-
-
-def _busy() -> HTTPRefusal:
-    sentence = "Too many passwords are checked at this moment. Try again in some seconds."
-    return HTTPRefusal(HTTPStatus.SERVICE_UNAVAILABLE, "sign-in-busy", sentence, retry_after=5)

@@ -220,7 +220,7 @@ def _page(
         conflict=conflict,
         changes=changes[:MAX_SHOWN],
         languages=LANGUAGE_NAMES,
-        language=request.form.get("language", ENGLISH),
+        language=request.form.get("language", caller().account.preferences.language or ENGLISH),
         errors=problems or {},
         labels=LABELS,
         most_bytes=logos.MAX_BYTES,

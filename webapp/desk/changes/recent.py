@@ -37,7 +37,7 @@ class ChangeLine:
 
     @property
     def text(self) -> str:
-        """What changed, such as "44 names reserved, 1 name updated"."""
+        """The numbers of changes, such as "44 names reserved, 1 name updated"."""
         actions = Counter(each.event.event.action for each in self.entries if each.event)
         parts = [f"{counted(number, 'name')} {action}" for action, number in actions.most_common()]
         operations = sum(each.operation is not None for each in self.entries)
@@ -48,7 +48,7 @@ class ChangeLine:
     def beginning(self) -> str:
         """The beginning of all its names, at least a NAAN and one character; "" for names without such a beginning."""
         names = [each.event.event.after.identifier for each in self.entries if each.event]
-        found = commonprefix(names)
+        found = commonprefix(names)  # noqa: RUF071 - a shoulder ends inside a path segment
         return found if len(names) > 1 and not found.endswith("/") and found.count("/") > 0 else ""
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 from typing import Any
 
 import argon2
@@ -12,6 +13,7 @@ from sqlalchemy import select
 from ararat.bindings.storage.tables.account_tables import audit
 from ararat.webapp.accounts import passwords
 from ararat.webapp.accounts.sign_in import WrongPassword, sign_in
+from ararat.webapp.accounts.store import LINK_HOURS
 from ararat.webapp.desk.administration.account_changes import CHANGES
 
 from ..conftest import Browser, Desk
@@ -42,18 +44,19 @@ def test_accounts_are_listed(desk: Desk, ada: Browser) -> None:
     page = text_of(ada.get("/desk/accounts").text)
     assert "ada administrator all no password" in page
     assert "jane curator ark:12345/x5 no password" in page
-    assert "disabled" in page
+    assert "locked" in page
 
 
 def test_an_account_is_added(desk: Desk, ada: Browser) -> None:
-    form = {"name": " Joan ", "role": "curator", "prefixes": "12345/x7\r\nurn:nbn:de:", "password": PASSWORD}
+    form = {"name": " Joan ", "role": "curator", "prefixes": "12345/x7\r\nurn:nbn:de:", "link": "yes"}
     assert ada.post("/desk/accounts", form).location == "/desk/accounts/joan"
     joan = desk.accounts.get("joan")
     assert joan is not None
-    assert (joan.role, joan.prefixes, joan.has_password) == ("curator", ("ark:12345/x7", "urn:nbn:de:"), True)
+    assert (joan.role, joan.prefixes, joan.has_password) == ("curator", ("ark:12345/x7", "urn:nbn:de:"), False)
     number = desk.accounts.list()[0].number
-    assert audited(desk)[-1] == (number, "account.add", "joan", "curator ark:12345/x7 urn:nbn:de:")
-    assert "The account joan is added." in text_of(ada.get("/desk/accounts/joan").text)
+    assert audited(desk)[-1] == (number, "account.one-time-link", "joan", "made")
+    assert audited(desk)[-2] == (number, "account.add", "joan", "curator ark:12345/x7 urn:nbn:de:")
+    assert "Send this link to the person of the account joan." in text_of(ada.get("/desk/accounts/joan").text)
     # Without a password, the account uses tokens.
     assert ada.post("/desk/accounts", {"name": "robot", "role": "reader"}).status_code == 303
 
@@ -67,18 +70,15 @@ def test_an_account_is_added(desk: Desk, ada: Browser) -> None:
         ("name", "../x", "not a name"),
         ("role", "root", "no role"),
         ("prefixes", "nonsense", "nonsense"),
-        ("password", "short", "has 5 characters"),
-        ("password", "aaaaaaaaaaaaaaa", "different characters"),
     ],
 )
 def test_a_wrong_field_is_explained(desk: Desk, ada: Browser, field: str, value: str, said: str) -> None:
-    form = {"name": "joan", "role": "curator", "prefixes": "", "password": PASSWORD, field: value}
+    form = {"name": "joan", "role": "curator", "prefixes": "", field: value}
     refused = ada.post("/desk/accounts", form)
     assert refused.status_code == 422
     assert f'id="{field}-error"' in refused.text
     assert said in text_of(refused.text)
     assert "ararat account" not in refused.text
-    assert PASSWORD not in refused.text
     assert len(desk.accounts.list()) == 3
 
 
@@ -131,23 +131,52 @@ def test_a_disabled_account_is_signed_out_and_can_be_enabled(desk: Desk, ada: Br
     change(ada, "jane", "disable")
     assert jane.get("/desk").status_code == 303
     assert desk.accounts.tokens.caller(secret) is None
-    assert "disabled" in text_of(ada.get("/desk/accounts/jane").text)
+    assert "locked" in text_of(ada.get("/desk/accounts/jane").text)
     change(ada, "jane", "enable")
     assert desk.accounts.tokens.caller(secret) is not None
 
 
-def test_a_password_is_set_and_removed(desk: Desk, ada: Browser, jane: Browser) -> None:
-    refused = change(ada, "jane", "password", password="short")
-    assert refused.status_code == 422
-    assert 'id="password-error"' in refused.text
+def test_a_one_time_link_sets_a_password_that_no_administrator_knows(desk: Desk, ada: Browser, jane: Browser) -> None:
+    assert change(ada, "jane", "one-time-link").location == "/desk/accounts/jane"
+    shown = ada.get("/desk/accounts/jane").text
+    link = re.search(r"http://localhost(/set-password/[\w-]{43})<", shown)
+    assert link
+    assert link[1] not in ada.get("/desk/accounts/jane").text
+    person = desk.app.test_client()
+    page = person.get(link[1])
+    token = re.search('name="csrf_token" value="([0-9a-f]{64})"', page.text)
+    assert token
+    assert "For the account <strong>jane</strong>" in page.text
+    form = {"csrf_token": token[1], "password": "short", "again": "short"}
+    assert "has 5 characters" in person.post(link[1], data=form).text
     assert jane.get("/desk").status_code == 200
-    assert change(ada, "jane", "password", password=PASSWORD).status_code == 303
+    form |= {"password": PASSWORD, "again": PASSWORD}
+    assert person.post(link[1], data=form).location == "/desk"
+    assert person.get("/desk").status_code == 200
     assert jane.get("/desk").status_code == 303
-    for expected in (True, False):
-        found = desk.accounts.get("jane")
-        assert found is not None
-        assert found.has_password is expected
-        change(ada, "jane", "remove-password")
+    assert desk.app.test_client().get(link[1]).status_code == 404
+    change(ada, "jane", "remove-password")
+    found = desk.accounts.get("jane")
+    assert found is not None
+    assert found.has_password is False
+
+
+@pytest.mark.parametrize("event", ["newer", "disabled", "password", "expired"])
+def test_a_one_time_link_is_not_valid_any_more(desk: Desk, event: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    secret = desk.accounts.make_link("jane")
+    assert desk.accounts.of_link(secret) is not None
+    if event == "newer":
+        desk.accounts.make_link("jane")
+    elif event == "disabled":
+        desk.accounts.disable("jane")
+    elif event == "password":
+        desk.accounts.set_password("jane", PASSWORD)
+    else:
+        later = desk.bindings.now() + timedelta(hours=LINK_HOURS)
+        monkeypatch.setattr(type(desk.bindings), "now", lambda _: later)
+    assert desk.accounts.of_link(secret) is None
+    assert desk.accounts.use_link(secret, PASSWORD) is None
+    assert desk.app.test_client().get(f"/set-password/{secret}").status_code == 404
 
 
 def test_sessions_are_ended(desk: Desk, ada: Browser, jane: Browser) -> None:
@@ -167,7 +196,7 @@ def test_failed_attempts_are_shown_and_forgotten(desk: Desk, ada: Browser) -> No
     assert shown in text_of(ada.get("/desk/accounts/jane").text)
     assert change(ada, "jane", "unlock").status_code == 303
     page = ada.get("/desk/accounts/jane").text
-    assert "attempts to sign in to the account jane are forgotten" in text_of(page)
+    assert "The account jane is unlocked. Its failed attempts to sign in are forgotten." in text_of(page)
     assert shown not in text_of(page)
 
 

@@ -1,0 +1,156 @@
+"""The page of the own account: preferences, password and sessions. Tokens have a page of their own."""
+
+from __future__ import annotations
+
+from functools import cache
+from http import HTTPStatus
+from typing import Final
+from zoneinfo import available_timezones
+
+from flask import Response, abort, make_response, render_template, request
+from werkzeug.wrappers import Response as AnyResponse
+
+from ...accounts import cookies, identify, passwords
+from ...accounts.model import AccountError, Caller, Preferences
+from ...accounts.records.attempts import TooManyAttempts
+from ...accounts.records.database import secret_hash
+from ...accounts.records.sessions import SESSION_HOURS
+from ...accounts.sign_in import WrongPassword, sign_in
+from ...config import site
+from ...errors import HTTPRefusal
+from .. import messages
+from ..blueprint import blueprint, caller, see_other
+from ..forms import FieldProblem
+from .branding import LANGUAGE_NAMES
+from .forms import account_problem
+from .tokens import require_person
+
+MAX_DISPLAY_NAME = 60
+
+SEPARATORS: Final = (
+    ("", "As usual for the language"),
+    ("comma", "Comma"),
+    ("semicolon", "Semicolon"),
+    ("tab", "Tab"),
+)
+
+
+@blueprint.get("/account", endpoint="own_account")
+def page() -> str:
+    """Show the preferences, the form for the password, and the sessions of the caller."""
+    return _page()
+
+
+@blueprint.post("/account/preferences", endpoint="save_preferences")
+def save() -> AnyResponse:
+    """Save the preferences of the form."""
+    asking = require_person()
+    wanted = Preferences(
+        display_name=request.form.get("display_name", "").strip(),
+        language=request.form.get("language", ""),
+        time_zone=request.form.get("time_zone", "").strip(),
+        separator=request.form.get("separator", ""),
+    )
+    if problems := _problems(wanted):
+        return Response(_page(problems), HTTPStatus.UNPROCESSABLE_ENTITY)
+    identify.accounts().set_preferences(asking.account.name, wanted, by=asking)
+    messages.put("Your preferences are saved.")
+    return see_other("desk.own_account")
+
+
+@blueprint.post("/account/password", endpoint="change_own_password")
+def change_password() -> AnyResponse:
+    """Set a new password of the caller, who must know the current one. All other sessions end."""
+    asking, known = require_person(), identify.accounts()
+    problems = _change_password(asking)
+    if problems:
+        return Response(_page(problems), HTTPStatus.UNPROCESSABLE_ENTITY)
+    account = known.get(asking.account.name)
+    if account is None:
+        abort(HTTPStatus.NOT_FOUND)
+    session = known.sessions.start(account, address=request.remote_addr, idle=site().session_idle)
+    # The message cookie belongs to the session that has just ended.
+    response = make_response(see_other("desk.own_account", changed="password"))
+    return cookies.set_session(response, session, SESSION_HOURS * 3600)
+
+
+@blueprint.post("/account/sessions", endpoint="end_own_sessions")
+def end_sessions() -> AnyResponse:
+    """End the session in the form, or all sessions of the caller except the current one."""
+    asking, current = require_person(), _current()
+    wanted = request.form.get("session", "")
+    known = identify.accounts().sessions
+    ended = known.end_some(asking.account.name, lambda each: each == wanted if wanted else each != current, by=asking)
+    messages.put("The session is ended." if ended == 1 else f"{ended} sessions are ended.")
+    return see_other("desk.own_account")
+
+
+def _change_password(asking: Caller) -> dict[str, FieldProblem]:
+    """Set the password of the form, and return the problems of its fields."""
+    name, new = asking.account.name, request.form.get("password", "")
+    known = identify.accounts()
+    if not asking.account.has_password:
+        return {"current": FieldProblem("Your account has no password.", "a one-time link of an administrator")}
+    if new != request.form.get("again", ""):
+        return {"again": FieldProblem("The passwords are different.", "the new password, twice")}
+    try:
+        sign_in(known, name, request.form.get("current", ""), request.remote_addr)
+        known.set_password(name, new, by=asking)
+    except WrongPassword:
+        return {"current": FieldProblem("This is not the current password of your account.")}
+    except TooManyAttempts:
+        return {"current": FieldProblem("There were too many wrong passwords. Wait 15 minutes, then try again.")}
+    except AccountError as error:
+        return {"password": account_problem(error)}
+    except passwords.PasswordsBusy:
+        message = "Too many passwords are checked at this moment. Try again in some seconds."
+        raise HTTPRefusal(HTTPStatus.SERVICE_UNAVAILABLE, "sign-in-busy", message, retry_after=5) from None
+    return {}
+
+
+def _problems(wanted: Preferences) -> dict[str, FieldProblem]:
+    problems: dict[str, FieldProblem] = {}
+    if len(wanted.display_name) > MAX_DISPLAY_NAME or not wanted.display_name.isprintable():
+        expected = f"at most {MAX_DISPLAY_NAME} characters without control characters"
+        problems["display_name"] = FieldProblem("This display name cannot be used.", expected)
+    if wanted.language and wanted.language not in dict(LANGUAGE_NAMES):
+        problems["language"] = FieldProblem("This language is not known.", "a language of the list")
+    if wanted.time_zone and wanted.time_zone not in _zones():
+        problems["time_zone"] = FieldProblem("This time zone is not known.", "a name such as Europe/Berlin")
+    if wanted.separator not in dict(SEPARATORS):
+        problems["separator"] = FieldProblem("This separator is not known.", "a separator of the list")
+    return problems
+
+
+@cache
+def _zones() -> tuple[str, ...]:
+    """Return the time zones that this machine knows, in order."""
+    return tuple(sorted(available_timezones() | {"UTC"}))
+
+
+def _current() -> str | None:
+    session = cookies.session_id()
+    return None if session is None else secret_hash(session)
+
+
+def _page(problems: dict[str, FieldProblem] | None = None) -> str:
+    account, form = caller().account, request.form
+    preferences = account.preferences
+    return render_template(
+        "desk/own_account.html",
+        account=account,
+        values={
+            "display_name": form.get("display_name", preferences.display_name),
+            "language": form.get("language", preferences.language),
+            "time_zone": form.get("time_zone", preferences.time_zone),
+            "separator": form.get("separator", preferences.separator),
+        },
+        languages=[("", "No language"), *LANGUAGE_NAMES],
+        separators=SEPARATORS,
+        zones=_zones(),
+        most=MAX_DISPLAY_NAME,
+        sessions=identify.accounts().sessions.list(account),
+        current=_current(),
+        is_changed=request.args.get("changed") == "password",
+        errors=problems or {},
+    )
