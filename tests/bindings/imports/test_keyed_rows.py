@@ -135,6 +135,17 @@ def test_a_shoulder_that_cannot_have_names_stops_the_import(bindings: Bindings) 
         import_rows(bindings, "a.csv", iter([Row(2, BELL)]), ReadAs(), mint=Mint("k\u00fc"))
 
 
+def test_an_interrupted_import_leaves_nothing_and_mints_once(bindings: Bindings) -> None:
+    def stop(lines: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        imported(bindings, BELL, VASE, progress=stop)
+    assert bindings.count().number == 0
+    assert (imported(bindings, BELL, VASE)[0].minted, imported(bindings, BELL, VASE)[0].minted) == (2, 0)
+    assert bindings.list_operations()[0].number == len(bindings.list_operations()) == 1
+
+
 def test_a_dry_run_keeps_no_name(bindings: Bindings) -> None:
     summary, names = imported(bindings, BELL, VASE, dry_run=True)
     assert (summary.minted, len(names), bindings.count().number) == (2, 2, 0)

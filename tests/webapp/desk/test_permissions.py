@@ -114,6 +114,9 @@ CASES = (
     form("/tables/<int:number>/columns", OF_UPLOAD, "/tables/1/columns", read="1"),
     form("/tables/<int:number>/import", OF_UPLOAD, "/tables/1/import", job="1"),
     page("/tables/<int:number>/report.csv", OF_UPLOAD, "/tables/1/report.csv"),
+    page("/tables/<int:number>/refused.<kind>", OF_UPLOAD, "/tables/1/refused.csv"),
+    page("/tables/<int:number>/names.<kind>", OF_UPLOAD, "/tables/1/names.xlsx"),
+    form("/tables/<int:number>/corrections", OF_UPLOAD, "/tables/1/corrections", job="1"),
     form("/tables/<int:number>/delete", OF_UPLOAD, "/tables/1/delete"),
     page("/moves", CURATORS),
     form("/moves", OF_NAMES, source="https://new.example/", destination="https://b.example/", apply="1"),
@@ -196,7 +199,7 @@ def fill(desk: Desk) -> None:
     assert jane
     _, reading, lines = sheet.stored(TABLE, "names.csv")
     accounts.write(
-        lambda connection: Uploads(accounts).add(connection, jane.number, "names.csv", TABLE, lines, reading)
+        lambda connection: Uploads(accounts).add(connection, jane.number, "names.csv", TABLE, reading, lines)
     )
     done = Management(bindings, accounts).bulk.relocate_prefix(
         Caller(account=ada), "https://old.example/", "https://new.example/"

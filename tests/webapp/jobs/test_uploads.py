@@ -29,7 +29,7 @@ def previewed(imports: Imports, content: bytes) -> Upload:
     data, read, lines = sheet.stored(content, "names.csv")
     reading = Reading(**{**read.as_dict(), "columns": ["identifier", "target"]})
     uploads = imports.uploads.uploads
-    added = accounts.write(lambda connection: uploads.add(connection, account.number, "n.csv", data, lines, reading))
+    added = accounts.write(lambda connection: uploads.add(connection, account.number, "n.csv", data, reading, lines))
     caller = Caller(account=account)
     assert added
     assert accounts.write(lambda connection: imports.uploads.preview(connection, caller, added, reading))
