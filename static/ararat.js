@@ -107,6 +107,25 @@
     }
   });
 
+  // The box in the heading selects the page. Shift with a click or the space bar selects the rows since the last one.
+  let picked = null;
+  document.addEventListener("click", (event) => {
+    const box = event.target;
+    if (!box.matches(".pick input")) {
+      if (box.matches("button.print")) window.print();
+      return;
+    }
+    const all = [...box.form.querySelectorAll("[name=pick]")];
+    if (box.matches(".whole")) all.forEach((one) => { one.checked = box.checked; });
+    else if (event.shiftKey && picked && all.includes(picked)) {
+      const [from, to] = [all.indexOf(picked), all.indexOf(box)].sort((a, b) => a - b);
+      all.slice(from, to + 1).forEach((one) => { one.checked = box.checked; });
+    }
+    if (!box.matches(".whole")) picked = box;
+    const whole = box.form.querySelector(".whole");
+    if (whole) whole.checked = all.every((one) => one.checked);
+  });
+
   // "/" goes to the box or the search field, Escape empties it or closes a menu.
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;

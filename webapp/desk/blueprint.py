@@ -11,7 +11,8 @@ from htmx_flask import request as htmx_request
 from werkzeug.exceptions import RequestEntityTooLarge
 from werkzeug.wrappers import Response as AnyResponse
 
-from ...bindings.names.binding import rfc3339
+from ...bindings.names.binding import Binding, rfc3339
+from ...bindings.names.metadata import folding
 from ...bindings.names.naming import is_test
 from ...bindings.storage.store import read_current
 from ...middleware.http import request_target
@@ -100,6 +101,12 @@ blueprint.add_app_template_global(is_test)
 def has_page(endpoint: str) -> bool:
     """Return whether the desk has the page with this endpoint."""
     return endpoint in current_app.view_functions
+
+
+@blueprint.app_template_global()
+def title_of(binding: Binding) -> str:
+    """Return the title of a name, or an empty text."""
+    return folding.title_of(binding.metadata)
 
 
 @blueprint.app_template_filter()

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from ..accounts.model import Caller
     from ..management import Management
 
+COUNTS = "ararat_desk_counts"
+"""The extension of the application with its :class:`CountCache`."""
+
 FEW = 20_000
 """The number of names up to which they are counted for each page."""
 

@@ -16,10 +16,9 @@ from ..links.store import Links
 from ..uploads.store import Uploads
 from .blueprint import blueprint, caller, management
 from .changes.recent import recent_lines
-from .counts import FEW, CountCache, Counts
+from .counts import COUNTS, FEW, CountCache, Counts
 from .names.new import shoulders
 
-_KEY = "ararat_desk_counts"
 _MAX_UPLOADS = 20
 _OWN_LINES = ("links", "imports")
 """The facts of the digest that have a line of their own, with a link."""
@@ -36,13 +35,13 @@ class WaitingLine(NamedTuple):
 
 @blueprint.record
 def _add_cache(state: BlueprintSetupState) -> None:
-    state.app.extensions[_KEY] = CountCache()
+    state.app.extensions[COUNTS] = CountCache()
 
 
 @blueprint.get("")
 def overview() -> str:
     """Show the overview. With many names, the page comes before the counts; with ``count``, it waits for them."""
-    cache: CountCache = current_app.extensions[_KEY]
+    cache: CountCache = current_app.extensions[COUNTS]
     number = management().bindings.count()
     is_wanted = "count" in request.args or number.number <= FEW
     counts = cache.count(management(), caller()) if is_wanted else cache.kept()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -32,6 +32,10 @@ _OF_STATE = (
     .limit(bindparam("most"))
 )
 _OF_KEY = _RESULTS.where(links.c.key == bindparam("key"))
+_AT_ONCE = 50
+_OF_KEYS = _RESULTS.where(links.c.key.in_([bindparam(f"key{number}") for number in range(_AT_ONCE)]))
+_SOME = select(links.c.key).select_from(links.join(names, _IS_CURRENT)).where(links.c.state == bindparam("state"))
+_NUMBER = select(func.count()).select_from(_SOME.limit(bindparam("most")).subquery())
 _PAUSES = select(pauses).where(pauses.c.until > bindparam("now"))
 _COUNTS = select(links.c.state, func.count()).select_from(links.join(names, _IS_CURRENT)).group_by(links.c.state)
 _AGE_OF_STATE = (
@@ -129,6 +133,23 @@ class Links:
         """Return the trace of the current target of a name, or None."""
         found = self._rows(_OF_KEY, key=key)
         return _link(found[0]) if found else None
+
+    def of_names(self, keys: Sequence[str]) -> dict[str, TracedTarget]:
+        """Return the traces of the current targets of names by their keys. A file of text has none."""
+        if not isinstance(self.bindings.store, DatabaseStore) or not keys:
+            return {}
+        found: dict[str, TracedTarget] = {}
+        for start in range(0, len(keys), _AT_ONCE):
+            some = keys[start : start + _AT_ONCE]
+            values = {f"key{number}": some[number % len(some)] for number in range(_AT_ONCE)}
+            found |= {row[0]: _link(row) for row in self._rows(_OF_KEYS, **values)}
+        return found
+
+    def number(self, state: State, most: int) -> int:
+        """Return the number of names with a state, at most ``most``. A file of text has none."""
+        if not isinstance(self.bindings.store, DatabaseStore):
+            return 0
+        return self._rows(_NUMBER, state=state, most=most)[0][0]
 
     def pauses(self) -> dict[str, float]:
         """Return the hosts that asked for no request before a time, with the seconds until then."""

@@ -1,5 +1,5 @@
 """The pages of names: the list, one name with its changes, and new names."""
 
-from . import changes, listing, new, page
+from . import changes, labels, listing, new, page, selected
 
-__all__ = ["changes", "listing", "new", "page"]
+__all__ = ["changes", "labels", "listing", "new", "page", "selected"]

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from http import HTTPStatus
 from typing import TYPE_CHECKING, NamedTuple
 
-from flask import Response, render_template, request
+from flask import Response, current_app, render_template, request
 from htmx_flask import request as htmx_request
 
 from ....bindings.imports.exporting import Delimited, delimited
 from ....bindings.names import selection as listing
 from ....bindings.names.binding import STATUSES
 from ....bindings.names.errors import BindingError
+from ....bindings.names.metadata import metadata
 from ....bindings.names.metadata.folding import title_of
 from ....bindings.names.selection import MAX_PAGE, MAX_TOTAL, Selection, Sort
+from ....bindings.storage.tables.keys import index_key
 from ...config import site, url
 from ...errors import HTTPRefusal
+from ...links.store import Links
 from .. import exports
 from ..blueprint import blueprint, caller, management
+from ..counts import COUNTS, FEW, CountCache
 from . import search
 from .filters import NameFilters, read_filters
 from .search import SCOPES, Read, Scope
@@ -30,6 +35,9 @@ if TYPE_CHECKING:
 
 SHOWN = 50
 """The number of names on a page."""
+
+_MAX_HOST = 34
+"""The maximum length of a target in a row. A longer one is shown with the first label of its host and its end."""
 
 _LABELS: dict[Scope, str] = {"names": "Names", "texts": "Texts", "targets": "Targets"}
 _MAX_NAANS = 20
@@ -53,11 +61,25 @@ class Tab(NamedTuple):
     is_current: bool
 
 
+class StateList(NamedTuple):
+    """A list of the names with one state: its label, the number of names, as text, and its address."""
+
+    label: str
+    number: str | None
+    address: str
+    is_current: bool
+    is_bad: bool = False
+
+
 @blueprint.get("/names")
 def names() -> Response:
     """Show a page of the names that meet the filters: a page, or a fragment for htmx."""
     filters = read_filters(request.args)
     scope, tabs, number = _scope(filters)
+    counts = _state_counts(filters, scope)
+    if counts is not None:
+        state = filters.search.filter.status
+        number = counts.get(state, 0) if state else sum(counts.values())
     after = request.args.get("after") or None
     try:
         found = search.page(_read, _chain(filters, scope), after, SHOWN)
@@ -70,10 +92,18 @@ def names() -> Response:
         "found": found,
         "tabs": tabs,
         "scope": scope,
-        "states": [("", "Any state"), *((each, each.capitalize()) for each in STATUSES)],
+        "views": _views(filters, counts),
+        "is_all": "all" in request.args,
+        "address_of_all": url("desk.names", **filters.address(after=after, all=None if "all" in request.args else "1")),
+        "links": Links(management().bindings).of_names([index_key(each.identifier) for each in found.names]),
+        "key": index_key,
+        "may_pick": bool(found.names),
         "prefixes": _known_prefixes(),
-        "title_of": lambda each: title_of(each.metadata),
-        "number": _shown(number),
+        "made": _made,
+        "shortened": shortened,
+        "number": _shown(number) if counts is None else f"{number:,}",
+        "is_one": number == 1,
+        "hidden": filters.address(**{"in": scope}),
         "headings": _headings(filters),
         "first": url("desk.names", **filters.address()) if after else None,
         "next": url("desk.names", **filters.address(after=found.next)) if found.next else None,
@@ -93,14 +123,40 @@ def export_names(form: str) -> Response:
     filters = read_filters(request.args)
     exports.require_valid(filters.errors)
     scope, _, _ = _scope(filters)
-    chain = _chain(filters, scope)
-    read = partial(management().list_names, caller())
-    every = _all(read, chain)
-    if form == "csv":
-        with management().bindings.store.snapshot() as snapshot:
-            table = delimited(management().bindings, snapshot, exports.separator())
-        return exports.csv_lines("names", _lines(table, every))
-    return exports.json_lines_file("names", map(listing.as_dict, every))
+    every = _all(partial(management().list_names, caller()), _chain(filters, scope))
+    return table_of(every) if form == "csv" else exports.json_lines_file("names", map(listing.as_dict, every))
+
+
+def table_of(every: Iterator[Binding]) -> Response:
+    """Return names as CSV that ``ararat import`` reads."""
+    with management().bindings.store.snapshot() as snapshot:
+        table = delimited(management().bindings, snapshot, exports.separator())
+    return exports.csv_lines("names", _lines(table, every))
+
+
+def chain_of(filters: NameFilters) -> tuple[Scope | None, Sequence[Selection]]:
+    """Return where the list of the filters searches, and the selections whose names it has."""
+    scope, _, _ = _scope(filters)
+    return scope, _chain(filters, scope)
+
+
+def every_name(filters: NameFilters) -> Iterator[Binding]:
+    """Yield all names that meet the filters, in the order of their list."""
+    return _all(_read, chain_of(filters)[1])
+
+
+def shortened(target: str) -> str:
+    """Return a target for one line: without the scheme, and a long one with the beginning of its host and its end.
+
+    >>> shortened("https://a.example/1"), shortened("https://maps.two-rivers.museum/item/k-1940-019-30")
+    ('a.example/1', 'maps\u2026/item/k-1940-019-30')
+    """
+    rest = target.partition("://")[2] or target
+    if len(rest) <= _MAX_HOST:
+        return rest
+    host, slash, path = rest.partition("/")
+    first = host.partition(".")[0][:12] if host else ""
+    return f"{first}\u2026{(slash + path)[-(_MAX_HOST - len(first) - 1) :]}"
 
 
 @blueprint.get("/everything.<any(csv, jsonl):form>")
@@ -169,6 +225,45 @@ def _count(chain: Sequence[Selection]) -> int:
 
 def _shown(number: int) -> str:
     return f"{MAX_TOTAL:,}+" if number > MAX_TOTAL else f"{number:,}"
+
+
+def _state_counts(filters: NameFilters, scope: Scope | None) -> Mapping[str, int] | None:
+    """Return the numbers of names by state, without the filter of the state. None if they are too many to count."""
+    chain = [replace(each, status=None) for each in _chain(filters, scope)]
+    most, total = MAX_TOTAL if filters.search.text else FEW, 0
+    for selection in chain:
+        total += management().count_names(caller(), selection, most=most + 1 - total).get("", 0)
+        if total > most:
+            cache: CountCache = current_app.extensions[COUNTS]
+            kept = None if filters.given.keys() - {"sort", "state"} else cache.kept()
+            return dict.fromkeys(STATUSES, 0) | {bar.label: bar.number for bar in kept.states} if kept else None
+    counts = dict.fromkeys(STATUSES, 0)
+    for selection in chain:
+        for state, number in management().count_names(caller(), selection, by="state").items():
+            counts[state] += number
+    return counts
+
+
+def _views(filters: NameFilters, counts: Mapping[str, int] | None) -> list[StateList]:
+    """Return the lists of each state, and of the names whose target is dead."""
+    current = filters.search.filter.status
+    total = None if counts is None else f"{sum(counts.values()):,}"
+    views = [StateList("All", total, url("desk.names", **filters.address(state=None)), current is None)]
+    for state in ("live", "reserved", "withdrawn"):
+        number = None if counts is None else f"{counts[state]:,}"
+        address = url("desk.names", **filters.address(state=state))
+        views.append(StateList(state.capitalize(), number, address, current == state))
+    dead = Links(management().bindings).number("dead", MAX_TOTAL + 1)
+    if dead:
+        views.append(StateList("Dead targets", _shown(dead), url("desk.links", state="dead"), False, True))
+    return views
+
+
+def _made(binding: Binding) -> str:
+    """Return who made a thing, and when, for the row of its name."""
+    texts = metadata.shortened(binding.metadata)
+    found = [texts.get(each) for each in ("who", "when")]
+    return ", ".join(each for each in found if each and each != title_of(binding.metadata))
 
 
 def _headings(filters: NameFilters) -> list[Heading]:

@@ -11,6 +11,7 @@ from werkzeug.datastructures import MultiDict
 from ....bindings.names.binding import Binding, Kind
 from ....bindings.names.fields import FIELDS, text_of
 from ....bindings.names.metadata import metadata
+from ....bindings.names.metadata.folding import title_of
 from ....bindings.names.prefixes.prefixes import Inherited
 from ....bindings.names.selection import Selection
 from ....bindings.storage.tables.keys import index_key
@@ -52,7 +53,7 @@ class Relative:
 class NamePage:
     """The content of the page of a name.
 
-    - ``binding``: its record. ``address``: its public URL.
+    - ``binding``: its record. ``title``: its title, or an empty text. ``address``: its public URL.
     - ``response``: what a visitor gets, in one phrase.
     - ``texts``: the titles and values of fields with a text, such as the resource.
     - ``elements``: the metadata with short names. ``meanings``: the meanings of value codes, by the same names.
@@ -66,6 +67,7 @@ class NamePage:
     """
 
     binding: Binding
+    title: str
     address: str
     response: str
     texts: Sequence[tuple[str, str]]
@@ -113,6 +115,7 @@ def page_of(operations: Management, asking: Caller, binding: Binding, hierarchy:
     below, more_below = _below(operations, asking, binding.identifier)
     return NamePage(
         binding=binding,
+        title=title_of(binding.metadata),
         address=f"{site().prefix or ''}/{binding.identifier}",
         response=response_of(binding),
         texts=[

@@ -11,6 +11,9 @@ import pytest
 
 from ararat.bindings.imports.importing import import_table
 from ararat.middleware import open_bindings
+from ararat.webapp.desk.names import listing
+from ararat.webapp.links.model import TracedTarget
+from ararat.webapp.links.store import Links
 
 from ..conftest import open_desk
 
@@ -89,9 +92,9 @@ def test_names_are_found(unchanged, read_page, name, query, expected):
 
 def test_tabs_count_each_place_and_keep_the_filters(jane, read_page):
     page = read_page(jane.get("/desk/names?q=old&state=live").text)
-    tabs = page.one("ul", "tabs").all("a")
+    tabs = page.one("ul", "scopes").all("a")
     assert [" ".join(each.text.split()) for each in tabs] == ["Names 0", "Texts 3", "Targets 3"]
-    assert page.one("a", aria_current="true").text.startswith("Texts")
+    assert page.one("ul", "scopes").one("a", aria_current="true").text.startswith("Texts")
     assert "state=live" in tabs[2].attributes["href"]
     assert "in=targets" in tabs[2].attributes["href"]
 
@@ -105,7 +108,7 @@ def test_hostile_title_is_escaped(jane):
 
 @pytest.mark.parametrize(
     ("query", "field"),
-    [("prefix=nonsense!", "prefix"), ("state=gone", "state"), ("created_since=yesterday", "created_since")],
+    [("prefix=nonsense!", "prefix"), ("created_since=yesterday", "created_since")],
 )
 def test_wrong_filter_has_its_error_at_the_field(jane, read_page, query, field):
     page = read_page(jane.get(f"/desk/names?{query}").text)
@@ -114,6 +117,49 @@ def test_wrong_filter_has_its_error_at_the_field(jane, read_page, query, field):
     error = next(each for each in page.walk() if each.attributes.get("id") == f"{field}-error")
     assert "Expected" in error.text
     assert jane.get(f"/desk/names.csv?{query}").status_code == 400
+
+
+def test_wrong_state_is_ignored_and_said(jane):
+    assert "This filter is ignored" in jane.get("/desk/names?state=gone").text
+    assert jane.get("/desk/names.csv?state=gone").status_code == 400
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("", ["All 5", "Live 3", "Reserved 1", "Withdrawn 1"]),
+        ("?q=map&state=live", ["All 2", "Live 1", "Reserved 0", "Withdrawn 1"]),
+    ],
+)
+def test_each_state_is_counted_within_the_other_filters(unchanged, read_page, query, expected):
+    page = read_page(unchanged.signed_in("rita").get(f"/desk/names{query}").text)
+    assert [" ".join(each.text.split()) for each in page.one("ul", "views").all("a")] == expected
+
+
+def test_more_names_than_can_be_counted_have_no_numbers(unchanged, read_page, monkeypatch):
+    monkeypatch.setattr(listing, "FEW", 2)
+    page = read_page(unchanged.signed_in("rita").get("/desk/names").text)
+    assert [" ".join(each.text.split()) for each in page.one("ul", "views").all("a")][:2] == ["All", "Live"]
+
+
+def test_dead_target_is_said_in_its_row(desk, jane, read_page):
+    now, name = desk.bindings.now(), "ark:12345/x51"
+    traced = TracedTarget(
+        identifier=name,
+        key=name,
+        target="https://old.example/1",
+        state="dead",
+        status=404,
+        url=None,
+        code="error-status",
+        sentence="The last response was 404.",
+        since=now,
+        traced=now,
+    )
+    Links(desk.bindings).record([traced])
+    page = read_page(jane.get("/desk/names").text)
+    assert [each.text.split()[1] for each in page.all("td", "state") if "dead" in each.text] == ["dead"]
+    assert "Dead targets 1" in " ".join(page.one("ul", "views").text.split())
 
 
 def test_pages_continue_until_the_end(desk, jane, read_page):

@@ -1,0 +1,175 @@
+"""Changes, exports and labels of the names that a user selected in the list."""
+
+from __future__ import annotations
+
+import csv
+import io
+import time
+
+import pytest
+
+from ararat.webapp.desk.names import selected
+
+NAMES = [f"ark:12345/x5{number}" for number in range(4)]
+PICKED = NAMES[:2]
+
+
+@pytest.fixture(autouse=True)
+def names(desk):
+    for number, name in enumerate(NAMES):
+        metadata = {"what": f"Map {number}", "who": "Noah"}
+        desk.bindings.bind(name, f"https://old.example/{number}", metadata=metadata, resource=f"R{number}")
+    desk.bindings.reserve("ark:12345/x5draft", metadata={"what": "Draft"})
+    desk.bindings.bind("ark:12345/y1", "https://old.example/y", metadata={"what": "Map of others"})
+
+
+def finished(browser, answer):
+    """Wait for the job of an answer, and return the path and the text of its page."""
+    assert answer.status_code == 303, answer.text
+    path, deadline = answer.headers["Location"], time.monotonic() + 20
+    assert path.startswith("/desk/many/"), path
+    while 'hx-trigger="every 1s"' in (text := browser.get(path).text):
+        assert time.monotonic() < deadline, text
+        time.sleep(0.01)
+    return path, " ".join(text.split())
+
+
+def carried_out(browser, answer):
+    path, text = finished(browser, answer)
+    assert "button" in text
+    return finished(browser, browser.post(path, {"skip": "1"}))[1]
+
+
+@pytest.mark.parametrize(
+    ("form", "changed"),
+    [
+        ({"do": "edit", "element": "erc.who", "value": "Ham"}, {"metadata"}),
+        ({"do": "edit", "element": "erc.who", "value": ""}, {"metadata"}),
+        ({"do": "move", "source": "old.example", "to": "https://new.example"}, {"target"}),
+        ({"do": "withdraw", "reason": "Gone", "successor": "https://a.example/"}, {"status", "reason", "successor"}),
+    ],
+    ids=["edit", "empty", "move", "withdraw"],
+)
+@pytest.mark.parametrize("selection", [{"pick": PICKED}, {"all": "1", "q": "map", "prefix": "ark:12345/x5"}])
+def test_selected_names_are_changed_as_one_operation(desk, jane, form, changed, selection):
+    before = [desk.bindings.lookup(each) for each in NAMES]
+    text = carried_out(jane, jane.post("/desk/names/change", {**form, **selection}))
+    number = 2 if "pick" in selection else 4
+    assert f"{number} names are changed" in text
+    for old, name in zip(before[:number], NAMES, strict=False):
+        new = desk.bindings.lookup(name)
+        differing = ("target", "metadata", "status", "reason", "successor", "kind", "resource")
+        assert {each for each in differing if getattr(old, each) != getattr(new, each)} == changed
+    assert [desk.bindings.lookup(each) for each in NAMES[number:]] == before[number:]
+    [operation] = desk.bindings.list_operations()
+    assert operation.names == number
+
+
+@pytest.mark.parametrize(("wanted", "after"), [("publish", "live"), ("delete", None)])
+def test_reserved_names_are_published_or_deleted(desk, jane, wanted, after):
+    text = carried_out(jane, jane.post("/desk/names/selected", {"do": wanted, "all": "1", "state": "reserved"}))
+    assert "1 name is changed" in text
+    found = desk.bindings.lookup("ark:12345/x5draft")
+    assert (found and found.status) == after
+
+
+def test_names_of_others_are_refused(desk, jane):
+    _, text = finished(
+        jane, jane.post("/desk/names/change", {"do": "edit", "element": "erc.who", "value": "X", "all": "1"})
+    )
+    assert "1 name cannot be changed" in text
+    assert "ark:12345/y1" in text
+
+
+def test_a_search_of_targets_changes_exactly_its_names(desk, ada):
+    desk.bindings.bind("ark:12345/x5longer", "https://old.example.org/1")
+    form = {
+        "do": "move",
+        "source": "https://old.ex",
+        "to": "https://n.ex",
+        "all": "1",
+        "q": "old.example",
+        "in": "targets",
+    }
+    _, text = finished(ada, ada.post("/desk/names/change", {**form, "source": "old.example.org", "to": "new.example"}))
+    assert "This changes 1 name" in text
+
+
+@pytest.mark.parametrize(
+    ("form", "field"),
+    [
+        ({"do": "edit", "element": "erc.who", "value": "\x00"}, "value"),
+        ({"do": "move", "source": "", "to": "https://new.example"}, "source"),
+        ({"do": "move", "source": "old.example", "to": "nonsense://x y"}, "to"),
+        ({"do": "withdraw", "successor": "INV 1901"}, "successor"),
+    ],
+)
+def test_wrong_value_is_said_at_its_field(jane, read_page, form, field):
+    answer = jane.post("/desk/names/change", {**form, "pick": PICKED})
+    assert answer.status_code == 422
+    page = read_page(answer.text)
+    wrong = [each.attributes["id"] for each in page.walk() if each.attributes.get("aria-invalid")]
+    assert wrong == [field]
+    assert [each.attributes["value"] for each in page.all("input", name="pick")] == PICKED
+
+
+def test_page_of_a_change_has_the_titles_and_the_way_back(jane):
+    answer = jane.post("/desk/names/selected", {"do": "withdraw", "pick": PICKED, "q": "map"})
+    text = jane.get(answer.headers["Location"]).text
+    assert "Map 0" in text
+    assert "Withdraw: 2 names" in text
+    assert "/desk/names?q=map" in text
+
+
+@pytest.mark.parametrize("wanted", ["edit", "publish", "export", "labels", "nonsense"])
+def test_without_a_selection_the_list_says_so(jane, wanted):
+    answer = jane.post("/desk/names/selected", {"do": wanted, "q": "map"})
+    assert answer.headers["Location"] == "/desk/names?q=map"
+    assert "Select at least one" in jane.get("/desk/names").text
+
+
+@pytest.mark.parametrize("path", ["/desk/names/selected", "/desk/names/change"])
+def test_reader_changes_nothing(rita, path):
+    assert rita.post(path, {"do": "withdraw", "pick": PICKED}).status_code == 403
+    assert "Withdraw</button>" not in rita.get("/desk/names").text
+
+
+def test_export_has_the_selected_names_in_their_order(rita):
+    answer = rita.post("/desk/names/selected", {"do": "export", "pick": PICKED[::-1]})
+    rows = [*csv.DictReader(io.StringIO(answer.data.decode("utf-8-sig")))]
+    assert [each["identifier"] for each in rows] == PICKED[::-1]
+
+
+def test_all_names_are_selected_without_scripts(jane, read_page):
+    page = read_page(jane.get("/desk/names?q=map&all=1").text)
+    assert "All 5 selected" in " ".join(page.one("div", "selection").text.split())
+    assert {each.attributes["value"] for each in page.all("input", name="all")} == {"1"}
+
+
+@pytest.mark.parametrize(("paper", "size", "number"), [("a4", "small", 21), ("letter", "large", 6), ("x", "y", 21)])
+def test_labels_have_code_title_name_and_key(desk, rita, read_page, paper, size, number):
+    for each in range(20):
+        desk.bindings.bind(f"ark:12345/x6{each:02}", "/1", metadata={"what": "\u062e\u0631\u064a\u0637\u0629"})
+    answer = rita.get("/desk/labels", query_string={"all": "1", "prefix": "ark:12345/x", "paper": paper, "size": size})
+    page = read_page(answer.text)
+    sheets = page.all("ul", "label-sheet")
+    labels = [len(each.all("li")) for each in sheets]
+    assert sum(labels) == 25
+    assert max(labels) == number
+    first = sheets[0].all("li")[0]
+    assert [part in first.text for part in ("Map 0", NAMES[0], "R0")] == [True, True, True]
+    assert answer.text.count("<svg xmlns") == 25
+
+
+def test_labels_continue_on_further_pages(rita, read_page, monkeypatch):
+    monkeypatch.setattr("ararat.webapp.desk.names.labels.MAX_LABELS", 4)
+    page = read_page(rita.get("/desk/labels?all=1").text)
+    following = read_page(rita.get(page.one("a", rel="next").attributes["href"]).text)
+    assert "Labels 5 to 6" in following.text
+    assert following.one("a", rel="prev")
+
+
+def test_too_many_names_of_a_search_are_refused_with_the_reason(jane, monkeypatch):
+    monkeypatch.setattr(selected, "MAX_LISTED_NAMES", 2)
+    answer = jane.post("/desk/names/selected", {"do": "publish", "all": "1", "q": "old.example", "in": "targets"})
+    assert "more than 2 names" in jane.get(answer.headers["Location"]).text

@@ -1,0 +1,212 @@
+"""Change, export or label the names that a user selected in a list, or all names of the list.
+
+A change is checked by a job first. Its page (:mod:`..changes.many`) shows the result, and the user then decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from http import HTTPStatus
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from flask import Response, render_template, request
+from werkzeug.datastructures import MultiDict
+from werkzeug.wrappers import Response as AnyResponse
+
+from ....bindings.bulk.relocation import Rewriting
+from ....bindings.names import naming
+from ....bindings.names.errors import BindingError
+from ....bindings.names.selection import Selection
+from ...jobs.bulk import MAX_LISTED_NAMES
+from ...management.permissions import require_curator
+from .. import exports, messages
+from ..blueprint import blueprint, caller, management, see_other
+from ..changes import many
+from ..forms import FieldProblem
+from . import forms, listing
+from .filters import FIELDS, TIMES, NameFilters, read_filters
+
+if TYPE_CHECKING:
+    from ....bindings.names.binding import Binding
+
+MAX_PICKED = 1000
+"""The maximum number of names that are selected one by one."""
+
+_SHOWN = 10
+_WITH_FORM = ("edit", "move", "withdraw")
+_TITLES = {"edit": "Edit metadata", "move": "Move targets", "withdraw": "Withdraw"}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Chosen:
+    """The names that a user selected: ``picked`` in the order of the list, or all names of the list of ``filters``."""
+
+    filters: NameFilters
+    picked: Sequence[str] = ()
+    is_all: bool = False
+
+    @classmethod
+    def of(cls, values: MultiDict[str, str]) -> Chosen:
+        """Read the selection from a form or a URL."""
+        is_all = "all" in values
+        picked = () if is_all else tuple(dict.fromkeys(values.getlist("pick")))[:MAX_PICKED]
+        return cls(filters=read_filters(values), picked=picked, is_all=is_all)
+
+    def __bool__(self) -> bool:
+        return self.is_all or bool(self.picked)
+
+    def address(self) -> dict[str, Any]:
+        """Return the selection as the parameters of a URL."""
+        return {**self.filters.address(), **({"all": "1"} if self.is_all else {"pick": list(self.picked)})}
+
+    def hidden(self) -> list[tuple[str, str]]:
+        """Return the selection as the hidden fields of a form."""
+        flat = [("all", "1")] if self.is_all else [("pick", each) for each in self.picked]
+        return [*self.filters.address().items(), *flat]
+
+    def names(self) -> Iterator[Binding]:
+        """Yield the selected names that are recorded."""
+        if self.is_all:
+            exports.require_valid(self.filters.errors)
+            yield from listing.every_name(self.filters)
+            return
+        keys = [naming.key(naming.read(each)) for each in self.picked]
+        found = management().bindings.fetch(keys)
+        yield from (found[key] for key in keys if key in found)
+
+    def for_job(self) -> dict[str, Any]:
+        """Return the arguments of :func:`.many.start` for the names.
+
+        Raises :class:`BindingError` with the code ``operation-large`` for a list that is no single selection and has
+        more than :data:`.MAX_LISTED_NAMES` names.
+        """
+        if not self.is_all:
+            return {"names": self.picked}
+        exports.require_valid(self.filters.errors)
+        scope, chain = listing.chain_of(self.filters)
+        if len(chain) == 1 and not chain[0].targets:
+            return {"selection": conditions(chain[0], self.filters.search.text if scope == "texts" else None)}
+        names = [each.identifier for each in islice(self.names(), MAX_LISTED_NAMES + 1)]
+        if len(names) > MAX_LISTED_NAMES:
+            message = f"this search finds more than {MAX_LISTED_NAMES:,} names; filter by the beginning of a name"
+            raise BindingError("operation-large", message)
+        return {"names": names}
+
+
+def conditions(selection: Selection, text: str | None) -> Mapping[str, str]:
+    """Return a selection without targets as the conditions of a job. ``text`` has its words.
+
+    >>> conditions(Selection(prefix="ark:12345/x5", status="live"), None)
+    {'prefix': 'ark:12345/x5', 'state': 'live'}
+    """
+    found = {
+        "prefix": selection.prefix,
+        "state": selection.status,
+        "text": text,
+        "resource": selection.resource,
+        "owner": selection.owner,
+    }
+    times = {name: getattr(selection, name) for name in TIMES}
+    found |= {name: time.isoformat() for name, time in times.items() if time is not None}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+@blueprint.post("/names/selected", endpoint="select")
+def select() -> AnyResponse:
+    """Begin what the button of the list says: a form, the check of a change, a file or labels."""
+    chosen, wanted = Chosen.of(request.form), request.form.get("do", "")
+    if not chosen:
+        messages.put("No name is selected. Select at least one.", "warn")
+        return see_other("desk.names", **chosen.filters.address())
+    if wanted == "export":
+        return listing.table_of(chosen.names())
+    if wanted == "labels":
+        return see_other("desk.labels", **chosen.address())
+    require_curator(caller())
+    if wanted in _WITH_FORM:
+        return see_other("desk.selected", do=wanted, **chosen.address())
+    if wanted in ("publish", "delete"):
+        return _started({"action": wanted}, chosen)
+    return see_other("desk.names", **chosen.filters.address())
+
+
+@blueprint.get("/names/selected", endpoint="selected")
+def page() -> AnyResponse:
+    """Show the form of a change of the selected names."""
+    require_curator(caller())
+    chosen, wanted = Chosen.of(request.args), request.args.get("do", "")
+    if not chosen or wanted not in _WITH_FORM:
+        return see_other("desk.names", **chosen.filters.address())
+    return Response(_page(wanted, chosen, {}))
+
+
+@blueprint.post("/names/change", endpoint="change_selected")
+def change() -> AnyResponse:
+    """Start the check of a change of the selected names with the values of its form."""
+    require_curator(caller())
+    chosen, wanted, form = Chosen.of(request.form), request.form.get("do", ""), request.form
+    values = {name: form.get(name, "").strip() for name in ("element", "value", "source", "to", "reason", "successor")}
+    operations: dict[str, dict[str, Any]] = {
+        "edit": {"action": "edit", "fields": {"metadata": {values["element"]: values["value"]}}},
+        "move": {"action": "move", "from": values["source"], "to": values["to"]},
+        "withdraw": {
+            "action": "withdraw",
+            "reason": values["reason"] or None,
+            "successor": values["successor"] or None,
+        },
+    }
+    if not chosen or wanted not in operations:
+        return see_other("desk.names", **chosen.filters.address())
+    try:
+        return _checked(operations[wanted], chosen)
+    except BindingError as error:
+        problems = {_field_of(error, wanted, values): FieldProblem.of(error)}
+        return Response(_page(wanted, chosen, problems), HTTPStatus.UNPROCESSABLE_ENTITY)
+
+
+def _field_of(error: BindingError, wanted: str, values: Mapping[str, str]) -> str:
+    """Return the field of the form that an error is about."""
+    if wanted == "withdraw":
+        return "successor" if error.field == "successor" else "reason"
+    if wanted == "edit":
+        return "value"
+    try:
+        Rewriting.of(values["source"], values["source"])
+    except BindingError:
+        return "source"
+    return "to"
+
+
+def _started(operation: Mapping[str, Any], chosen: Chosen) -> AnyResponse:
+    try:
+        return _checked(operation, chosen)
+    except BindingError as error:
+        messages.put(f"Nothing was checked: {error.message}.", "warn")
+        return see_other("desk.names", **chosen.filters.address())
+
+
+def _checked(operation: Mapping[str, Any], chosen: Chosen) -> AnyResponse:
+    return many.start(operation, **chosen.for_job())
+
+
+def _page(wanted: str, chosen: Chosen, problems: Mapping[str, FieldProblem]) -> str:
+    shown = list(islice(chosen.names(), _SHOWN + 1))
+    number = None if chosen.is_all and len(shown) > _SHOWN else len(shown)
+    if not chosen.is_all:
+        number = len(chosen.picked)
+    form = request.values
+    elements = [(each, forms.LABELS.get(each, each)) for profile in forms.PROFILES.values() for each in profile]
+    return render_template(
+        "desk/selected.html",
+        wanted=wanted,
+        title=_TITLES[wanted],
+        chosen=chosen,
+        number=number,
+        shown=shown[:_SHOWN],
+        elements=elements,
+        values=form,
+        errors=problems,
+        back={name: form[name] for name in FIELDS if form.get(name)},
+    )
