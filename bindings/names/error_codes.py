@@ -258,7 +258,7 @@ ERROR_CODES: dict[str, ErrorCode] = _catalogue(
     ErrorCode("table-spreadsheet", "the file is a spreadsheet that cannot be read here", "CSV, TSV or JSON Lines; in the desk and the command also .xlsx, .xls and .ods without a password"),
     ErrorCode("table-not-text", "the file is not a table", "CSV, TSV or JSON Lines; or a dump that docs/migrate.md lists, with --from"),
     ErrorCode("table-workbook", "the workbook cannot be read", "an .xlsx file without a password, of at most 50 MB unpacked; or its sheet saved as CSV UTF-8"),
-    ErrorCode("table-size", "the table has too many rows or columns", "at most 20,000 rows and 200 columns; or ararat import"),
+    ErrorCode("table-size", "the table has too many rows or columns", "at most 50,000 rows and 200 columns; or ararat import"),
     ErrorCode("table-sheet", "the workbook has no such sheet", "the name of a visible sheet", about="sheet"),
     ErrorCode("table-nul", "the file contains a NUL character", "text", "RFC 4180, section 2"),
     ErrorCode("table-syntax", "the line is neither CSV nor TSV", "fields separated by commas (in TSV: tabs); quote a field that contains a separator, a quote or a line break", "RFC 4180, section 2"),

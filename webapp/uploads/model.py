@@ -107,10 +107,9 @@ class RowOutcome:
 MAX_BYTES = 10 * 2**20
 """The maximum size of a file in bytes. `ararat serve` reads no request of more than 16 MiB."""
 
-MAX_ROWS = 20_000
-"""The maximum number of rows. It is :data:`~ararat.webapp.management.bulk.MAX_NAMES`, so that each import can be undone
-in the desk. That module takes long to load, and the process that reads a workbook needs only this number.
-"""
+MAX_ROWS = 50_000
+"""The maximum number of rows. Their import is one transaction, in which other writers of SQLite wait for some seconds.
+The preview and the import need about 200 MB of memory more."""
 
 MAX_COLUMNS = 200
 """The maximum number of columns."""

@@ -41,7 +41,7 @@ def test_too_many_rows_are_refused() -> None:
         (b"ARK\n" + b"a\n" * (MAX_ROWS + 1), "names.csv"),
         (b'{"a": "b"}\n' * (MAX_ROWS + 1), "a.jsonl"),
     ):
-        with pytest.raises(TableError, match="more than 20,000 rows"):
+        with pytest.raises(TableError, match="more than 50,000 rows"):
             sheet.stored(content, name)
 
 
@@ -111,5 +111,5 @@ def test_rows_are_counted_and_not_lines(row: bytes, rows: int) -> None:
 def test_rows_are_counted_again_with_another_separator() -> None:
     content = b'identifier,"what"\n' + b'x,"one\ntwo\nthree"\n' * (MAX_ROWS // 2)
     stored, reading, _ = sheet.stored(content, "a.csv")
-    with pytest.raises(TableError, match="more than 20,000 rows"):
+    with pytest.raises(TableError, match="more than 50,000 rows"):
         list(sheet.lines(stored, replace(reading, separator="|"), "a.csv"))
