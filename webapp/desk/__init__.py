@@ -5,11 +5,12 @@ change. All pages work without JavaScript. A form sends its data with POST; the 
 message.
 """
 
-from . import administration, changes, errors, links, moves, names, overview, requests, tables
+from . import administration, answers, changes, errors, links, moves, names, overview, requests, tables
 from .blueprint import blueprint
 
 __all__ = [
     "administration",
+    "answers",
     "blueprint",
     "changes",
     "errors",

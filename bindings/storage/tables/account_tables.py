@@ -62,6 +62,7 @@ sessions = Table(
     Column("created", Text, nullable=False),
     Column("expires", Text, nullable=False),
     Column("ended", Text),
+    Column("answers", Text),  # JSON: the last answers to forms of the desk
 )
 
 sign_ins = Table(

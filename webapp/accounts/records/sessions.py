@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import secrets
+import zlib
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from typing import Any
 
 from sqlalchemy import Connection, delete, insert, select, update
 
@@ -18,6 +22,9 @@ from .tokens import Tokens
 
 SESSION_HOURS = 12
 """The time after which a session ends, also if it is used."""
+
+MAX_ANSWERS = 8
+"""The maximum number of answers to forms that a session keeps."""
 
 _POSTPONED = timedelta(minutes=1)
 """The minimum time by which the end of a used session is postponed, so that few requests write."""
@@ -92,6 +99,32 @@ class Sessions:
         of_session = tables.sessions.c.id == secret_hash(session)
         self._tokens.record_use(session, update(tables.sessions).where(of_session).values(expires=rfc3339(end)))
 
+    def keep_answer(self, session: str, status: int, content: str) -> str | None:
+        """Keep the answer to a form, and return its number; None without the session. The oldest are forgotten."""
+        number = secrets.token_urlsafe(12)
+        packed = base64.b64encode(zlib.compress(content.encode())).decode()
+        of_session = tables.sessions.c.id == secret_hash(session)
+
+        def write(connection: Connection) -> str | None:
+            row = connection.execute(select(tables.sessions.c.answers).where(of_session).with_for_update()).first()
+            if row is None:
+                return None
+            kept = [*_answers(row[0]), [number, status, packed]][-MAX_ANSWERS:]
+            connection.execute(update(tables.sessions).where(of_session).values(answers=json.dumps(kept)))
+            return number
+
+        return self._accounts.write(write)
+
+    def answer(self, session: str, number: str) -> tuple[int, str] | None:
+        """Return the status and the content of a kept answer, or None."""
+        rows_found = self._accounts.read(
+            select(tables.sessions.c.answers).where(tables.sessions.c.id == secret_hash(session))
+        )
+        for known, status, packed in _answers(rows_found[0][0]) if rows_found else ():
+            if known == number:
+                return status, zlib.decompress(base64.b64decode(packed)).decode()
+        return None
+
     def end(self, session: str) -> None:
         """End a session. Nothing changes if it is unknown or has ended."""
         ended = rfc3339(self._accounts.bindings.now())
@@ -138,6 +171,10 @@ class Sessions:
         """Return the number of sessions of an account that have not ended."""
         times = (map(datetime.fromisoformat, row) for row in self._accounts.read(rows.SESSIONS, account=account.number))
         return sum(self._accounts.is_valid(*each) for each in times)
+
+
+def _answers(stored: str | None) -> list[list[Any]]:
+    return json.loads(stored) if stored else []
 
 
 def _is_linked(connection: Connection, account: Account, identity: tuple[str, str] | None) -> bool:

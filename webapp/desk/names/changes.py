@@ -24,7 +24,7 @@ from .. import messages
 from ..blueprint import blueprint, caller, management, see_other
 from ..forms import FieldProblem
 from . import forms
-from .history import differences
+from .history import changes_of, differences
 from .new import put_done
 from .page import RESPONSES, requested_name
 
@@ -40,6 +40,9 @@ _DONE = {
     "redacted": "The personal values are removed.",
     "deleted": "The reserved name is deleted. It is never minted again.",
 }
+
+MAX_LATER = 5
+"""The maximum number of changes of others on the page of a conflict."""
 
 Make = Callable[[Management, Caller, str, int], Made]
 """A change of a name: the operations, the caller, the name, and the revision that the name must have."""
@@ -167,13 +170,18 @@ def _changed(make: Make, *, to: str = "desk.name") -> AnyResponse:
 def _conflict(error: Stale) -> AnyResponse:
     if error.existing is None:
         raise Missing("not-bound", identifier=error.identifier) from error
-    earlier = _at_revision(error.existing.identifier, _revision())
+    revision = _revision()
+    events = management().history(caller(), error.existing.identifier)
+    earlier = next((event.after for event in events if event.revision == revision), None)
+    later = [each for each in changes_of(events) if each.revision > revision] if earlier else []
     sent = [(field, text) for field, text in request.form.items(multi=True) if field not in ("revision", "csrf_token")]
     form = [(field, _merged(field, text, earlier, error.existing)) for field, text in sent]
     page = render_template(
         "desk/conflict.html",
         binding=error.existing,
         theirs=list(differences(earlier, error.existing)) if earlier else [],
+        later=later[:MAX_LATER],
+        more_later=max(0, len(later) - MAX_LATER),
         form=form,
         yours=[
             (field.removeprefix("m.erc.").removeprefix("m."), text)
@@ -189,11 +197,6 @@ def _merged(field: str, text: str, earlier: Binding | None, existing: Binding) -
     """Return the recorded text of a metadata field that the user did not edit, so that saving keeps it."""
     is_edited = earlier is None or not field.startswith("m.") or not forms.is_recorded(field, text, earlier.metadata)
     return text if is_edited else existing.metadata.get(field.removeprefix("m."), "")
-
-
-def _at_revision(name: str, revision: int) -> Binding | None:
-    events = management().history(caller(), name)
-    return next((event.after for event in events if event.revision == revision), None)
 
 
 def _revision() -> int:

@@ -1,0 +1,83 @@
+"""Pages that answer a form have an address, so that Back never asks to send the form again."""
+
+from __future__ import annotations
+
+import pytest
+
+from ararat.bindings.names.errors import ReadOnlyBindings
+from ararat.webapp.accounts.records import sessions
+
+NAME = "ark:12345/x5a"
+HTML = {"Accept": "text/html,application/xhtml+xml;q=0.9"}
+
+
+@pytest.fixture(autouse=True)
+def recorded(desk):
+    desk.bindings.bind(NAME, "https://example.org/a", metadata={"what": "Map"}, actor="jane")
+
+
+def save(browser, title, revision=1, **options):
+    form = {"name": NAME, "revision": str(revision), "m.erc.what": title}
+    return browser.post("/desk/name/metadata", form, headers=HTML, **options)
+
+
+def test_a_conflict_says_who_changed_what_at_an_address_of_its_own(desk, ada, jane, read_page):
+    assert save(jane, "Map of Jane").status_code == 303
+    redirected = save(ada, "Map of Ada")
+    assert redirected.status_code == 303
+    assert redirected.location.startswith("/desk/answers/")
+    for _ in range(2):
+        shown = ada.get(redirected.location)
+        assert shown.status_code == 409
+    page = read_page(shown.text)
+    (change,) = page.one("ul", "steps").all("li")
+    assert " ".join(change.text.split()).startswith("jane, ")
+    assert "updated" in change.text
+    assert "what" in change.one("strong").text
+    saved = save(ada, "Map of Ada", revision=2)
+    assert saved.location.startswith("/desk/name?")
+    # No other session sees the page.
+    assert jane.get(redirected.location).status_code == 404
+    assert desk.signed_in("ada").get(redirected.location).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("path", "form", "status"),
+    [
+        ("/desk/new/mint", {"shoulder": "nonsense", "count": "x"}, 422),
+        ("/desk/name/target", {"name": NAME, "revision": "1", "target": "relative"}, 422),
+        ("/desk/name/withdraw", {"name": NAME, "revision": "1", "successor": "nonsense"}, 422),
+        ("/desk/name/publish", {"name": "ark:12345/x5nothing", "revision": "1"}, 404),
+        ("/desk/tokens", {"label": ""}, 422),
+        ("/desk/account/preferences", {"time_zone": "nowhere"}, 422),
+    ],
+)
+def test_an_error_of_a_form_has_an_address(jane, path, form, status):
+    redirected = jane.post(path, form, headers=HTML)
+    assert redirected.status_code == 303
+    assert redirected.location.startswith("/desk/answers/")
+    shown = jane.get(redirected.location)
+    assert (shown.status_code, shown.headers["Cache-Control"]) == (status, "no-store")
+    assert "<form" in shown.text or status == 404
+
+
+def test_only_browsers_are_redirected(jane):
+    form = {"shoulder": "nonsense", "count": "x"}
+    assert jane.post("/desk/new/mint", form).status_code == 422
+    assert jane.post("/desk/new/mint", form, headers={**HTML, "HX-Request": "true"}).status_code == 422
+
+
+def test_the_last_answers_are_kept(jane):
+    seen = [save(jane, "x", revision=9 + each).location for each in range(sessions.MAX_ANSWERS + 1)]
+    assert [jane.get(each).status_code for each in seen] == [404, *([409] * sessions.MAX_ANSWERS)]
+    assert "Open the form again." in jane.get(seen[0]).text
+    jane.post("/sign-out")
+    assert jane.get(seen[-1]).status_code == 303
+
+
+def test_a_database_that_cannot_be_written_shows_the_page_itself(jane, monkeypatch):
+    def refuse(*_):
+        raise ReadOnlyBindings("read-only")
+
+    monkeypatch.setattr(sessions.Sessions, "keep_answer", refuse)
+    assert save(jane, "x", revision=9).status_code == 409
