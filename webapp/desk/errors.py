@@ -60,7 +60,7 @@ def _page(status: int, text: str | None, expected: str | None, unknown_name: str
         unknown_name=unknown_name,
         sentence=text,
         expected=expected,
-        administrators=administrators() if is_forbidden else None,
+        administrators_to_ask=administrators() if is_forbidden else None,
     )
     return Response(page, status)
 

@@ -71,11 +71,13 @@ def form(rule: str, permitted: AbstractSet[str], path: str | None = None, **valu
     )
 
 
+PASSWORD, NEW_PASSWORD = "a map of two sheets", "correct horse battery"
+"""The password of joan. The other accounts have none."""
+
 ACCOUNT_FORMS: dict[str, dict[str, str]] = {
     "role": {"role": "curator"},
     "grant": {"prefix": "12345/x7"},
     "revoke": {"prefix": "ark:12345/y9"},
-    "password": {"password": "correct horse battery"},
     "revoke-token": {"number": "1"},
 }
 """The forms of changes of the account joan."""
@@ -134,6 +136,10 @@ CASES = (
     page("/tokens"),
     form("/tokens", PEOPLE, label="new", expires=""),
     form("/tokens/revoke", PEOPLE, number="{token}"),
+    page("/account"),
+    form("/account/preferences", PEOPLE, display_name="The map room"),
+    form("/account/password", PEOPLE, current=PASSWORD, password=NEW_PASSWORD, again=NEW_PASSWORD),
+    form("/account/sessions", PEOPLE),
     page("/accounts", ADMINISTRATORS),
     page("/accounts.<any(csv, jsonl):form>", ADMINISTRATORS, "/accounts.csv"),
     form("/accounts", ADMINISTRATORS, name="new", role="administrator"),
@@ -185,6 +191,7 @@ def fill(desk: Desk) -> None:
     """Add names in each state, an operation, a trace, records and tokens."""
     bindings, accounts = desk.bindings, desk.accounts
     accounts.add("joan", "curator", ["ark:12345/y9"])
+    accounts.set_password("joan", PASSWORD)
     for name in ("joan", "rita", "jane", "ada"):
         accounts.tokens.create(name, "own")
     bindings.bind(LIVE, "https://old.example/1")
@@ -231,8 +238,17 @@ def opened(tmp_path_factory: pytest.TempPathFactory, keep_copy: Callable[..., Ca
     desk = open_desk(folder)
     fill(desk)
     browsers = {name: desk.signed_in(name) for name in PEOPLE}
+    sessions = {name: browser.client.get_cookie("ararat") for name, browser in browsers.items()}
     _, secret = desk.accounts.tokens.create("ada", "some", None, [GRANTED])
-    yield Filled(desk=desk, browsers=browsers, secret=secret, restore=keep_copy(folder / "bindings.sqlite"))
+    restore_database = keep_copy(folder / "bindings.sqlite")
+
+    def restore() -> None:
+        restore_database()
+        for name, cookie in sessions.items():
+            assert cookie
+            browsers[name].client.set_cookie("ararat", cookie.value)
+
+    yield Filled(desk=desk, browsers=browsers, secret=secret, restore=restore)
     desk.bindings.close()
 
 
