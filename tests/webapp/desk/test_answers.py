@@ -30,7 +30,7 @@ def test_a_conflict_says_who_changed_what_at_an_address_of_its_own(desk, ada, ja
         shown = ada.get(redirected.location)
         assert shown.status_code == 409
     page = read_page(shown.text)
-    (change,) = page.one("ul", "steps").all("li")
+    (change,) = page.one("ul", "todo").all("li")
     assert " ".join(change.text.split()).startswith("jane, ")
     assert "updated" in change.text
     assert "what" in change.one("strong").text

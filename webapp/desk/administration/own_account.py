@@ -145,7 +145,7 @@ def _page(problems: dict[str, FieldProblem] | None = None) -> str:
             "time_zone": form.get("time_zone", preferences.time_zone),
             "separator": form.get("separator", preferences.separator),
         },
-        languages=[("", "No language"), *LANGUAGE_NAMES],
+        languages=[("", "Not selected"), *LANGUAGE_NAMES],
         separators=SEPARATORS,
         zones=_zones(),
         most=MAX_DISPLAY_NAME,
