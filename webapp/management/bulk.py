@@ -162,8 +162,18 @@ class BulkOperations:
     def undo(
         self, caller: Caller | None, operation: int, *, skip_changed: bool = False, dry_run: bool = False
     ) -> BulkResult:
-        """Undo an operation, such as an import; see :func:`~.undo.undo_operation`. Only for administrators."""
-        with self._bulk(caller, "undo", require=require_administrator, dry_run=dry_run) as (actor, done):
+        """Undo an operation, such as an import; see :func:`~.undo.undo_operation`.
+
+        Only for administrators, and for the account that made the operation. A name that this account cannot change is
+        refused.
+        """
+
+        def require(given: Caller | None) -> Caller:
+            known = require_curator(given)
+            self.require_undoable(known, operation)
+            return known
+
+        with self._bulk(caller, "undo", require=require, dry_run=dry_run) as (actor, done):
             return done(
                 undo.undo_operation(self._bindings, operation, skip_changed=skip_changed, dry_run=dry_run, actor=actor)
             )
@@ -171,8 +181,23 @@ class BulkOperations:
     def undo_change(
         self, caller: Caller | None, name: Name, *, revision: int | None = None, dry_run: bool = False
     ) -> BulkResult:
-        """Undo the last change of a name; see :func:`~.undo.undo_change`. Only for administrators."""
-        with self._bulk(caller, "undo", name, require=require_administrator, dry_run=dry_run) as (actor, done):
+        """Undo the last change of a name; see :func:`~.undo.undo_change`.
+
+        Only for administrators, and for the account that made this change.
+        """
+        known = caller
+        if known is not None and not known.is_administrator:
+            last = next(reversed(self._bindings.history(name)), None)
+            if last is not None and last.actor == known.actor and revision in (None, last.revision):
+                # Nobody else's change is undone, also if one is written meanwhile.
+                revision = last.revision
+            else:
+                known = None
+
+        def require(given: Caller | None) -> Caller:
+            return require_administrator(given) if known is None else require_curator(given)
+
+        with self._bulk(caller, "undo", name, require=require, dry_run=dry_run) as (actor, done):
             return done(undo.undo_change(self._bindings, name, revision=revision, dry_run=dry_run, actor=actor))
 
     def check_names(self, caller: Caller | None, batches: Batches, plan: Plan, hooks: Hooks) -> BulkResult:

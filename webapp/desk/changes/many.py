@@ -13,6 +13,7 @@ from sqlalchemy import Connection
 from werkzeug.wrappers import Response as AnyResponse
 
 from ....bindings.names.errors import BindingError
+from ....bindings.names.metadata import folding
 from ....bindings.names.operation import Operation
 from ...errors import HTTPRefusal
 from ...jobs.bulk import CHECK, is_bulk
@@ -83,6 +84,31 @@ def _add(add: Callable[[Connection], Job]) -> Job:
     return job
 
 
+def _differences(effect: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+    """Return the values that a change sets: the field, the value before and the value afterwards."""
+    before, after = effect["before"] or {}, effect["after"]
+    found: list[tuple[str, Any, Any]] = []
+    for field in after:
+        old, new = before.get(field), after[field]
+        if isinstance(new, Mapping):
+            old = old or {}
+            found += [(key, old.get(key), new.get(key)) for key in {**old, **new}]
+        elif field not in ("revision", "changed", "created", "identifier"):
+            found.append((field, old, new))
+    return [
+        (field, "" if old is None else str(old), "" if new is None else str(new))
+        for field, old, new in found
+        if (old or "") != (new or "")
+    ]
+
+
+def _shown(effect: Mapping[str, Any]) -> tuple[str, str, str, list[tuple[str, str, str]]]:
+    """Return the name, the title, the outcome and the values of a change."""
+    after = effect["after"]
+    title = folding.title_of((effect["before"] or after)["metadata"])
+    return after["identifier"], title, effect["outcome"], _differences(effect)
+
+
 def _page(job: Job) -> str:
     nothing: dict[str, Any] = {"refused": [], "left_alone": [], "effects": [], "refusals": 0, "others": 0, "counts": {}}
     result = nothing | {"operation": None, "problem": None} | dict(job.result or {})
@@ -97,6 +123,7 @@ def _page(job: Job) -> str:
         wanted={name: value for name, value in wanted.items() if name != "action" and value is not None},
         is_check=job.kind == CHECK,
         result=result,
+        effects=[_shown(each) for each in result["effects"]],
         changed=sum(result["counts"].values()),
         operation=operation,
     )

@@ -1,4 +1,4 @@
-"""Undo an operation: a preview, and the undo itself. Only for administrators."""
+"""Undo an operation: a preview, and the undo itself. For administrators and the account that made the operation."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ....bindings.bulk.plan import BulkResult
 from ....bindings.names.errors import BindingError
 from ....identifiers.text.display import counted
 from ...config import url
-from ...management.permissions import require_administrator
+from ...management.permissions import require_curator
 from .. import messages
 from ..blueprint import blueprint, caller, management, see_other
 from . import many
@@ -18,7 +18,7 @@ from . import many
 @blueprint.get("/changes/<int:number>/undo")
 def preview_undo(number: int) -> str:
     """Show what the undo of an operation would change."""
-    require_administrator(caller())
+    management().bulk.require_undoable(require_curator(caller()), number)
     skip = "skip" in request.args
     try:
         return _page(number, management().bulk.undo(caller(), number, skip_changed=skip, dry_run=True), skip=skip)

@@ -102,7 +102,7 @@ def test_operation_shows_its_names(jane, names, read_page):
     page = read_page(jane.get("/desk/changes/1").text)
     assert len(page.one("table", "changes").one("tbody").all("tr")) == 3
     assert "old.example" in page.one("div", "desk").text
-    assert "An administrator can undo this operation." in page.one("div", "desk").text
+    assert "The account that made this operation and an administrator can undo it." in page.one("div", "desk").text
     assert jane.get("/desk/changes/2").status_code == 404
     assert jane.get(f"/desk/changes/{10**30}").status_code == 404
     assert jane.get("/desk/changes/1?after=x").status_code == 400
@@ -147,6 +147,23 @@ def test_undo_and_audit_need_an_administrator(desk, names, name):
     assert browser.get("/desk/audit").status_code == 403
     assert "/desk/audit" not in browser.get("/desk/changes").text
     assert names.lookup("ark:12345/x50").target == "https://new.example/0"
+
+
+def test_the_person_who_made_an_operation_undoes_it(desk, jane, names):
+    relocate_prefix(desk.bindings, "new.example", "third.example", prefix="ark:12345/x5", actor="jane")
+    assert "Preview the undo" in jane.get("/desk/changes/2").text
+    assert "Undo operation 2" in jane.get("/desk/changes/2/undo").text
+    assert jane.post("/desk/changes/2/undo").location == "/desk/changes/3"
+    assert names.lookup("ark:12345/x50").target == "https://new.example/0"
+
+
+def test_a_lost_grant_or_a_later_change_forbids_the_own_undo(desk, jane, names):
+    relocate_prefix(desk.bindings, "new.example", "third.example", actor="jane")
+    names.relocate("ark:12345/x51", "https://fourth.example/1", actor="ada")
+    assert "Nothing is changed: 1 name" in " ".join(jane.post("/desk/changes/2/undo").text.split())
+    desk.accounts.revoke("jane", "ark:12345/x5")
+    assert "no grant" in desk.signed_in("jane").post("/desk/changes/2/undo", {"skip": "1"}).text
+    assert names.lookup("ark:12345/x50").target == "https://third.example/0"
 
 
 def test_undo_needs_the_token_of_the_form(ada, names):

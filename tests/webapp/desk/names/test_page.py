@@ -239,6 +239,15 @@ def test_an_administrator_undoes_the_last_change(bound: Desk, jane: Browser) -> 
     assert (found.target, found.revision) == ("https://example.org/1", 3)
 
 
+def test_the_person_who_made_the_last_change_undoes_it(bound: Desk, jane: Browser) -> None:
+    bound.bindings.relocate(NAME, "https://example.org/2", actor="jane")
+    assert "Undo this change" in jane.get(f"/desk/name?name={NAME}").text
+    assert send(jane, "undo", revision="2").status_code == 303
+    found = bound.bindings.lookup(NAME)
+    assert found is not None
+    assert found.target == "https://example.org/1"
+
+
 @pytest.mark.parametrize("revision", ["", "x", "-1", "9" * 30, "\u0661"])
 def test_a_revision_that_is_not_a_number_changes_nothing(bound: Desk, jane: Browser, revision: str) -> None:
     assert send(jane, "metadata", revision=revision, **{"m.erc.what": "x"}).status_code == 409
