@@ -35,6 +35,8 @@ CURATORS = ALL - {"rita"}
 OF_NAMES = frozenset({"token", "jane", "ada"})
 PEOPLE = ALL - {"token"}
 ADMINISTRATORS = frozenset({"ada"})
+OF_ADA = frozenset({"ada", "token"})
+"""The callers that undo a change of the administrator, with a token or without."""
 OF_UPLOAD = frozenset({"jane", "ada"})
 """The callers that see the upload 1 of jane."""
 
@@ -97,9 +99,9 @@ CASES = (
     form("/name/restore", OF_NAMES, name=WITHDRAWN, revision="2"),
     form("/name/publish", OF_NAMES, name=RESERVED, revision="1"),
     form("/name/delete", OF_NAMES, name=RESERVED, revision="1"),
-    form("/name/undo", ADMINISTRATORS, name=LIVE, revision="2"),
+    form("/name/undo", OF_ADA, name=LIVE, revision="2"),
     page("/names/selected", CURATORS, f"/names/selected?do=edit&pick={LIVE}"),
-    form("/names/selected", do="export", pick=LIVE),
+    form("/names/selected", ALL, do="export", pick=LIVE),
     form("/names/change", CURATORS, do="withdraw", pick=LIVE),
     page("/labels", path=f"/labels?pick={LIVE}"),
     page("/new", CURATORS),
@@ -130,8 +132,8 @@ CASES = (
     page("/changes.<any(csv, jsonl):form>", path="/changes.csv"),
     page("/changes/<int:number>", path="/changes/1"),
     page("/changes/<int:number>.<any(csv, jsonl):form>", path="/changes/1.csv"),
-    page("/changes/<int:number>/undo", ADMINISTRATORS, "/changes/1/undo"),
-    form("/changes/<int:number>/undo", ADMINISTRATORS, "/changes/1/undo"),
+    page("/changes/<int:number>/undo", OF_ADA, "/changes/1/undo"),
+    form("/changes/<int:number>/undo", OF_ADA, "/changes/1/undo"),
     form("/changes/<int:number>/undo-many", CURATORS, "/changes/1/undo-many"),
     page("/many/<int:number>", frozenset(), "/many/1"),
     form("/many/<int:number>", frozenset(), "/many/1"),
