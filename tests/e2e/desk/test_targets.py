@@ -13,7 +13,7 @@ def test_curator_moves_a_host_with_the_keyboard(served: Server) -> None:
     page.get_by_label("Old beginning").focus()
     page.keyboard.type("old.example")
     page.keyboard.press("Tab")
-    page.keyboard.type("http://127.0.0.1:9")
+    page.keyboard.type("https://new.example")
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="Preview")).to_be_focused()
     page.keyboard.press("Tab")
@@ -22,7 +22,7 @@ def test_curator_moves_a_host_with_the_keyboard(served: Server) -> None:
     expect(page.locator(".message")).to_contain_text("49 targets moved")
     found = served.bindings.lookup(LONG)
     assert found
-    assert str(found.target).startswith("http://127.0.0.1:9/folder/")
+    assert str(found.target).startswith("https://new.example/folder/")
 
 
 def test_curator_corrects_dead_and_moved_targets_without_javascript(served: Server) -> None:
