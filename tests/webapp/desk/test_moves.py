@@ -144,3 +144,5 @@ def test_the_preview_requests_a_sample(
     form: dict[str, Any] = {**MOVE, "destination": site}
     page = desk.signed_in("jane").post("/desk/moves", form).text
     assert all(text in page for text in found)
+    # In red, and with a question, if none of the targets answers.
+    assert ("None of the 2 tested" in page, "targets anyway" in page) == (not networks, not networks)
