@@ -88,6 +88,11 @@ CASES = (
     page(""),
     page("/names"),
     page("/names.<any(csv, jsonl):form>", path="/names.csv"),
+    page("/names/selected", CURATORS, f"/names/selected?do=withdraw&pick={LIVE}"),
+    form("/names/selected", ALL, do="export", pick=LIVE),
+    form("/names/selected", CURATORS, do="publish", pick=RESERVED),
+    form("/names/change", CURATORS, do="edit", element="erc.who", value="Noah", pick=LIVE),
+    page("/labels", path=f"/labels?pick={LIVE}"),
     page("/everything.<any(csv, jsonl):form>", ADMINISTRATORS, "/everything.csv"),
     page("/name", path=f"/name?name={LIVE}"),
     page("/name/metadata", OF_NAMES, f"/name/metadata?name={LIVE}"),
@@ -135,6 +140,7 @@ CASES = (
     page("/changes/<int:number>/undo", OF_ADA, "/changes/1/undo"),
     form("/changes/<int:number>/undo", OF_ADA, "/changes/1/undo"),
     form("/changes/<int:number>/undo-many", CURATORS, "/changes/1/undo-many"),
+    page("/answers/<number>", frozenset(), "/answers/1"),
     page("/many/<int:number>", frozenset(), "/many/1"),
     form("/many/<int:number>", frozenset(), "/many/1"),
     page("/audit", ADMINISTRATORS),
@@ -169,8 +175,9 @@ NOT_A_PAGE = "/desk/<path:rest>"
 """The rule that answers 404 to each other path."""
 
 OTHER_STATUSES = {
-    # The job does not exist.
+    # The job and the answer do not exist.
     **{(method, "/desk/many/1", caller): 404 for method in ("GET", "POST") for caller in ALL},
+    **{("GET", "/desk/answers/1", caller): 404 for caller in ALL},
     ("POST", "/desk/moves", "joan"): 422,
     **{
         (case.method, case.path, caller): 404

@@ -114,7 +114,12 @@ def cells_of(upload: Upload, lines: Collection[int]) -> dict[int, list[tuple[int
             if row.number in wanted:
                 corrected = reading.corrections.get(str(row.number), {})
                 found[row.number] = [
-                    (place, LABELS.get(column, column), corrected.get(str(place), row.fields[place]), headings[place])
+                    (
+                        place,
+                        LABELS.get(column, column),
+                        corrected.get(str(place), _encodable(row.fields[place])),
+                        headings[place],
+                    )
                     for place, column in enumerate(reading.columns)
                     if column
                 ]
@@ -139,7 +144,9 @@ def correct(number: int) -> AnyResponse:
     corrections = {line: dict(cells) for line, cells in reading.corrections.items()}
     for line, cells in cells_of(known, given).items():
         changed = {
-            str(place): given[line][place] for place, _, text, _ in cells if given[line].get(place, text) != text
+            str(place): given[line][place]
+            for place, _, text, _ in cells
+            if place in given[line] and given[line][place] != _sent(text)
         }
         if changed:
             corrections[str(line)] = {**corrections.get(str(line), {}), **changed}
@@ -167,8 +174,18 @@ def _given(columns: int) -> Iterator[tuple[int, dict[int, str]]]:
         kind, _, place = name.partition("-")
         row, _, column = place.partition("-")
         if kind == "cell" and _is_number(row) and _is_number(column) and int(column) < columns:
-            by_row.setdefault(int(row), {})[int(column)] = text[:_MAX_CELL].replace("\0", "\ufffd").strip()
+            by_row.setdefault(int(row), {})[int(column)] = _sent(text)
     yield from by_row.items()
+
+
+def _sent(text: str) -> str:
+    """Return the text of a field as it is compared and stored. A browser sends line breaks as CR LF."""
+    return text[:_MAX_CELL].replace("\0", "\ufffd").replace("\r\n", "\n").replace("\r", "\n").strip()
+
+
+def _encodable(text: str) -> str:
+    """Return the text of a cell for a page: a text of JSON can have half of a surrogate pair, which UTF-8 has not."""
+    return text if text.isascii() else text.encode(errors="replace").decode()
 
 
 def _is_number(text: str) -> bool:

@@ -276,7 +276,7 @@ def test_a_workbook_is_imported(desk: Desk, jane: Browser, preview: Any, import_
         "Warnings": 0,
         "Unchanged": 0,
     }
-    assert 'data-label="Line">6<' in page
+    assert 'name="cell-6-0" value="ark:12345/y1"' in page
     import_all(jane, path)
     first, second = (desk.bindings.lookup(f"ark:12345/x5{letter}") for letter in "ab")
     assert first

@@ -55,6 +55,22 @@ def test_a_table_is_minted_corrected_and_returned(desk: Desk, jane: Browser, pre
     assert jane.get(f"{again}/names.table").status_code == 303
 
 
+def test_a_correction_keeps_the_line_breaks_of_other_cells(
+    desk: Desk, jane: Browser, preview: Any, import_all: Any
+) -> None:
+    path, page = preview(
+        jane, 'ARK;URL;Title\r\nark:12345/x5a;htp://m.example/;"Two\nlines"\r\n', **{"column-2": "dc.title"}
+    )
+    assert ">Two\nlines</textarea>" in page
+    cells = {"cell-2-0": "ark:12345/x5a", "cell-2-1": "https://m.example/", "cell-2-2": "Two\r\nlines"}
+    jane.post(f"{path}/corrections", {"job": job(page), **cells})
+    finished(desk, jane, path)
+    import_all(jane, path)
+    bound = desk.bindings.lookup("ark:12345/x5a")
+    assert bound
+    assert dict(bound.metadata) == {"dc.title": "Two\nlines"}
+
+
 def test_the_columns_of_the_same_headings_are_remembered(desk: Desk, jane: Browser, upload: Any, preview: Any) -> None:
     table = "Nr;Bez;Notiz\r\nA1;Vase;rot\r\n"
     preview(jane, table, "a.csv", **MINT, **{"column-0": "resource", "column-1": "what"})
