@@ -79,7 +79,7 @@ class Chosen:
     def for_job(self) -> dict[str, Any]:
         """Return the arguments of :func:`.many.start` for the names.
 
-        Raises :class:`BindingError` with the code ``operation-large`` for a list that is no single selection and has
+        Raises :class:`BindingError` with the code ``operation-large`` for a list that is not a single selection and has
         more than :data:`.MAX_LISTED_NAMES` names.
         """
         if not self.is_all:
