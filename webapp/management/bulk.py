@@ -189,7 +189,7 @@ class BulkOperations:
         if known is not None and not known.is_administrator:
             last = next(reversed(self._bindings.history(name)), None)
             if last is not None and last.actor == known.actor and revision in (None, last.revision):
-                # Nobody else's change is undone, also if one is written meanwhile.
+                # The change of another account is not undone, also if it is written meanwhile.
                 revision = last.revision
             else:
                 known = None
