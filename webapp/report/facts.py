@@ -52,7 +52,7 @@ def known(report: Report) -> tuple[Facts, ...]:
     ('NAAN 12148', 'Holder', 'National Library of France')
     """
     found = []
-    # The scheme of a web address is no fact about an identifier.
+    # The scheme of a web address describes no identifier.
     if report.registry and (report.registry["registry"], report.registry["key"]) not in _WEB:
         found.append(Facts(_title(report.registry), tuple(_registry(report.registry))))
     if report.form == "urn" and report.parts.get("details"):

@@ -54,7 +54,7 @@ _CHARACTERS = {
     ")": ("a bracket", "brackets"),
 }
 _NUMBER_NAMES = {"nbn": "national bibliography number", "isbn": "ISBN", "issn": "ISSN", "uuid": "UUID", "oid": "OID"}
-# NAANs that belong to nobody (ARK draft, section 3.1).
+# NAANs without a holder (ARK draft, section 3.1).
 _SHARED = {"12345": "A valid ARK for examples", "99999": "An ARK for tests, which leads nowhere"}
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 _NOT_VALID = {"pseudo-ark": "Not a valid ARK", "urn": "Not a valid URN", "iri": "A URL without a valid ARK"}

@@ -364,7 +364,7 @@ class Fragments:
     def pending(self, event: Event, waits: KeepAlive | None = None) -> str:
         """Return the row of the request that the trace waits for after ``event``. The next hop replaces it.
 
-        ``waits`` says what it waits for. Return "" if no request is pending.
+        ``waits`` describes the request. Return "" if no request is pending.
         """
         address = event.sent if isinstance(event, Start) else event.target if isinstance(event, Hop) else None
         if address is None or not uri.parse(address).is_web:

@@ -125,7 +125,7 @@ def test_any_bytes_are_rows_or_an_error_with_a_position(octets: bytes) -> None:
     numbers = [line.number for line in found]
     assert numbers == sorted(set(numbers))
     if fault is not None and fault.column is None:
-        # The file is no table, so no position in the text is meant.
+        # The file is not a table, so no position in the text is meant.
         assert (fault.line, kind_of(octets) is not None) == (1, True)
     elif fault is not None:
         assert isinstance(fault.column, int)

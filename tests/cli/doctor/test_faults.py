@@ -141,7 +141,7 @@ def cleaned(target: str) -> str:
 
 
 def cached(behind: ProbeClient, key: Callable[[str], str] = str, *, varies: bool = True) -> ProbeClient:
-    """Return a cache that keeps each answer for ever. ``key`` shortens a target."""
+    """Return a cache that never deletes an answer. ``key`` shortens a target."""
     kept: dict[tuple[str, ...], RawResponse] = {}
 
     def client(url: WebURL, method: str, target: str, fields: Mapping[str, str] | None = None) -> RawResponse:

@@ -129,14 +129,9 @@ def test_header_fields_of_a_client_do_not_change_the_mount_point(ararat_server: 
 def test_a_trace_ends_at_the_page_of_the_demo_site(
     ararat_server: Any, read_events: Callable[..., Iterator[str]]
 ) -> None:
-    names = list(read_events(ararat_server, "/trace?q=ark:12345/x8rd4"))
-    assert [name for name in names if name not in ("waiting", "next")] == [
-        "start",
-        *["hop"] * 3,
-        "verdict",
-        "record",
-        "end",
-    ]
+    events = read_events(ararat_server, "/trace?q=ark:12345/x8rd4")
+    names = [name for name in events if name not in ("waiting", "next")]
+    assert names == ["start", *["hop"] * 3, "verdict", "record", "end"]
 
 
 def test_the_command_trace_gets_the_same_result(ararat_server: Any) -> None:

@@ -82,7 +82,7 @@ def test_right_to_left_titles_stay_in_their_cells(served):
     page = served.open_page("jane")
     page.goto("/desk/names?prefix=12345/x5n01")
     row = page.locator("table.names tbody tr")
-    name, title, target = (row.locator(cell).bounding_box() for cell in ("th", "td >> nth=0", "td >> nth=1"))
+    name, title, target = (row.locator(cell).bounding_box() for cell in ("th", "td.what", "td.target"))
     assert name
     assert title
     assert target

@@ -42,7 +42,7 @@ class Step(NamedTuple):
     body: str | None
     status: int
     answer: str
-    fields: dict[str, str] = {}  # noqa: RUF012 - nobody changes it
+    fields: dict[str, str] = {}  # noqa: RUF012 - no test changes it
 
 
 class Host:

@@ -1,4 +1,4 @@
-"""One-time links: the first administrator, and a password that nobody else knows."""
+"""One-time links: the first administrator, and a password that only its user knows."""
 
 from __future__ import annotations
 

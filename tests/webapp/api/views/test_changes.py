@@ -13,7 +13,7 @@ from tests.webapp.api.views.test_imports import finished
 
 @pytest.fixture
 def bindings(database, clock, open_store):
-    """Three names below the prefix of the curator, and one of somebody else, in each kind of database."""
+    """Three names below the prefix of the curator, and one of another account, in each kind of database."""
     bindings = open_store(database, clock=clock)
     for number in (1, 2):
         bindings.bind(f"ark:12345/x5{number}", f"https://old.example/{number}", resource=f"INV {number}")

@@ -14,7 +14,7 @@ MOVE = {"source": "old.example", "destination": "https://new.example", "below": 
 
 @pytest.fixture(autouse=True)
 def few(desk, monkeypatch):
-    """Three names of the curator and one of somebody else, which are too many for one transaction."""
+    """Three names of the curator and one of another account, which are too many for one transaction."""
     monkeypatch.setattr(bulk, "MAX_NAMES", 2)
     for number in range(3):
         desk.bindings.bind(f"ark:12345/x5{number}", f"https://old.example/{number}")
