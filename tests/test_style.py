@@ -120,13 +120,15 @@ def test_templates_use_plain_words():
 
 
 def test_modules_use_plain_words():
+    found = []
     for name in MODULES:
         source = (ROOT / name).read_text("utf-8")
         # To find the comments and strings takes long, and few modules contain any of the words.
         if CANDIDATE.search(source.replace("None", "").lower()):
-            assert words_to_avoid(name, prose(source)) == []
-        assert OPENING.findall(source) == [], f"{name}: start with a verb or a noun"
-        assert TEST_NAME.findall(source) == [], f"{name}: name the test after the behaviour that it checks"
+            found += words_to_avoid(name, prose(source))
+        found += [f"{name}: {each!r}; start with a verb or a noun" for each in OPENING.findall(source)]
+        found += [f"{name}: {each!r}; name the behaviour that the test checks" for each in TEST_NAME.findall(source)]
+    assert found == []
 
 
 def test_sources_use_plain_words():

@@ -24,7 +24,7 @@ MAX_FOLLOWED = 4000
 
 
 class Meaning(NamedTuple):
-    """What a part means in this identifier: a name or a finding, a text, and an identifier that ends the text.
+    """The meaning of a part in this identifier: a name or a finding, a text, and an identifier that ends the text.
 
     Each can be ""; ``strong`` and ``identifier`` are not trusted.
     """

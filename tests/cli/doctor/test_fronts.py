@@ -45,7 +45,7 @@ NAMES_ONLY = "location ~* ^/(ark|urn): {{ proxy_pass http://ararat; proxy_set_he
 
 
 class Doctor(NamedTuple):
-    """What a run of the command printed: its exit code and its findings."""
+    """The output of a run of the command: its exit code and its findings."""
 
     code: int
     rows: list[dict[str, Any]]

@@ -132,7 +132,7 @@ def waiting(browser, read_page):
     return {link.text.strip(): link.attributes["href"] for link in section.all("a")}
 
 
-def test_what_waits_is_said_in_words_with_links(desk, jane, rita, names, read_page):
+def test_open_tasks_are_described_in_words_with_links(desk, jane, rita, names, read_page):
     now = desk.bindings.now()
     traces = [
         ("ark:12345/x51", "/1", "dead", 76),

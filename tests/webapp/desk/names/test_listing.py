@@ -119,7 +119,7 @@ def test_wrong_filter_has_its_error_at_the_field(jane, read_page, query, field):
     assert jane.get(f"/desk/names.csv?{query}").status_code == 400
 
 
-def test_wrong_state_is_ignored_and_said(jane):
+def test_wrong_state_is_ignored_with_a_message(jane):
     assert "This filter is ignored" in jane.get("/desk/names?state=gone").text
     assert jane.get("/desk/names.csv?state=gone").status_code == 400
 
