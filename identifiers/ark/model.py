@@ -24,7 +24,7 @@ from . import length
 from .character_problems import bidi_formatting, character_notes, encoded_control
 from .diagnosis import matched_ark
 from .grammar import BASE29_ONLY, METADATA_INFLECTIONS, RESERVED_NAAN, naan_of
-from .normalization import Parts, Step, normal, split_variants, steps
+from .normalization import Parts, Step, normal, sort_variants, split_variants, steps
 
 _ENCODED_DOT = re.compile("%2E", re.IGNORECASE)
 _WITH_DOT = re.compile("/[^/.]*+[.][^/]*+")
@@ -246,8 +246,9 @@ class Ark(Normalized):
             yield generic
         container = self.basic.rpartition("/")[0]
         while "/" in container:
-            # Only the last segment has variants. The container that ends at this segment can have some.
-            yield "".join(normal(Parts("ark:", container[4:], ""))) if "." in container else container
+            # Only the last segment has variants. The container that ends at this segment can have some. All else of a
+            # container is in normal form already, because the ARK is.
+            yield f"ark:{sort_variants(container[4:])}" if "." in container else container
             container = container.rpartition("/")[0]
 
     @property

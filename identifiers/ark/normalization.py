@@ -94,6 +94,19 @@ def split_variants(segment: str) -> tuple[str, tuple[str, ...]]:
     return head, tuple(variants)
 
 
+def sort_variants(body: str) -> str:
+    """Sort the variants of the last segment of a body of an ARK, and remove repeated ones.
+
+    >>> sort_variants("12345/a.z.b/x.pdf.en.pdf")
+    '12345/a.z.b/x.en.pdf'
+    """
+    containers, slash, segment = body.rpartition("/")
+    if "." not in segment:
+        return body
+    head, variants = split_variants(segment)
+    return containers + slash + ".".join([head, *sorted(set(variants))])
+
+
 def _scheme_case(ark: Parts) -> Parts:
     # "Convert the scheme to lowercase." The grammar guarantees that the label is ASCII.
     return ark if ark.label.islower() else Parts(ark.label.lower(), ark.body, ark.tail)
@@ -131,11 +144,7 @@ def _variants(ark: Parts) -> Parts:
     # "separate it into individual matches of suffix, sort by lexicographical order according to codepoint without
     # decoding any remaining percent-encoded characters, delete identical suffixes and join the remaining suffixes in
     # that order"
-    if "." not in ark.body:
-        return ark
-    containers, slash, segment = ark.body.rpartition("/")
-    head, variants = split_variants(segment)
-    return Parts(ark.label, containers + slash + ".".join([head, *sorted(set(variants))]), ark.tail)
+    return Parts(ark.label, sort_variants(ark.body), ark.tail) if "." in ark.body else ark
 
 
 def _query_and_fragment(ark: Parts) -> Parts:

@@ -127,10 +127,8 @@ def test_the_pages_are_accessible(profile, site, scheme, page_watch):
 
 def test_a_curator_signs_in_at_an_openid_provider(profile, serve_ararat, start_server, database, tmp_path, page_watch):
     here, there = free_port(), free_port()
-    folder = tmp_path / "provider"
-    folder.mkdir()
     script, redirect_uri = str(openid_provider.__file__), f"http://127.0.0.1:{here}/sign-in/openid/return"
-    provider = start_server([sys.executable, script, str(folder), str(there), redirect_uri], None, folder)
+    provider = start_server([sys.executable, script, str(there), redirect_uri], None, tmp_path)
     (tmp_path / "secret").write_text(openid_provider.SECRET)
     issuer = f"http://127.0.0.1:{there}/o"
     options = ["--openid-issuer", issuer, "--openid-client", openid_provider.CLIENT, "--openid-title", "University"]

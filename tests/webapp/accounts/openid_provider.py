@@ -1,6 +1,6 @@
 """Run an OpenID provider on loopback: Django with django-oauth-toolkit. It implements the protocol independently.
 
-    python openid_provider.py FOLDER PORT REDIRECT_URI
+    python openid_provider.py PORT REDIRECT_URI
 
 It prints "ready" when it listens. Its user is "jane" with the password "correct horse battery".
 """
@@ -8,7 +8,6 @@ It prints "ready" when it listens. Its user is "jane" with the password "correct
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import Any
 from wsgiref.simple_server import make_server
 
@@ -25,7 +24,7 @@ _FORM = '<form method="post">{% csrf_token %}{{ form }}<button>Sign in</button><
 urlpatterns: list[object] = []
 
 
-def main(folder: Path, port: int, redirect_uri: str) -> None:
+def main(port: int, redirect_uri: str) -> None:
     """Serve until the process is ended."""
     key = RSAKey.generate_key(2048, private=True).as_pem(private=True).decode()
     loaders = [("django.template.loaders.locmem.Loader", {"registration/login.html": _FORM})]
@@ -33,7 +32,9 @@ def main(folder: Path, port: int, redirect_uri: str) -> None:
         ALLOWED_HOSTS=["127.0.0.1"],
         SECRET_KEY="only for tests",
         ROOT_URLCONF=__name__,
-        DATABASES={"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": folder / "provider.sqlite"}},
+        DATABASES={"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": ":memory:"}},
+        # Create the tables at once, because 40 migrations take longer than the tests.
+        MIGRATION_MODULES=dict.fromkeys(("auth", "contenttypes", "sessions", "oauth2_provider")),
         DEFAULT_AUTO_FIELD="django.db.models.BigAutoField",
         INSTALLED_APPS=[
             *("django.contrib.auth", "django.contrib.contenttypes", "django.contrib.sessions", "oauth2_provider"),
@@ -60,7 +61,7 @@ def main(folder: Path, port: int, redirect_uri: str) -> None:
     from django.contrib.auth.views import LoginView
     from oauth2_provider.models import Application
 
-    call_command("migrate", verbosity=0)
+    call_command("migrate", run_syncdb=True, verbosity=0)
     User.objects.create_user(USER, password=PASSWORD)
     Application.objects.create(
         client_id=CLIENT,
@@ -79,4 +80,4 @@ def main(folder: Path, port: int, redirect_uri: str) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3])
+    main(int(sys.argv[1]), sys.argv[2])

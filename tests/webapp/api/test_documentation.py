@@ -63,7 +63,13 @@ def test_every_example_succeeds_with_the_documented_response(tmp_path, serve_ara
         deadline = time.monotonic() + 20
         while True:
             done = subprocess.run(
-                ["/bin/sh", "-c", example], env=environ, capture_output=True, text=True, timeout=30, check=False
+                ["/bin/sh", "-c", example],
+                env=environ,
+                cwd=tmp_path,
+                capture_output=True,
+                text=True,
+                timeout=30,
+                check=False,
             )
             assert done.returncode == 0, (method, path, done.stdout, done.stderr, server.log())
             shown, got = block(section, "json"), json.loads(done.stdout or "null")

@@ -43,7 +43,7 @@ def test_links_lead_to_existing_pages_and_headings(client, read_page, name):
         to, _, place = link.partition("#")
         if "://" in to:
             continue
-        page = client.get(to)
+        page = client.get(to or address(name))
         assert page.status_code == 200, link
         assert not place or any(each.attributes.get("id") == place for each in read_page(page.text).walk()), link
 

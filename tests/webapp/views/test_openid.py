@@ -34,7 +34,7 @@ PROVIDER = Path(openid_provider.__file__)
 def issuer(tmp_path_factory):
     """The issuer of a provider that runs."""
     folder, port = tmp_path_factory.mktemp("provider"), free_port()
-    command = [sys.executable, str(PROVIDER), str(folder), str(port), RETURN]
+    command = [sys.executable, str(PROVIDER), str(port), RETURN]
     with (
         (folder / "log").open("wb") as log,
         subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log) as process,
