@@ -16,7 +16,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from .names.errors import BindingError, BindingsLocked, BindingsUnavailable, ReadOnlyBindings
 from .open import database_at, open_file, table_file
@@ -27,6 +27,7 @@ from .storage.versions import VERSION_SQL, wrong_version
 if TYPE_CHECKING:
     from .collection import Bindings
     from .names.binding import NameCount
+    from .storage.databases.sqlite import SQLite
     from .storage.protocols import Database
 
 
@@ -208,7 +209,7 @@ def _begin_and_roll_back(database: Database) -> None:
     row = {"name": "doctor", "value": secrets.token_hex(_WRITTEN // 2)}
     try:
         if database.dialect_name == "sqlite":
-            _write_pages(database, row)
+            _write_pages(cast("SQLite", database), row)
             return
         with database.engine.connect() as connection:
             connection.execute(meta.insert(), row)
@@ -218,7 +219,7 @@ def _begin_and_roll_back(database: Database) -> None:
         raise database.unavailable(cause) from cause
 
 
-def _write_pages(database: Database, row: dict[str, str]) -> None:
+def _write_pages(database: SQLite, row: dict[str, str]) -> None:
     """Let SQLite write the pages of a row to the disk before the end of the transaction."""
     try:
         with closing(database.connect_to_write()) as connection:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .names.binding import Action, Binding, Event, NameCount, StoredRedirect
     from .names.errors import UnreadableBinding
     from .names.event_selection import EventPage, EventSelection
+    from .names.naming import NamingRules
     from .names.operation import Operation
     from .names.prefixes.patterns import Pattern
     from .names.prefixes.prefixes import PrefixEvent, PrefixRecord
@@ -39,10 +40,8 @@ class Writable(Protocol):
         """The open store."""
         ...
 
-    @property
-    def test_naans(self) -> Collection[str]:
-        """The NAANs below which names can be bound for tests."""
-        ...
+    naming: NamingRules
+    """What the site permits in its names."""
 
     def now(self) -> datetime:
         """Return the time that is recorded with changes."""

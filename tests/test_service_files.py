@@ -125,7 +125,7 @@ def test_the_digest_is_sent_to_a_webhook(names: Path, status: int) -> None:
             self.send_response(status)
             self.end_headers()
 
-        def log_message(self, *_: object) -> None:
+        def log_message(self, format: str, *args: object) -> None:
             pass
 
     [command] = re.findall(r"^ExecStart=(.*example\.org/hook'?)$", PAGE, re.MULTILINE)

@@ -247,7 +247,8 @@ def _sharing(
     A text that only one name in the list has is left out.
     """
     texts = [text for _, text in stated if text]
-    shared: defaultdict[str | None, set[str]] = defaultdict(set, recorded.sharing(field, texts))
+    shared: defaultdict[str | None, set[str]] = defaultdict(set)
+    shared.update(recorded.sharing(field, texts))
     twice = {text for text, count in Counter(texts).items() if count > 1}
     for key, text in stated:
         if (text in shared or text in twice) and len(shared[text]) < _ENOUGH:

@@ -35,7 +35,7 @@ PLACE = ("target", "kind", "passthrough", "scope", "alternates")
 # "A HTTP ARK resolver MUST use HTTP status code 302 or 307 instead of 301 or 308"
 REDIRECTS = (302, 307)
 
-NOTHING: Mapping[str, str] = MappingProxyType({})
+NOTHING: Mapping[Any, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, cast
 
 from ..names import validation
 from ..names.errors import BindingError, TableError
@@ -167,7 +167,7 @@ class Lines:
             return self._read_decoded(self._decoded)
         if self._last_read == 0 and b"\r" in octets and b"\n" not in octets:
             self.read_as.line_end = "\r"
-            self._stream = _ReturnEnds(octets, self._stream)
+            self._stream = cast(BinaryIO, _ReturnEnds(octets, self._stream))
             octets = self._stream.readline(MAX_OCTETS + 1)
         self._octets += len(octets)
         if self._octets > MAX_OCTETS:

@@ -182,7 +182,7 @@ class FrontConfiguration:
 
     def front(self) -> ReverseProxy | None:
         """Return the front server on this machine that has a configuration with this port, or None."""
-        found = [proxy for proxy in _PROGRAMS if self._of(proxy)]
+        found: list[ReverseProxy] = [proxy for proxy in _PROGRAMS if self._of(proxy)]
         return found[0] if len(found) == 1 and not self._files else None
 
     def lines(self, cause: Cause, proxy: ReverseProxy | None) -> list[ConfigurationLine]:

@@ -52,7 +52,8 @@ class Expected:
 
     def __init__(self, bindings: Bindings, prefix: str, settings: Mapping[str, Any], *, are_known: bool) -> None:
         self.are_known = are_known
-        self._client = client_of(ResolverMiddleware(_site, bindings, **{**settings, "prefix": prefix}))
+        own: dict[str, Any] = {**settings, "prefix": prefix}
+        self._client = client_of(ResolverMiddleware(_site, bindings, **own))
 
     def answer(self, url: WebURL, method: str, target: str, fields: Mapping[str, str]) -> RawResponse:
         """Return the right answer to a request. ``target`` begins with the name, below the prefix."""
@@ -134,6 +135,8 @@ class _Check:
 
     def name(self, name: str, *, is_first: bool) -> Iterator[HealthFinding]:
         hops: list[ProbeHop] = []
+        summary = ""
+        faults: list[tuple[Cause, State, str, RawResponse | None]]
         try:
             first = self._chain(name, hops)
             wanted = self._wanted("GET", name)
@@ -144,12 +147,11 @@ class _Check:
             faults = [fault] if fault else [*self._details(name, first, wanted)]
             if (echo := parse_echo(first)) is not None and echo.code == "bindings-unavailable":
                 return  # the probes report it
+            summary = self._summary(first, wanted)
         except HopFailed as failed:
             faults = [("stopped", "error", f"No answer for {_short(name)}: {failed.sentence}", None)]
         if not any(state == "error" for _, state, _, _ in faults):
-            yield HealthFinding(
-                "url", "name", "ok", _label(name), self._summary(first, wanted), sent=_short(name), hops=tuple(hops)
-            )
+            yield HealthFinding("url", "name", "ok", _label(name), summary, sent=_short(name), hops=tuple(hops))
         for cause, state, message, response in faults:
             self._hops.setdefault((cause, state), tuple(hops))
             self._faults.setdefault((cause, state), []).append(_Fault(name, message, response))

@@ -29,7 +29,9 @@ from ararat.webapp.accounts.store import Accounts
 Scheme = Literal["light", "dark"]
 SCHEMES: tuple[Scheme, ...] = ("light", "dark")
 WINDOWS = (1440, 900), (1024, 768), (390, 844)
-LOOKS = tuple((width, height, scheme) for width, height in WINDOWS for scheme in SCHEMES)
+LOOKS: tuple[tuple[int, int, Scheme], ...] = tuple(
+    (width, height, scheme) for width, height in WINDOWS for scheme in SCHEMES
+)
 ROOT = Path(__file__).parents[2]
 PICTURES = ROOT / "pictures"
 

@@ -103,8 +103,7 @@ def text(value: str, code: str) -> str:
     >>> text("7a", '"INV-"@'), text("7a", "0.00")
     ('INV-7a', '7a')
     """
-    sections = _sections(code)
-    tokens = sections[3] if len(sections) > 3 else sections[-1]
+    tokens = _sections(code)[:4][-1]
     if not any(token.kind == "at" for token in tokens):
         return value
     return "".join(value if token.kind == "at" else token.text for token in tokens if token.kind in ("at", "literal"))

@@ -19,7 +19,8 @@ def sheets(content: bytes) -> Sheets:
     import xlrd
 
     book = xlrd.open_workbook(file_contents=content, formatting_info=True, logfile=io.StringIO(), on_demand=True)
-    visible = [place for place in range(book.nsheets) if book._sheet_visibility[place] == 0]
+    visibility: list[int] = getattr(book, "_sheet_visibility")  # noqa: B009  # xlrd has no public name for it
+    visible = [place for place in range(book.nsheets) if visibility[place] == 0]
     for place in visible or [0]:
         sheet = book.sheet_by_index(place)
         found = WorkbookSheet(sheet.name)

@@ -173,7 +173,8 @@ def _value(cell: Any, kind: str, text: str, parts: set[str]) -> number_formats.S
         case "time":
             found = _DURATION.fullmatch(cell.get(f"{_OFFICE}time-value", ""))
             return number_formats.Shown(text or (found[0] if found else ""))
-    return number_formats.Shown(text)
+        case _:
+            return number_formats.Shown(text)
 
 
 def _number(value: str, text: str) -> str:

@@ -13,7 +13,6 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from ..accounts import csrf, first_account, identify, passwords
 from ..accounts.model import Account, AccountError
-from ..config import site
 from ..errors import HTTPRefusal, sentence
 from ..responses import forbid_caches
 from .sign_in import begin
@@ -35,7 +34,7 @@ def first(secret: str) -> str:
 def add_first(secret: str) -> AnyResponse:
     """Create the first administrator, and sign in."""
     csrf.require_own_form()
-    link, accounts = _require_first(secret), site().accounts
+    link, accounts = _require_first(secret), identify.accounts()
     name = request.form.get("name", "").strip()
     return _made(name, lambda: link.add(accounts, name, request.form.get("password", "")), is_first=True)
 

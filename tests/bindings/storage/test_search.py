@@ -187,8 +187,8 @@ def test_all_conditions_and_orders_work_together(
 ) -> None:
     if selection.sort is None:
         selection = replace(selection, descending=False)
-    if hasattr(filled.store, "lists"):
-        monkeypatch.setattr(filled.store.lists, "_few", few)
+    if lists := getattr(filled.store, "lists", None):
+        monkeypatch.setattr(lists, "_few", few)
     every = filled.list_names(limit=100).names
     expected = {each.identifier.removeprefix("ark:12345/") for each in every if selection.includes(each)}
     found = names(filled, selection, 2)
@@ -214,7 +214,7 @@ def test_all_conditions_and_orders_work_together(
         ({"text": "&"}, "list-text"),
     ],
 )
-def test_a_wrong_condition_is_refused(conditions: dict[str, str], code: str) -> None:
+def test_a_wrong_condition_is_refused(conditions: dict[str, Any], code: str) -> None:
     with pytest.raises(BindingError) as refused:
         select(**conditions)
     assert refused.value.code == code

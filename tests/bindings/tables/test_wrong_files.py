@@ -7,7 +7,7 @@ import io
 import zipfile
 from collections.abc import Callable
 from io import BytesIO
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import pytest
 
@@ -74,7 +74,7 @@ def pipe(content: bytes) -> BinaryIO:
         def readable(self) -> bool:
             return True
 
-        def readinto(self, buffer: bytearray) -> int:  # type: ignore[override]
+        def readinto(self, buffer: Any, /) -> int:
             part, self.rest = self.rest[: len(buffer)], self.rest[len(buffer) :]
             buffer[: len(part)] = part
             return len(part)

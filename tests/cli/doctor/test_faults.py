@@ -73,9 +73,8 @@ def site(environ: Any, start_response: Any) -> list[bytes]:
 
 
 def application(bindings: Bindings, **settings: Any) -> ProbeClient:
-    return in_process.client_of(
-        ResolverMiddleware(site, bindings, **{"prefix": PREFIX, "hsts": "max-age=60"} | settings)
-    )
+    given: dict[str, Any] = {"prefix": PREFIX, "hsts": "max-age=60"} | settings
+    return in_process.client_of(ResolverMiddleware(site, bindings, **given))
 
 
 def page(status: int, *fields: tuple[str, str]) -> RawResponse:

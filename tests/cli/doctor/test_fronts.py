@@ -8,7 +8,7 @@ import re
 import resource
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -109,7 +109,7 @@ class World:
 
 
 @pytest.fixture
-def world(public_path: Path, start_server: Callable[..., Any], wsgi_server: Callable[..., Any]) -> Iterator[World]:
+def world(public_path: Path, start_server: Callable[..., Any], wsgi_server: Callable[..., Any]) -> World:
     return World(public_path, start_server, wsgi_server)
 
 

@@ -419,7 +419,7 @@ def test_a_redirect_that_takes_names_away_is_reported(location: str, code: str, 
 def test_hosts_that_redirect_to_each_other_are_followed_a_few_times() -> None:
     hosts: list[str] = []
 
-    def loop(method: str, target: str) -> RawResponse:
+    def loop(method: str, target: str, fields: Any = None, /) -> RawResponse:
         hosts.append("www." * (len(hosts) % 2) + "r.example")
         return RawResponse(301, (("Location", f"https://{hosts[-1]}{target}"),), b"")
 

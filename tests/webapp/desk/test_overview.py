@@ -10,7 +10,7 @@ import pytest
 from ararat.webapp.desk import counts, overview
 from ararat.webapp.desk.changes import recent
 from ararat.webapp.desk.changes.listing import ChangeEntry
-from ararat.webapp.links.model import TracedTarget
+from ararat.webapp.links.model import State, TracedTarget
 from ararat.webapp.links.store import Links
 
 
@@ -134,7 +134,7 @@ def waiting(browser, read_page):
 
 def test_open_tasks_are_described_in_words_with_links(desk, jane, rita, names, read_page):
     now = desk.bindings.now()
-    traces = [
+    traces: list[tuple[str, str, State, int]] = [
         ("ark:12345/x51", "/1", "dead", 76),
         ("ark:12345/x52", "/2", "moved", 3),
     ]

@@ -38,7 +38,7 @@ def list_names() -> Response:
     if given.get("target") == "":
         raise HTTPRefusal(400, "parameter", "The parameter target is empty. Remove it, or send a host, URL or path.")
     try:
-        conditions = {name: given.get(name) for name in _CONDITIONS}
+        conditions: dict[str, Any] = {name: given.get(name) for name in _CONDITIONS}
         selection = listing.select(**conditions, text=given.get("q"), changed_since=since)
         page = management().list_names(caller(), selection, given.get("after"), limit)
         total = management().count_names(caller(), selection, most=MAX_TOTAL + 1).get("", 0)

@@ -111,11 +111,11 @@ def _shown(effect: Mapping[str, Any]) -> tuple[str, str, str, list[tuple[str, st
 
 def _page(job: Job) -> str:
     nothing: dict[str, Any] = {"refused": [], "left_alone": [], "effects": [], "refusals": 0, "others": 0, "counts": {}}
-    result = nothing | {"operation": None, "problem": None} | dict(job.result or {})
+    result: dict[str, Any] = nothing | {"operation": None, "problem": None} | dict(job.result or {})
     operation: Operation | None = None
     if result["operation"]:
         operation = management().operation(caller(), result["operation"])
-    wanted = job.parameters["operation"]
+    wanted: dict[str, Any] = job.parameters["operation"]
     return render_template(
         "desk/many.html",
         title=_TITLES[wanted["action"]],

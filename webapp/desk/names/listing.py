@@ -237,7 +237,7 @@ def _state_counts(filters: NameFilters, scope: Scope | None) -> Mapping[str, int
             cache: CountCache = current_app.extensions[COUNTS]
             kept = None if filters.given.keys() - {"sort", "state"} else cache.kept()
             return dict.fromkeys(STATUSES, 0) | {bar.label: bar.number for bar in kept.states} if kept else None
-    counts = dict.fromkeys(STATUSES, 0)
+    counts: dict[str, int] = dict.fromkeys(STATUSES, 0)
     for selection in chain:
         for state, number in management().count_names(caller(), selection, by="state").items():
             counts[state] += number

@@ -99,15 +99,18 @@ def test_an_account_that_is_disabled_before_the_change_changes_nothing(curator, 
     found = check(curator, {"action": "withdraw"})
     before = recorded(bindings)
     imports = imports_of(app)
-    job = imports.jobs.get(found["number"])
-    caller = Caller(account=accounts_of(app).get("curator"))
-    number = accounts_of(app).write(lambda connection: imports.bulk.change(connection, caller, job)).number
+    checked, account = imports.jobs.get(found["number"]), accounts_of(app).get("curator")
+    assert checked
+    assert account
+    caller = Caller(account=account)
+    number = accounts_of(app).write(lambda connection: imports.bulk.change(connection, caller, checked)).number
     accounts_of(app).disable("curator")
     imports.worker.wake()
     deadline = time.monotonic() + 20
-    while not (job := imports.jobs.get(number)).is_finished:
+    while not ((job := imports.jobs.get(number)) and job.is_finished):
         assert time.monotonic() < deadline
         time.sleep(0.01)
+    assert job.result
     assert (job.state, job.result["problem"]["code"]) == ("failed", "role-missing")
     assert recorded(bindings) == before
 

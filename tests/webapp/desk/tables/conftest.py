@@ -66,7 +66,7 @@ def fields(page: str) -> dict[str, str]:
 def counts(page: str) -> dict[str, int]:
     """Return the number of rows by the label of each part."""
     found = re.findall(r">(\w[\w ]+) <span>([0-9]+)</span></a>", page)
-    return {_PARTS.get(label, label): int(number) for label, number in found}
+    return {_PARTS.get(label) or label: int(number) for label, number in found}
 
 
 _PARTS = {"New": "Added", "As recorded": "Unchanged"}
