@@ -19,7 +19,8 @@ LET_GO = threading.Event()
 
 class Names:
     def fetch(self, keys):
-        return dict.fromkeys(keys, Binding(kind="located", status="live", target="/x", metadata={}))
+        values = {"kind": "located", "status": "live", "target": "/x", "metadata": {}}
+        return {key: Binding(identifier=key, **values) for key in keys}
 
 
 def site(environ, start_response):

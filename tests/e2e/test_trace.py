@@ -32,7 +32,8 @@ LET_GO = threading.Event()
 
 class Names:
     def fetch(self, keys):
-        return dict.fromkeys(keys, Binding(kind="located", status="live", target="/slow", metadata={}))
+        slow = {"kind": "located", "status": "live", "target": "/slow", "metadata": {}}
+        return {key: Binding(identifier=key, **slow) for key in keys}
 
 
 def site(environ, start_response):

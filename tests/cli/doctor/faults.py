@@ -10,7 +10,7 @@ from ararat.cli.doctor.finding import State
 
 
 class Found(NamedTuple):
-    """The expected finding: its code and state of a finding, and a part of its remedy; None if nothing must be done.
+    """The expected finding: its code and state, and a part of its remedy; None if nothing must be done.
 
     ``remedies`` is the number of different changes that are asked for as errors.
     """
