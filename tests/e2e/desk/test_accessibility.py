@@ -167,6 +167,7 @@ def test_short_names_and_headings_are_not_divided_on_a_tablet(served: Server) ->
     page.goto("/desk/names")
     assert page.get_by_role("link", name="ark:12345/x5n10").evaluate(LINES) == 1
     assert page.locator(".names").evaluate("one => one.scrollWidth <= one.parentElement.clientWidth")
+    assert page.locator(".names td.what").first.evaluate("one => one.clientWidth") > 150
     page.goto("/desk/tables")
     file = {"name": f"{'maps' * 20}.csv", "mimeType": "text/csv", "buffer": b"Identifier;Title\n"}
     page.get_by_label("File").set_input_files(file)  # type: ignore[arg-type]
