@@ -211,7 +211,7 @@ def test_a_refused_version_of_a_file_is_reported(tmp_path: Path) -> None:
     file.write_text("identifier,target\nark:12345/a,/2\n")
     condition = one(file)
     assert (condition.table, condition.readable, condition.code) == (True, False, "bound-otherwise")
-    assert "/1, not /2" in (condition.fault or "")
+    assert "the recorded target is /1, and the new one is /2" in (condition.fault or "")
     file.with_name("names.csv.served").unlink()
     assert one(file).fault is None
     assert [path.name for path in tmp_path.iterdir()] == ["names.csv"]

@@ -143,7 +143,8 @@ def test_an_interrupted_import_leaves_nothing_and_mints_once(bindings: Bindings)
         imported(bindings, BELL, VASE, progress=stop)
     assert bindings.count().number == 0
     assert (imported(bindings, BELL, VASE)[0].minted, imported(bindings, BELL, VASE)[0].minted) == (2, 0)
-    assert bindings.list_operations()[0].number == len(bindings.list_operations()) == 1
+    # PostgreSQL does not give the number of an interrupted operation again.
+    assert [(each.action, each.names) for each in bindings.list_operations()] == [("import", 2)]
 
 
 def test_a_dry_run_keeps_no_name(bindings: Bindings) -> None:

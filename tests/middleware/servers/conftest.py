@@ -529,15 +529,16 @@ THREADS = """\
 ## Threads
 
 A trace or a download can wait long, and holds a thread of the server. So each kind of work that waits has a limit in
-each process, and all kinds together never hold the last two threads. A request over the limit gets 503 with
-`Retry-After`.
+each process, and all kinds but changes together never hold the last two threads. A request over the limit gets 503 with
+`Retry-After`. A change first waits up to two seconds for the changes before it.
 
 TABLE
 
 Each limit is at least one. With one thread or two, work that waits stops other requests, so use at least four.
 
-`ararat serve` has 96 threads. gunicorn, uWSGI, mod_wsgi and waitress are asked for their number. Under other servers
-the number is 8.
+`ararat serve` has 96 threads, or the number of `--threads`. gunicorn, uWSGI, mod_wsgi and waitress are asked for their
+number. Under other servers the number is 8. Set `ARARAT_THREADS` for `ararat.wsgi`, or `create_app(threads=…)`, to the
+number of the server.
 """
 # Each kind of work: its name on the page, what it waits for, and its limit of N threads.
 WAITING: Mapping[Work, tuple[str, str, str]] = {
@@ -548,6 +549,7 @@ WAITING: Mapping[Work, tuple[str, str, str]] = {
     "previews": ("previews of moves", "the new targets", "N/8"),
     "downloads": ("downloads", "a client that reads", "N/4"),
     "feeds": ("feeds", "a client that reads", "N/4, at most 4"),
+    "changes": ("changes", "the database", "N/2"),
 }
 
 
@@ -596,9 +598,14 @@ def thread_limits() -> Iterator[str]:
     many.use(96)
     yield "| work | waits for | limit of N threads | with 8 | with 96 |"
     yield "| --- | --- | --- | --- | --- |"
-    for work in WORK:
-        yield f"| {' | '.join(WAITING[work])} | {few.limit(work)} | {many.limit(work)} |"
-    yield f"| all together | | N-2 | {few.together} | {many.together} |"
+
+    def line(work: Work) -> str:
+        return f"| {' | '.join(WAITING[work])} | {few.limit(work)} | {many.limit(work)} |"
+
+    # Changes have only their own limit.
+    yield from (line(work) for work in WORK if work != "changes")
+    yield f"| all of these together | | N-2 | {few.together} | {many.together} |"
+    yield line("changes")
 
 
 def coded(words: str) -> str:
