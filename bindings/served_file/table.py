@@ -30,6 +30,9 @@ from ..tables import text_stream as lines
 from ..tables.other_rows import OtherRow, PrefixRow, RuleRow
 from .copy import FileVersion
 
+_EXPECTED_RESOURCE = "the recorded resource, or a name that was never bound"
+_FORMATTED = "; if a spreadsheet program changed the number (000030 to 30, 3-4 to a date), format its column as text"
+
 
 class FileBindings(Mapping[str, Binding]):
     """The bindings of a table file by key, in the order of their lines.
@@ -193,7 +196,11 @@ def require_kept(old: FileTable, new: FileTable, file: str) -> None:
             message = f"{validation.shown(key, 100)} (line {old.line(key)} of the previous version): {error.message}"
             if error.code == "bound-otherwise":
                 message += "; add its resource in one version of the file, and the new target in the next version"
-            raise TableError(error.code, message, file, new.line(key)) from None
+            refused = TableError(error.code, message, file, new.line(key))
+            if error.code == "other-resource":
+                # A version without the column of resources removes them, so it is not advised here.
+                refused.expected = _EXPECTED_RESOURCE + _FORMATTED * (after.resource is not None)
+            raise refused from None
 
 
 def _comparable(before: Binding, after: Binding) -> tuple[Binding, Binding]:

@@ -191,10 +191,21 @@ def test_a_new_version_replaces_the_old_one(bindings: Bindings, file: Path) -> N
         pytest.param([f"{A},/9,R1,,"], ["has ark:12345/b in line 3", "name-missing"], id="a name is missing"),
         pytest.param(
             [f"{B},/2,,,", f"{A},/1,R2,,"],
-            ["line 3: ark:12345/a (line 2 of the previous version)", "R1, not R2"],
+            [
+                "line 3: ark:12345/a (line 2 of the previous version)",
+                "the recorded resource is R1, and the new one is R2",
+                "(000030 to 30, 3-4 to a date), format its column as text (",
+            ],
             id="a resource",
         ),
-        pytest.param([f"{B},/2,,,", f"{A},/1,,,"], ["other-resource", "not nothing"], id="a resource gone"),
+        pytest.param(
+            [f"{B},/2,,,", f"{A},/1,,,"],
+            [
+                "the recorded resource is R1, and the new one is nothing (other-resource)",
+                "expected the recorded resource, or a name that was never bound (",
+            ],
+            id="a resource gone",
+        ),
         pytest.param([f"{A},/9,R1,,", f"{B},/2,,,", f"{A},/8,R1,,"], ["lines 2 and 4 are both for"], id="a name twice"),
         pytest.param([f"{A},/9,R1,,", f"{B},//x,,,"], ["line 3", "target-relative"], id="no target"),
         pytest.param([f"{A},/9,R1,,", f"{B}"], ["line 3", "table-fields"], id="half a line"),
