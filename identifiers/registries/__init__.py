@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from .descriptions import (
     HAS_CHECK_CHARACTER,
+    headline_of_naan,
     of_ark,
     of_asked,
     of_naan,
@@ -38,6 +39,7 @@ __all__ = [
     "authority",
     "current",
     "disagreements",
+    "headline_of_naan",
     "namespace",
     "of_ark",
     "of_asked",

@@ -109,6 +109,15 @@ def of_naan(naan: str) -> dict[str, Any]:
     }
 
 
+def headline_of_naan(naan: str) -> str | None:
+    """Return what an ARK of a special NAAN is, in a few words. None for the NAAN of an organization.
+
+    >>> headline_of_naan("99999"), headline_of_naan("12148")
+    ('An ARK for tests, which leads nowhere', None)
+    """
+    return _explanation(NAANS, naan).get("headline")
+
+
 def of_urn(urn: Urn) -> dict[str, Any]:
     """Describe the registration of the namespace of a URN in JSON values.
 

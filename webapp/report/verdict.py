@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from urllib.parse import urlsplit
 
 from ...identifiers.ark import check_character
-from ...identifiers.registries import HAS_CHECK_CHARACTER, authority
+from ...identifiers.registries import HAS_CHECK_CHARACTER, authority, headline_of_naan
 from ...identifiers.text import characters, display
 
 if TYPE_CHECKING:
@@ -54,8 +54,6 @@ _CHARACTERS = {
     ")": ("a bracket", "brackets"),
 }
 _NUMBER_NAMES = {"nbn": "national bibliography number", "isbn": "ISBN", "issn": "ISSN", "uuid": "UUID", "oid": "OID"}
-# NAANs without a holder (ARK draft, section 3.1).
-_SHARED = {"12345": "A valid ARK for examples", "99999": "An ARK for tests, which leads nowhere"}
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 _NOT_VALID = {"pseudo-ark": "Not a valid ARK", "urn": "Not a valid URN", "iri": "A URL without a valid ARK"}
 
@@ -294,9 +292,10 @@ def _valid(report: Report) -> IdentifierVerdict:
     parts = [counted(components, "component")] if components else []
     parts += [counted(variants, "variant")] if variants else []
     sentence = _first_warning(report) or (f"The name has {' and '.join(parts)}." if parts else "")
-    if name and naan(report) not in _SHARED:
+    special = headline_of_naan(naan(report))
+    if name and special is None:
         return IdentifierVerdict("holder-known", status, tag, _kind(report), f"A valid ARK of {name}", sentence)
-    headline = _SHARED.get(naan(report), "A valid ARK")
+    headline = special or "A valid ARK"
     if not name and report.parts:
         sentence += f"{' ' * bool(sentence)}This copy of the registry has no holder of the NAAN."
     return IdentifierVerdict("valid", status, tag, _kind(report), headline, sentence)
