@@ -1,7 +1,8 @@
-"""Copies of names in the tables of requests: replies to repeated requests, and uploaded tables.
+"""Copies of names in the tables of requests: replies to repeated requests, answers to forms, and uploaded tables.
 
 They are kept for a time and then deleted (:func:`delete_old`). A redaction deletes those that contain its name
-(:func:`delete_of_name`), because they contain what it removes.
+(:func:`delete_of_name`), because they contain what it removes. It deletes all answers to forms: a form can repeat a
+value without the name.
 """
 
 from __future__ import annotations
@@ -12,10 +13,10 @@ import zipfile
 import zlib
 from datetime import datetime, timedelta
 
-from sqlalchemy import Connection, bindparam, delete, or_, select
+from sqlalchemy import Connection, bindparam, delete, or_, select, update
 
 from ..names.binding import rfc3339
-from ..storage.tables.account_tables import idempotency
+from ..storage.tables.account_tables import idempotency, sessions
 from ..storage.tables.desk_tables import upload_rows, uploads
 
 REPLIES_KEPT = timedelta(hours=24)
@@ -43,10 +44,11 @@ def delete_old(connection: Connection, now: datetime) -> None:
 
 
 def delete_of_name(connection: Connection, key: str, published: str) -> None:
-    """Delete the copies that contain a name in one of its usual spellings, and uploads that cannot be searched.
+    """Delete the copies that contain a name in one of its usual spellings, and those that cannot be searched.
 
     ``key`` is its normal form, and ``published`` the spelling under which it was first bound.
     """
+    connection.execute(update(sessions).where(sessions.c.answers.is_not(None)).values(answers=None))
     pattern = _pattern({key, published})
     replies = select(idempotency.c.account, idempotency.c.key, idempotency.c.response)
     for account, used, response in connection.execute(replies).all():

@@ -39,7 +39,8 @@ def fill(bindings: Bindings) -> Bindings:
     bindings.rules.set("ark:12345/r5", "https://example.org/${value}")
     operation = {"action": "import", "started": TIME, "names": 0, "parameters": HOSTILE}
     prefix = {"prefix": "ark:12345/", "who": "A library", "changed": TIME, "revision": 1}
-    account = {"name": "maria", "role": "curator", "created": TIME}
+    account = {"name": "maria", "role": "curator", "created": TIME, "preferences": HOSTILE}
+    account |= {"link": "def", "link_expires": TIME}
     token = {"account": 7, "label": "t", "hash": "abc", "created": TIME}
     salt = {"salt": b"\x00\xff\\"}
     rows = (
@@ -50,7 +51,7 @@ def fill(bindings: Bindings) -> Bindings:
         (account_tables.identities, {"issuer": "https://idp.example", "subject": "1", "account": 7}),
         (account_tables.grants, {"account": 7, "prefix": "ark:12345/"}),
         (account_tables.tokens, token),
-        (account_tables.sessions, {"id": "s", "account": 7, "created": TIME, "expires": TIME}),
+        (account_tables.sessions, {"id": "s", "account": 7, "created": TIME, "expires": TIME, "answers": "[]"}),
         (account_tables.audit, {"time": TIME, "operation": "bind", "outcome": "bound"}),
         (log_tables.log_salts, {"key": "ark:12345/x5", **salt}),
         (log_tables.log_entries, {"entry": 0, "event": 1, "hash": b"\n", **salt}),

@@ -15,6 +15,7 @@ from ...bindings.names.errors import BindingError, BindingsUnavailable
 from ..accounts import cookies, identify
 from ..config import url
 from ..errors import HTTPRefusal
+from . import messages
 from .blueprint import blueprint, has_caller
 
 MAX_CHARACTERS = 1_000_000
@@ -57,6 +58,8 @@ def _is_page(response: Response) -> bool:
     """Return whether a browser would go back to this response of a form. Programs do not ask for HTML."""
     return (
         request.method == "POST"
+        # A message shows a new token or link once, and is not kept.
+        and messages.ONCE_COOKIE not in request.cookies
         and has_caller()
         and "text/html" in request.headers.get("Accept", "")
         and not htmx_request.htmx

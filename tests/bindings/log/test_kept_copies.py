@@ -17,7 +17,7 @@ from ararat.bindings.collection import Bindings
 from ararat.bindings.log import kept_copies
 from ararat.bindings.log.redaction import redact
 from ararat.bindings.names.binding import rfc3339
-from ararat.bindings.storage.tables.account_tables import idempotency
+from ararat.bindings.storage.tables.account_tables import idempotency, sessions
 from ararat.bindings.storage.tables.desk_tables import upload_rows, uploads
 
 NAME = "ark:12345/x5"
@@ -93,6 +93,17 @@ def test_a_redaction_deletes_the_copies_of_its_name(copies: Copies) -> None:
         copies.upload(number, zlib.compress(data), now, row=NAME if number == 7 else "ark:12345/x55")
     redact(copies.bindings, NAME)
     assert copies.left() == ({"longer"}, {3, 5}, {3, 5})
+
+
+def test_a_redaction_deletes_the_answers_to_forms(copies: Copies) -> None:
+    # Pages are packed, and a form can repeat a value without the name.
+    answers = {"other": "[]", "packed": json.dumps([["n", 409, "eJwLLi0qSlWIB1IAHhgEmA=="]]), "none": None}
+    session = {"account": 1, "created": rfc3339(NOW), "expires": rfc3339(NOW)}
+    for number, kept in answers.items():
+        copies.execute(insert(sessions), session | {"id": number, "answers": kept})
+    redact(copies.bindings, NAME)
+    left = copies.execute(select(sessions.c.id, sessions.c.answers))
+    assert {tuple(row) for row in left} == {(number, None) for number in answers}
 
 
 def test_old_copies_are_deleted(copies: Copies) -> None:

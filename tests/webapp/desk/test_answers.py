@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from sqlalchemy import select
 
 from ararat.bindings.names.errors import ReadOnlyBindings
+from ararat.bindings.storage.tables import account_tables as tables
 from ararat.webapp.accounts.records import sessions
 
 NAME = "ark:12345/x5a"
@@ -72,6 +74,27 @@ def test_the_last_answers_are_kept(jane):
     assert "Open the form again." in jane.get(seen[0]).text
     jane.post("/sign-out")
     assert jane.get(seen[-1]).status_code == 303
+
+
+def kept(desk):
+    with desk.bindings.store.transaction() as transaction:
+        return [each for each in transaction.connection.execute(select(tables.sessions.c.answers)).scalars() if each]
+
+
+@pytest.mark.parametrize("path", ["/sign-out", "/desk/account/sessions"])
+def test_an_ended_session_keeps_no_answer(desk, path):
+    first, second = desk.signed_in("ada"), desk.signed_in("ada")
+    assert save(first, "x", revision=9).status_code == 303
+    assert len(kept(desk)) == 1
+    (first if path == "/sign-out" else second).post(path)
+    assert kept(desk) == []
+
+
+def test_a_page_with_a_new_secret_is_not_kept(desk, jane):
+    jane.post("/desk/tokens", {"label": "t"})
+    shown = jane.post("/desk/tokens", {"label": ""}, headers=HTML)
+    assert (shown.status_code, "<code>ararat_" in shown.text) == (422, True)
+    assert kept(desk) == []
 
 
 def test_a_database_that_cannot_be_written_shows_the_page_itself(jane, monkeypatch):

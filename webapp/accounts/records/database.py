@@ -71,9 +71,9 @@ def read_line(text: str, code: str, what: str, most: int) -> str:
 
 
 def end_sessions(connection: Connection, account: Account, now: datetime) -> None:
-    """End all sessions of an account."""
+    """End all sessions of an account, and forget their answers to forms."""
     open_sessions = tables.sessions.c.account == account.number, tables.sessions.c.ended.is_(None)
-    connection.execute(update(tables.sessions).where(*open_sessions).values(ended=rfc3339(now)))
+    connection.execute(update(tables.sessions).where(*open_sessions).values(ended=rfc3339(now), answers=None))
 
 
 def locked(connection: Connection, name: str) -> Account:

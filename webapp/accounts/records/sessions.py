@@ -130,7 +130,9 @@ class Sessions:
         ended = rfc3339(self._accounts.bindings.now())
         is_open = tables.sessions.c.id == secret_hash(session), tables.sessions.c.ended.is_(None)
         self._accounts.write(
-            lambda connection: connection.execute(update(tables.sessions).where(*is_open).values(ended=ended))
+            lambda connection: connection.execute(
+                update(tables.sessions).where(*is_open).values(ended=ended, answers=None)
+            )
         )
 
     def end_all(self, name: str, *, by: Caller | None = None) -> Account:
@@ -161,7 +163,7 @@ class Sessions:
             for each in ended:
                 of_session = tables.sessions.c.id == each
                 now = rfc3339(self._accounts.bindings.now())
-                connection.execute(update(tables.sessions).where(of_session).values(ended=now))
+                connection.execute(update(tables.sessions).where(of_session).values(ended=now, answers=None))
             return f"ended {len(ended)}"
 
         self._accounts.change_account(name, "account.end-sessions", by, change)
