@@ -107,10 +107,11 @@ def warnings_about(
     resources = _sharing(recorded, "resource", [(each.key, each.resource) for each in new])
     targets = _sharing(recorded, "target", [(each.key, each.target) for each in new])
     result: list[list[NameWarning]] = []
+    is_name_compared = bool(found or records.prefixes)
     for each in wanted:
         warnings: list[NameWarning] = []
         if each.is_new:
-            if found or records.prefixes:
+            if is_name_compared:
                 warnings += _of_name(each.key, records, right, similar, found)
             if each.resource in resources:
                 warnings += _shared("resource", resources[each.resource], each.key)
@@ -122,6 +123,8 @@ def warnings_about(
 
 def _of_targets(each: ComparedName) -> list[NameWarning]:
     found = target_warnings(each.target)
+    if not each.alternates:
+        return found
     for target in each.alternates.values():
         found += [warning for warning in target_warnings(target) if warning not in found]
     return found
@@ -186,26 +189,37 @@ def _candidates(
             if len(right) < _MOST_CORRECTED:
                 right[key] = corrections.corrections(key, patterns)
         elif not (patterns and corrections.has_check_character(key, patterns)):
-            similar[key] = list(_similar(key, is_thorough=len(keys) <= _FEW))
+            similar[key] = [*_exchanged(key), *(_similar(key) if len(keys) <= _FEW else ())]
     return right, similar
 
 
-def _similar(key: str, *, is_thorough: bool) -> Iterator[str]:
-    """Yield the names that differ from an ARK by one typing error.
+def _exchanged(key: str) -> list[str]:
+    """Return the names that differ from an ARK by two exchanged neighbours, of which one is a letter."""
+    start = key.find("/") + 1
+    name = _COMPARED.match(key, start)
+    if name is None:
+        return []
+    found: list[str] = []
+    end, last = name.end() - 1, start - 1
+    for letter in _LETTER.finditer(key, start, name.end()):
+        after = letter.start()
+        for place in (after - 1, after):
+            if last < place < end:
+                last = place
+                if key[place] != key[place + 1]:
+                    found.append(f"{key[:place]}{key[place + 1]}{key[place]}{key[place + 2 :]}")
+    return found
+
+
+def _similar(key: str) -> Iterator[str]:
+    """Yield the names that differ from an ARK by one character that is missing, added or another one.
 
     Names with other digits are left out: numbered names differ in nothing else.
     """
     naan, _, rest = key.partition("/")
-    name = rest.partition("/")[0].partition(".")[0]
-    if not (_SHORTEST <= len(name) <= corrections.MAX_LENGTH and name.isascii() and name.isalnum()):
+    if (compared := _COMPARED.match(rest)) is None:
         return
-    end = rest[len(name) :]
-    for found in _EXCHANGEABLE.finditer(name):
-        (one, other), place = found[1], found.start()
-        if one != other:
-            yield f"{naan}/{name[:place]}{other}{one}{name[place + 2 :]}{end}"
-    if not is_thorough:
-        return
+    name, end = compared[0], rest[compared.end() :]
     for place, char in enumerate(name):
         yield f"{naan}/{name[:place]}{name[place + 1 :]}{end}" if not char.isdigit() else key
         for other in _LETTERS_AND_DIGITS:
@@ -215,7 +229,8 @@ def _similar(key: str, *, is_thorough: bool) -> Iterator[str]:
                 yield f"{naan}/{name[:place]}{other}{name[place:]}{end}"
 
 
-_EXCHANGEABLE = re.compile("(?=([A-Za-z].|.[A-Za-z]))")
+_COMPARED = re.compile(f"[0-9A-Za-z]{{{_SHORTEST},{corrections.MAX_LENGTH}}}(?![^/.])")
+_LETTER = re.compile("[A-Za-z]")
 _LETTERS_AND_DIGITS = "".join(dict.fromkeys(f"{BETANUMERIC}abcdefghijklmnopqrstuvwxyz"))
 
 
@@ -247,8 +262,12 @@ def _sharing(
     A text that only one name in the list has is left out.
     """
     texts = [text for _, text in stated if text]
+    if not texts:
+        return {}
     shared: defaultdict[str | None, set[str]] = defaultdict(set)
     shared.update(recorded.sharing(field, texts))
+    if not shared and len(set(texts)) == len(texts):
+        return {}
     twice = {text for text, count in Counter(texts).items() if count > 1}
     for key, text in stated:
         if (text in shared or text in twice) and len(shared[text]) < _ENOUGH:

@@ -387,12 +387,9 @@ class _Run:
             each._replace(key="") if row.minted else each for each, (row, _) in zip(compared, bound, strict=True)
         ]
         probable = new_names.warnings_inside(transaction, compared)
-        for (row, binding), mistakes in zip(bound, probable, strict=True):
-            for warning in (
-                *names.warnings_about(row.cells["identifier"]),
-                *personal_data.of_binding(binding),
-                *mistakes,
-            ):
+        personal = personal_data.of_bindings([binding for _, binding in bound])
+        for (row, _), data, mistakes in zip(bound, personal, probable, strict=True):
+            for warning in (*names.warnings_about(row.cells["identifier"]), *data, *mistakes):
                 self._note_warning(row, warning.code, warning.message)
 
     def _warn_of_successors(self, transaction: Transaction) -> None:
@@ -410,11 +407,12 @@ class _Run:
 
     def _warn_of_values(self, row: Row, before: Binding | None, after: Binding) -> None:
         """Warn of cells that a spreadsheet program probably damaged, and of dates that are no real dates."""
-        for column in wrong_text.broken(row.cells):
+        # Most rows are in ASCII on one line, and then have no such text.
+        whole = "".join(row.cells.values())
+        is_ascii = whole.isascii()
+        for column in () if is_ascii and whole.isprintable() else wrong_text.broken(row.cells):
             message = f"the line break in the column {validation.shown(column)} became a space"
             self._note_warning(row, "cell-line-break", message)
-        # Most rows are in ASCII, and then have no such text.
-        is_ascii = "".join(row.cells.values()).isascii()
         old = {} if is_ascii or before is None else rows.cells(before)
         for column, text in () if is_ascii else rows.cells(after).items():
             if text.isascii() or text == old.get(column) or (found := wrong_text.misread(text)) is None:

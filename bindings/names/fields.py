@@ -124,12 +124,11 @@ class Fields(NamedTuple):
 
         Fields that are None get their defaults. ``now`` is the current time in UTC.
         """
-        values = _UNSTATED.copy()
-        for name, value in zip(_NAMES, self, strict=False):
-            if value is not None:
-                values[name] = value
-        values["alternates"] = _without_deleted(values["alternates"])
-        values["metadata"] = _without_deleted(values["metadata"])
+        stated = {name: value for name, value in zip(_NAMES, self, strict=False) if value is not None}
+        values = _UNSTATED | stated
+        for name in ("alternates", "metadata"):
+            if name in stated:
+                values[name] = _without_deleted(values[name])
         if is_test(self.key):
             values["listed"] = False
         changed = values["changed"] = self.changed or now

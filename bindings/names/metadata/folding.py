@@ -123,15 +123,18 @@ def search_text(texts: Iterable[str]) -> str:
     """
     text = " ".join(texts)
     words = [fold(text)]
-    if not text.isascii():
-        # Only these words have a second spelling. A pattern of whole words takes quadratic time in a long word.
-        given = unicodedata.normalize("NFC", text).split()
-        words += [each.translate(_SECOND_SPELLING) for each in given if _HAS_SECOND.search(each)]
+    if text.isascii():
+        return f" {words[0]} "
+    # Only these words have a second spelling. A pattern of whole words takes quadratic time in a long word.
+    given = unicodedata.normalize("NFC", text).split()
+    words += [each.translate(_SECOND_SPELLING) for each in given if _HAS_SECOND.search(each)]
     return f" {' '.join(' '.join(words).split())} "
 
 
 def text_of(binding: Binding) -> str:
     """Return the text of a name to search in: its metadata, its resource, and its targets."""
+    if binding.target and not (binding.metadata or binding.resource or binding.alternates):
+        return search_text((binding.target,))  # most rows of a large import
     addresses = (binding.resource, binding.target, *binding.alternates.values())
     return search_text((*binding.metadata.values(), *filter(None, addresses)))
 
@@ -151,7 +154,7 @@ def sorted_title(metadata: Mapping[str, str]) -> str | None:
     >>> sorted_title({"erc.what": "Über Land"}), sorted_title({})
     ('uber land', None)
     """
-    return fold(title_of(metadata)[: 2 * MAX_SORTED])[:MAX_SORTED].strip() or None
+    return fold(title_of(metadata)[: 2 * MAX_SORTED])[:MAX_SORTED].strip() or None if metadata else None
 
 
 def parts(words: Iterable[str]) -> list[tuple[str, ...]]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import random
+from datetime import UTC, datetime
 from io import BytesIO
 
 import pytest
 
-from ararat.bindings.names.metadata.personal_data import CODE, of_binding, warnings_about
+from ararat.bindings.names.fields import Fields
+from ararat.bindings.names.metadata.personal_data import CODE, of_binding, of_bindings, warnings_about
 from ararat.middleware import import_table
 
 PERSONAL = {
@@ -74,6 +76,26 @@ def test_an_author_can_have_an_orcid_and_a_site_can_have_an_account():
     (found,) = warnings_about("ark:12345/x", None, None, {"x\x1b\u202e": "ask jane@example.org"})
     assert found.message.startswith(r"the element x\u{1b}\u{202e} contains an e-mail address")
     assert "jane" not in found.message
+
+
+def test_many_names_have_the_warnings_of_each():
+    stated = [
+        Fields(target="https://example.org/?q=1", **{field: value})
+        for text in (*PERSONAL, *OTHERS)
+        for field, value in (
+            ("resource", text.upper()),
+            ("resource", f"{'x ' * 900}{text}"),
+            ("metadata", {"erc.who": text, "erc.what": "Map"}),
+        )
+    ]
+    now = datetime(2026, 11, 26, tzinfo=UTC)
+    bindings = [each.for_name(f"ark:12345/x{place}").first(now) for place, each in enumerate(stated)]
+    plain = [text for text in PERSONAL if ":" not in text]
+    bindings += [Fields(target=f"/{text}").for_name(f"ark:12345/{text}").first(now) for text in plain]
+    found = of_bindings(bindings)
+    assert found == [of_binding(each) for each in bindings]
+    assert all(found[-len(plain) :])
+    assert of_bindings([]) == []
 
 
 def test_few_random_names_are_found():
