@@ -124,7 +124,7 @@ class Fields(NamedTuple):
 
         Fields that are None get their defaults. ``now`` is the current time in UTC.
         """
-        stated = {name: value for name, value in zip(_NAMES, self, strict=False) if value is not None}
+        stated: dict[str, Any] = {name: value for name, value in zip(_NAMES, self, strict=False) if value is not None}
         values = _UNSTATED | stated
         for name in ("alternates", "metadata"):
             if name in stated:

@@ -316,4 +316,5 @@ def test_any_bytes_are_rows_or_an_error_with_a_line(format: str, encoding: str |
     except TableError as error:
         fault = error
     assert numbers == sorted(set(numbers))
-    assert fault is None or 1 <= fault.line <= octets.count(b"\n") + 1
+    # A file without a line feed can have lines that end in a carriage return alone.
+    assert fault is None or 1 <= fault.line <= max(octets.count(b"\n"), octets.count(b"\r")) + 1

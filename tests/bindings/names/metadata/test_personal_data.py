@@ -80,7 +80,7 @@ def test_an_author_can_have_an_orcid_and_a_site_can_have_an_account():
 
 def test_many_names_have_the_warnings_of_each():
     stated = [
-        Fields(target="https://example.org/?q=1", **{field: value})
+        Fields(target="https://example.org/?q=1")._replace(**{field: value})
         for text in (*PERSONAL, *OTHERS)
         for field, value in (
             ("resource", text.upper()),
