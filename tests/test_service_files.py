@@ -195,7 +195,9 @@ def test_systemd_waits_longer_than_gunicorn_for_running_requests() -> None:
     assert int(seconds) > PROGRESS_SECONDS
 
 
-@pytest.mark.parametrize("unit", ["ararat.service", "ararat.service.d/workers.conf"])
+@pytest.mark.parametrize(
+    "unit", ["ararat.service", pytest.param("ararat.service.d/workers.conf", marks=pytest.mark.long)]
+)
 def test_the_commands_of_the_units_start_with_the_settings(
     unit: str, names: Path, start_server: Callable[..., Any]
 ) -> None:

@@ -186,7 +186,13 @@ application = ResolverMiddleware(site, open_bindings(os.environ["DATABASE"]))
 """
 
 
-@pytest.mark.parametrize("options", [{"threads": 1}, {"threads": 4, "preload": True}], ids=["sync", "preload gthread"])
+@pytest.mark.parametrize(
+    "options",
+    [
+        pytest.param({"threads": 1}, id="sync", marks=pytest.mark.long),
+        pytest.param({"threads": 4, "preload": True}, id="preload gthread"),
+    ],
+)
 def test_a_server_starts_without_its_store(
     wsgi_server: Callable[..., Any], tmp_path: Path, options: dict[str, Any]
 ) -> None:

@@ -307,8 +307,8 @@ def unread(start_server: Callable[..., Any]) -> Iterator[Callable[[bytes, int], 
     ("path", "times"),
     [
         pytest.param(b"/whole", 1, id="an answer in the buffer"),
-        pytest.param(b"/parts", 1, id="an answer that is longer than the buffer"),
-        pytest.param(b"/whole", 3, id="several answers"),
+        pytest.param(b"/parts", 1, id="an answer that is longer than the buffer", marks=pytest.mark.long),
+        pytest.param(b"/whole", 3, id="several answers", marks=pytest.mark.long),
     ],
 )
 def test_a_client_that_reads_nothing_is_disconnected(unread: Callable[..., Any], path: bytes, times: int) -> None:

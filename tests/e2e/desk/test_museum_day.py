@@ -83,7 +83,7 @@ def test_a_table_becomes_names_and_comes_back_with_them(served) -> None:
     assert (found.names, hand.actions) == (1, 17)
 
 
-@pytest.mark.parametrize("kind", ["xlsx", "ods", "xls"])
+@pytest.mark.parametrize("kind", ["xlsx", *(pytest.param(kind, marks=pytest.mark.long) for kind in ("ods", "xls"))])
 def test_a_workbook_with_a_cover_sheet_comes_back_with_names(served, kind) -> None:
     page = served.open_page("jane")
     page.goto("/desk")
