@@ -11,20 +11,16 @@ from werkzeug.exceptions import NotFound
 
 from ....bindings.names.errors import BindingError
 from ....bindings.names.fields import Fields
-from ...config import url
 from ...errors import HTTPRefusal
 from ...jobs.bulk import is_bulk
 from ...jobs.imports import current_imports
 from ...jobs.model import Job
-from ...jobs.queue import MAX_UNFINISHED
 from ...management.permissions import require_curator
 from ...responses import as_json
-from .. import bodies, idempotency, parameters, representations
-from ..blueprint import blueprint, caller, management
-from ..idempotency import OneRequest, StoredReply
+from .. import bodies, parameters, representations
+from ..blueprint import blueprint, caller
+from ..job_requests import start_job
 from .imports import MAX_NUMBER
-
-_RETRY_SECONDS = 30
 
 
 @blueprint.post("/changes")
@@ -66,25 +62,7 @@ def apply_change(number: int) -> Response:
 
 
 def _start(add: Callable[[Connection], Job]) -> Response:
-    known, who = current_imports(), caller()
-
-    def act(one: OneRequest | None) -> StoredReply:
-        def write(connection: Connection) -> StoredReply:
-            if known.jobs.is_full(connection, who.account.number):
-                sentence = f"{MAX_UNFINISHED} jobs of this account wait or run, the maximum. Wait for one of them."
-                raise HTTPRefusal(429, "too-many-imports", sentence, retry_after=_RETRY_SECONDS)
-            job = add(connection)
-            location = url("management.show_change", number=job.number)
-            reply = StoredReply(representations.of_change(job), 202, location=location)
-            if one is not None:
-                one.store(connection, reply)
-            return reply
-
-        return management().accounts.write(write)
-
-    response = idempotency.answer(management().accounts, who, act)
-    known.worker.wake()
-    return response
+    return start_job(add, representations.of_change, "management.show_change")
 
 
 def _fields(given: dict[str, Any]) -> dict[str, Any]:

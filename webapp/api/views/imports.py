@@ -14,20 +14,20 @@ from ....bindings.system.thread_slots import slots
 from ....bindings.tables.columns import Columns
 from ....identifiers.text import display
 from ...admission import BRIEF_SECONDS, RETRY_SECONDS
-from ...config import site, url
+from ...config import site
 from ...errors import HTTPRefusal
 from ...jobs.imports import KIND, Format, current_imports
 from ...jobs.model import Job
-from ...jobs.queue import MAX_UNFINISHED
 from ...jobs.uploads import IMPORT, PREVIEW
 from ...management.permissions import require_curator
 from ...responses import as_json
 from ...uploads import downloads, sheet
 from ...uploads.model import MAX_UPLOADS
 from ...uploads.options import Options
-from .. import bodies, idempotency, parameters, representations
+from .. import bodies, parameters, representations
 from ..blueprint import blueprint, caller, management
-from ..idempotency import OneRequest, StoredReply
+from ..job_requests import RETRY_SECONDS as JOB_SECONDS
+from ..job_requests import start_job
 from . import bulk
 
 MAX_BYTES = 15 * 2**20
@@ -36,7 +36,6 @@ MAX_BYTES = 15 * 2**20
 MAX_NUMBER = 2**31 - 1
 """The largest number of an import."""
 
-_RETRY_SECONDS = 30
 _FORMATS: dict[str, Format] = {
     "text/csv": "csv",
     "text/tab-separated-values": "tsv",
@@ -74,26 +73,7 @@ def start_import() -> Response:
 
 
 def _start(add: Callable[[Connection], Job]) -> Response:
-    """Add a job in a transaction, and return the response about it."""
-    who, known = require_curator(caller()), current_imports()
-
-    def act(one: OneRequest | None) -> StoredReply:
-        def write(connection: Connection) -> StoredReply:
-            if known.jobs.is_full(connection, who.account.number):
-                sentence = f"{MAX_UNFINISHED} imports of this account wait or run, the maximum. Wait for one of them."
-                raise HTTPRefusal(429, "too-many-imports", sentence, retry_after=_RETRY_SECONDS)
-            job = add(connection)
-            location = url("management.show_import", number=job.number)
-            reply = StoredReply(representations.of_import(job), 202, location=location)
-            if one is not None:
-                one.store(connection, reply)
-            return reply
-
-        return management().accounts.write(write)
-
-    response = idempotency.answer(management().accounts, who, act)
-    known.worker.wake()
-    return response
+    return start_job(add, representations.of_import, "management.show_import")
 
 
 def _start_of_user_table(given: Mapping[str, str], media_type: str, *, dry_run: bool, relocate: bool) -> Response:
@@ -134,7 +114,7 @@ def _start_of_user_table(given: Mapping[str, str], media_type: str, *, dry_run: 
         job = known.uploads.add(connection, who, name, proposal._replace(reading=reading), dry_run=dry_run)
         if job is None:
             sentence = f"The account has {MAX_UPLOADS} tables, the maximum. Delete old ones in the desk."
-            raise HTTPRefusal(429, "too-many-imports", sentence, retry_after=_RETRY_SECONDS)
+            raise HTTPRefusal(429, "too-many-imports", sentence, retry_after=JOB_SECONDS)
         return job
 
     return _start(add)
