@@ -129,11 +129,13 @@ def make(
     transaction: Transaction,
     wanted: Sequence[NameChange],
     now: datetime,
+    operation: int | None = None,
 ) -> list[Made]:
     """Make changes of several names in a transaction, and return the results in the same order.
 
-    ``now`` is the time of the changes. Raises :class:`Stale` if a name has another revision than expected, and the
-    errors of ``decide``.
+    ``now`` is the time of the changes, and ``operation`` the number of their operation, or None.
+
+    Raises :class:`Stale` if a name has another revision than expected, and the errors of ``decide``.
     """
     found = transaction.get([each.key for each in wanted])
     records: PrefixRecords | None = None
@@ -158,7 +160,10 @@ def make(
         made[each.key] = Made(_outcome(steps), before, steps[-1].after)
     if changes:
         # The history of a deleted name goes on, so its next revision is known only now.
-        for written in transaction.put(changes, transaction.actor.name, [None] * len(changes)):
+        written_changes = transaction.put(changes, transaction.actor.name, [None] * len(changes), operation)
+        if operation is not None:
+            transaction.written += written_changes
+        for written in written_changes:
             key = written.after.identifier
             if key in made:
                 made[key] = made[key]._replace(after=written.after)

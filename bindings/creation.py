@@ -32,6 +32,8 @@ def create(
 ) -> list[Made]:
     """Record at most 1,000 new names in one transaction, all or none. Return the results in the same order.
 
+    Several minted names are one operation ("mint"), which can be undone. A chosen name of the same call belongs to it.
+
     Raises like :meth:`Bindings.change` and :func:`~ararat.bindings.minting.mint`.
 
     >>> import tempfile
@@ -68,7 +70,12 @@ def create(
                 is_minted = isinstance(each, MintedChange)
                 each_change.append(each.change(drawn[each.namespace].pop()) if is_minted else each)
         changes.require_distinct(each_change)
-        return changes.make(transaction, each_change, bindings.now())
+        now = bindings.now()
+        operation = minting.begin_operation(transaction, minted, len(wanted), now)
+        made = changes.make(transaction, each_change, now, operation)
+        if operation is not None:
+            transaction.operations.finish(operation, sum(each.outcome != "unchanged" for each in made), now)
+        return made
 
     # Other writers wait, so that no other process draws the same name or binds a name below it.
     return bindings.write(write, exclusive=True, actor=who)

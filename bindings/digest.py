@@ -124,10 +124,6 @@ class Recent:
             self._kept = now + KEPT_SECONDS, found
         return self._kept[1]
 
-    def kept(self) -> list[DigestFact]:
-        """Return the facts that were computed last, or the empty list. Nothing is read."""
-        return self._kept[1] if self._kept else []
-
 
 def _disk(bindings: Bindings) -> Iterator[DigestFact]:
     if bindings.where.startswith("postgresql:"):

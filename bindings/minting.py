@@ -36,6 +36,8 @@ from .names.prefixes.patterns import DEFAULT_LENGTH, Form, Pattern, read_form
 from .names.prefixes.prefixes import PrefixRecords
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from .storage.writing.transaction import Transaction
 
 MAX_COUNT = 10_000
@@ -73,9 +75,11 @@ def mint(
 
     Names are random and unpredictable; with ``sequential`` they are numbered.
 
-    A minted name is reserved, and is never minted again. Names are skipped if they were ever reserved or bound,
-    including withdrawn and deleted names. Names above a bound name are skipped, too. Names that a rule answers are
-    skipped, unless ``under_rule`` is set. Names with a character that a prefix record does not permit are skipped, too.
+    A minted name is reserved, and is never minted again. Several names are one operation, which can be undone.
+
+    Names are skipped if they were ever reserved or bound, including withdrawn and deleted names. Names above a bound
+    name are skipped, too. Names that a rule answers are skipped, unless ``under_rule`` is set. Names with a character
+    that a prefix record does not permit are skipped, too.
     A warning is logged if the NAAN is not registered.
 
     Raises :class:`BindingError` with the code ``shoulder-characters``, ``shoulder-reserved``, ``mint-count``,
@@ -103,11 +107,25 @@ def mint(
             ]
             now = bindings.now()
             changes = [assignment.bind(None, each, now) for each in stated]
-            transaction.put(changes, who.name, [None] * len(changes))
+            operation = begin_operation(transaction, [read.beginning], count, now)
+            written = transaction.put(changes, who.name, [None] * len(changes), operation)
+            if operation is not None:
+                transaction.written += written
+                transaction.operations.finish(operation, count, now)
             return names
     except Collision as collision:
         message = f"{bindings.store}: another process changed the store at the same time; no name was minted, try again"
         raise BindingsUnavailable(message) from collision
+
+
+def begin_operation(transaction: Transaction, namespaces: Iterable[str], count: int, now: datetime) -> int | None:
+    """Begin the operation of ``count`` names that are minted below ``namespaces``, and return its number.
+
+    So the undo of a mistake is one step. One name is no operation: the result is None.
+    """
+    if count == 1:
+        return None
+    return transaction.operations.begin("mint", transaction.actor.name, now, {"shoulder": ", ".join(namespaces)})
 
 
 def pattern_below(

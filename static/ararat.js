@@ -62,6 +62,16 @@
     else copy(button);
   });
 
+  // A button inserts its text into a field where the cursor is.
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest("button[data-insert]");
+    const field = button && document.getElementById(button.dataset.into);
+    if (!field) return;
+    event.preventDefault();
+    field.setRangeText(button.dataset.insert, field.selectionStart, field.selectionEnd, "end");
+    field.focus();
+  });
+
   // A button with formaction (download, comparison) submits the form without htmx.
   document.addEventListener("submit", (event) => {
     if (event.submitter && event.submitter.hasAttribute("formaction")) event.stopPropagation();
@@ -136,7 +146,7 @@
       box.focus();
       box.select();
     } else if (event.key === "Escape") {
-      const menu = event.target.closest("details[open].account, .places details[open]");
+      const menu = document.querySelector("details[open].account, .places details[open]");
       if (menu) {
         menu.open = false;
         menu.querySelector("summary").focus();

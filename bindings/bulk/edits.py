@@ -15,6 +15,7 @@ from ..names.errors import BindingError
 from ..names.fields import MAX_REASON, Fields, check_successor
 from ..names.metadata import metadata
 from ..names.operation import OperationAction
+from ..storage.tables.keys import index_key
 from .plan import NotedName, Plan, PlannedChange, recorded
 from .relocation import Rewriting
 
@@ -67,6 +68,22 @@ def move(source: str, destination: str) -> Plan:
     rewriting = Rewriting.of(source, destination)
     plan = _plan("relocate", {"from": source, "to": destination}, rewriting.change)
     return plan._replace(kept=rewriting.kept)
+
+
+def follow(urls: Mapping[str, tuple[str, str]]) -> Plan:
+    """Return the plan that records where targets redirect to. ``urls`` has the traced target and the new one by name.
+
+    A name with another target by now is left alone. The plan finds its names itself.
+    """
+
+    def decide(binding: Binding, now: datetime) -> Change | NotedName:
+        traced, url = urls[binding.identifier]
+        if not binding.is_live or binding.target != traced:
+            return NotedName(binding.identifier, "undo-changed", "the name was changed since the trace")
+        return assignment.relocate(binding, Fields(target=url), now)
+
+    plan = _plan("relocate", {"names": len(urls)}, decide)
+    return plan._replace(find=lambda transaction: iter([index_key(each) for each in urls]))
 
 
 def withdraw(reason: str | None = None, successor: str | None = None) -> Plan:

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 from .binding import rfc3339
 
-OperationAction = Literal["import", "relocate", "withdraw", "restore", "undo", "edit", "publish", "delete"]
+OperationAction = Literal["import", "relocate", "withdraw", "restore", "undo", "edit", "publish", "delete", "mint"]
 
 
 class Operation(NamedTuple):

@@ -234,6 +234,10 @@ def test_minted_and_chosen_names_are_created_together(bindings: Bindings) -> Non
     assert all(key.startswith("ark:12345/x5") and len(key) == 20 for key in keys[61:])
     # A minted name that is made live at once has one event.
     assert [event.action for event in bindings.history(keys[1])] == ["bound"]
+    # All names of the call are one operation.
+    (operation,) = bindings.list_operations()
+    assert (operation.action, operation.actor, operation.names) == ("mint", "me", 63)
+    assert {bindings.history(key)[0].operation for key in keys} == {operation.number}
     with pytest.raises(BindingError, match="not enough") as caught:
         create(bindings, [binding(OTHER), *[MintedChange("12345/t7", binding)] * 41])
     assert caught.value.code == "names-exhausted"

@@ -64,12 +64,14 @@ class Preferences:
     - ``language``: the language of previews of public pages, such as "de". It also selects the separator of exports.
     - ``time_zone``: the time zone of times and days, such as "Europe/Berlin"; the default is UTC.
     - ``separator``: the separator of exports as CSV: "comma", "semicolon" or "tab".
+    - ``shoulder``: the shoulder below which the person minted names last.
     """
 
     display_name: str = ""
     language: str = ""
     time_zone: str = ""
     separator: str = ""
+    shoulder: str = ""
 
     @classmethod
     def of_json(cls, text: str | None) -> Self:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from flask import Response, render_template, request
 from werkzeug.wrappers import Response as AnyResponse
 
+from ...bindings.names import naming
 from ...bindings.names.errors import BindingConflict
+from ...bindings.storage.tables.keys import index_key
 from ..config import url
 from ..links.model import DESCRIPTIONS, STATES, State, TracedTarget
 from ..links.store import Links
@@ -19,6 +21,8 @@ from .names.page import requested_name
 
 _PAGE = 50
 _BLOCK = 500
+_HOSTS = 3
+_MAX_PICKED = 1000
 _COLUMNS = ("identifier", "title", "resource", "target", "state", "status", "url", "since", "traced", "sentence")
 
 
@@ -35,6 +39,7 @@ def page() -> str:
         state=state,
         description=DESCRIPTIONS[state],
         links=found[:_PAGE],
+        same=links.same_errors(state, caller().may_change)[:_HOSTS] if state == "dead" and not after else [],
         changeable={link.key for link in found if caller().may_change(link.identifier)},
         first=url("desk.links", state=state) if after else None,
         next=following and url("desk.links", state=state, after=following),
@@ -53,7 +58,12 @@ def export_links(form: str) -> Response:
 
 @blueprint.post("/links/relocate", endpoint="relocate_moved")
 def relocate() -> AnyResponse:
-    """Relocate a name to the URL that its target redirects to."""
+    """Relocate a name, or the selected names, to the URLs that their targets redirect to."""
+    picked = request.form.getlist("pick")[:_MAX_PICKED]
+    return _relocate_all(picked) if "name" not in request.form else _relocate_one()
+
+
+def _relocate_one() -> AnyResponse:
     name, operations = requested_name(request.form), management()
     binding = operations.show(caller(), name)
     link = _links().of_name(comparable(request.form.get("key", "")))
@@ -65,6 +75,23 @@ def relocate() -> AnyResponse:
             messages.put(f"{binding.identifier} leads to {link.url}.")
         except (Stale, BindingConflict):
             messages.put("The name was changed in the meantime. Nothing was changed.", "warn")
+    return see_other("desk.links", state="moved")
+
+
+def _relocate_all(picked: Sequence[str]) -> AnyResponse:
+    keys = [index_key(naming.key(naming.read(each))) for each in picked]
+    found = _links().of_names(keys)
+    urls = {each.identifier: (each.target, each.url) for each in found.values() if each.state == "moved" and each.url}
+    result = management().bulk.follow(caller(), urls)
+    if result.refusals:
+        first = result.refused[0]
+        messages.put(f"Nothing was changed. {first.identifier}: {first.message}.", "warn")
+    elif result.operation is None:
+        messages.put("No target is changed. Select names whose target has moved.", "warn")
+    else:
+        done = "1 target is replaced." if result.changed == 1 else f"{result.changed:,} targets are replaced."
+        address = url("desk.operation", number=result.operation)
+        messages.put(done, label=f"Show operation {result.operation}", path=address)
     return see_other("desk.links", state="moved")
 
 

@@ -6,10 +6,14 @@ from typing import NamedTuple
 
 from flask import current_app, request
 
-from ...bindings.digest import Recent
+from ...bindings.names.errors import BindingsUnavailable
 from ..accounts.model import Caller, Role
-from ..config import FACTS, url
+from ..config import site, url
+from ..links.store import Links
 from ..navigation import NavigationLink
+
+MAX_DEAD = 999
+"""The maximum number of dead targets that are counted for the header of each page."""
 
 
 class _Page(NamedTuple):
@@ -83,9 +87,12 @@ def manage_menu(caller: Caller) -> list[NavigationLink]:
 
 
 def dead_targets() -> int:
-    """Return the number of dead targets that the overview or the digest counted last; 0 if none did."""
-    facts: Recent = current_app.extensions[FACTS]
-    return next((int(fact.number or 0) for fact in facts.kept() if fact.code == "links"), 0)
+    """Return the number of dead targets, at most :data:`MAX_DEAD` + 1; 0 if the database cannot be read."""
+    known = site().accounts
+    try:
+        return Links(known.bindings).number("dead", MAX_DEAD + 1) if known else 0
+    except BindingsUnavailable:
+        return 0  # the page about this error has the same header
 
 
 def help_address() -> str:

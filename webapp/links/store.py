@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from ...middleware import Bindings
 
 _PAGE = 500
+_BEGINNING = re.compile("https?://[^/?#]+/")
 
 _IS_CURRENT = and_(names.c.key == links.c.key, names.c.target == links.c.target, names.c.status == "live")
 _RESULTS = select(links, names.c.long_identifier, names.c.resource, names.c.metadata).select_from(
@@ -65,6 +68,17 @@ _DUE = (
     .order_by(names.c.key)
     .limit(_PAGE)
 )
+
+
+class SameError(NamedTuple):
+    """The same error of several targets: the beginning of the targets, such as ``https://old.example/``, the sentence
+    of the error, and the number of targets. ``is_least``: whether there can be more.
+    """
+
+    beginning: str
+    sentence: str
+    number: int
+    is_least: bool
 
 
 class Due(NamedTuple):
@@ -150,6 +164,20 @@ class Links:
         if not isinstance(self.bindings.store, DatabaseStore):
             return 0
         return self._rows(_NUMBER, state=state, most=most)[0][0]
+
+    def same_errors(self, state: State, may_change: Callable[[str], bool], most: int = 2000) -> list[SameError]:
+        """Return the hosts with the same error for several targets, those with the most targets first.
+
+        Only the first ``most`` traces with the state are read, and only names that the caller may change are counted.
+        """
+        found = self.of_state(state, "", most)
+        counts: Counter[tuple[str, str]] = Counter()
+        for each in found:
+            host = _BEGINNING.match(each.target)
+            if host and may_change(each.identifier):
+                counts[host[0], each.sentence] += 1
+        is_least = len(found) == most
+        return [SameError(*key, number, is_least) for key, number in counts.most_common() if number > 1]
 
     def pauses(self) -> dict[str, float]:
         """Return the hosts that asked for no request before a time, with the seconds until then."""

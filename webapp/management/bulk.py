@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, BinaryIO, TypeVar
 
-from ...bindings.bulk import relocation, undo
-from ...bindings.bulk.plan import BulkResult
+from ...bindings.bulk import edits, relocation, undo
+from ...bindings.bulk.plan import BulkResult, carry_out
 from ...bindings.imports.exporting import table_lines
 from ...bindings.imports.importing import import_rows, import_table
 from ...bindings.imports.keyed_rows import Mint
@@ -84,6 +84,11 @@ class BulkOperations:
                     expected=expected,
                 )
             )
+
+    def follow(self, caller: Caller | None, urls: Mapping[str, tuple[str, str]]) -> BulkResult:
+        """Record where targets redirect to; see :func:`~.edits.follow`."""
+        with self._bulk(caller, "relocate-prefix", dry_run=False) as (actor, done):
+            return done(carry_out(self._bindings, edits.follow(urls), actor=actor))
 
     def import_names(
         self,

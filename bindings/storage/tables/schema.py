@@ -90,7 +90,7 @@ operations = Table(
     Column("parameters", Text),  # JSON
     Column("names", NUMBER),
     Column("undoes", NUMBER),  # the operation that this one undoes
-    one_of("action", ("import", "relocate", "withdraw", "restore", "undo", "edit", "publish", "delete")),
+    one_of("action", ("import", "relocate", "withdraw", "restore", "undo", "edit", "publish", "delete", "mint")),
 )
 
 rules = Table(

@@ -26,9 +26,12 @@ _MAX_NAME = 4000
 
 
 def record_changes(transaction: Transaction, actor: Actor, when: datetime) -> None:
-    """Write a row for each change of a transaction, if its actor has an operation for the audit."""
+    """Write a row for each change of a transaction, if its actor has an operation for the audit.
+
+    An operation on many names has one row. That of minted names has a row for each of its few names.
+    """
     rows: list[tuple[str | None, str]] = [(change.after.identifier, change.outcome) for change in transaction.written]
-    if transaction.operations.begun is not None:
+    if transaction.operations.begun is not None and not rows:
         rows.append((None, f"operation {transaction.operations.begun}"))
     rows += transaction.noted.items()
     record(transaction.connection, actor, rows, when)

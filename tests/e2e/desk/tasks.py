@@ -105,6 +105,7 @@ class Hand:
 
 def mint(hand: Hand) -> None:
     hand.open("New names")
+    hand.link("Many names")
     hand.write("Number of names", "10")
     hand.button("Mint")
     hand.sees("10 new names")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from ararat.bindings import digest
 from ararat.middleware import open_bindings
 from ararat.webapp import create_app
 from ararat.webapp.accounts.store import Accounts
+from ararat.webapp.links.model import TracedTarget
+from ararat.webapp.links.store import Links
 
 
 def test_pages_of_the_desk_do_not_exist_without_accounts(tmp_path):
@@ -109,11 +110,16 @@ def test_each_page_links_a_section_of_its_documentation_that_exists(desk, ada, r
     assert "/docs" in [link.attributes["href"] for link in read_page(ada.get("/desk").text).all("a")]
 
 
-def test_the_number_of_dead_targets_is_beside_links(desk, ada, read_page, monkeypatch):
-    fact = digest.DigestFact("links", True, 11, "11 dead links.")
-    monkeypatch.setattr(digest.Recent, "kept", lambda _: [fact])
-    links = read_page(ada.get("/desk").text).one("nav", aria_label="Desk").one("a", href="/desk/links")
-    assert links.text.split() == ["Links", "11", "dead", "targets"]
+def test_the_number_of_dead_targets_is_beside_links_before_the_overview_was_opened(desk, ada, read_page):
+    desk.bindings.bind("ark:12345/x51", "https://old.example/1")
+    now = desk.bindings.now()
+    state = {"state": "dead", "status": 404, "url": None, "code": "dead", "sentence": "The target answered 404."}
+    link = TracedTarget(
+        identifier="ark:12345/x51", key="ark:12345/x51", target="https://old.example/1", since=now, traced=now, **state
+    )
+    Links(desk.bindings).record([link])
+    links = read_page(ada.get("/desk/accounts").text).one("nav", aria_label="Desk").one("a", href="/desk/links")
+    assert links.text.split() == ["Links", "11", "dead", "target"]
 
 
 def test_navigation_marks_the_current_page(jane, read_page):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -43,8 +44,9 @@ def bound(desk: Desk) -> Desk:
     return desk
 
 
-def test_without_traces_the_page_states_how_to_start(jane: Browser) -> None:
-    assert "ararat rounds" in jane.get("/desk/links").text
+def test_without_traces_the_page_states_how_to_start(jane: Browser, ada: Browser) -> None:
+    assert "ararat rounds" in ada.get("/desk/links").text
+    assert "ask an administrator" in jane.get("/desk/links").text
 
 
 def test_targets_are_listed_by_state(bound: Desk, jane: Browser) -> None:
@@ -52,7 +54,7 @@ def test_targets_are_listed_by_state(bound: Desk, jane: Browser) -> None:
     assert "ark:12345/x5a" in dead
     assert "ark:12345/x5b" not in dead
     assert "https://new.example/b" in moved
-    assert moved.count("Use the new URL") == 1
+    assert moved.count(">Use the new URL<") == 1
     assert "Use the new URL" not in bound.signed_in("rita").get("/desk/links?state=moved").text
     assert jane.get("/desk/links?state=\u202e").status_code == 200
 
@@ -67,6 +69,49 @@ def test_a_moved_target_is_corrected_with_one_button(bound: Desk, jane: Browser)
     # The second time there is nothing to correct.
     assert jane.post("/desk/links/relocate", form).status_code == 303
     assert len(bound.bindings.history("ark:12345/x5b")) == 2
+
+
+def test_the_selected_moved_targets_are_corrected_with_one_operation(bound: Desk, jane: Browser) -> None:
+    bound.bindings.bind("ark:12345/x5c", "https://old.example/c")
+    traced(bound, "ark:12345/x5c", "moved", "https://new.example/c")
+    picked = ["ark:12345/x5a", "ark:12345/x5b", "ark:12345/x5c"]
+    assert jane.post("/desk/links/relocate", {"pick": picked}).location == "/desk/links?state=moved"
+    assert "2 targets are replaced." in jane.get("/desk/links").text
+    found = bound.bindings.fetch(picked)
+    assert [found[each].target for each in picked] == [
+        "https://old.example/a",
+        "https://new.example/b",
+        "https://new.example/c",
+    ]
+    (operation,) = bound.bindings.list_operations()
+    assert (operation.action, operation.names) == ("relocate", 2)
+    # Another account's name changes nothing; neither does a second click.
+    for again in (picked, ["ark:12345/y1"], []):
+        jane.post("/desk/links/relocate", {"pick": again})
+    assert len(bound.bindings.list_operations()) == 1
+
+
+def test_the_rows_have_titles_and_can_be_selected_for_the_operations_of_names(
+    bound: Desk, jane: Browser, read_page: Any
+) -> None:
+    bound.bindings.bind("ark:12345/x5a", "https://old.example/a", metadata={"what": "Old map"}, resource="INV 7")
+    page = read_page(jane.get("/desk/links").text)
+    form = page.one("form", "picking")
+    assert form.attributes["action"] == "/desk/names/selected"
+    assert [each.attributes["value"] for each in form.all("input", name="pick")] == ["ark:12345/x5a"]
+    assert "Old map" in form.text
+    assert "INV 7" in form.text
+
+
+def test_the_same_error_on_a_host_offers_a_move_of_its_targets(bound: Desk, jane: Browser) -> None:
+    assert "same error" not in jane.get("/desk/links").text
+    for name in ("ark:12345/x5d", "ark:12345/x5e", "ark:12345/y2"):
+        bound.bindings.bind(name, f"https://old.example/{name[-1]}")
+        traced(bound, name, "dead")
+    page = jane.get("/desk/links").text
+    assert "3 targets have the same error at" in page
+    assert 'href="/desk/moves?source=https://old.example/"' in page
+    assert "same error" not in bound.signed_in("rita").get("/desk/links").text
 
 
 @pytest.mark.parametrize(

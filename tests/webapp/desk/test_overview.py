@@ -79,8 +79,8 @@ def test_administrator_without_a_shoulder_can_record_and_not_mint(ada, read_page
 @pytest.mark.parametrize(
     ("name", "links"),
     [
-        ("ada", ["/desk/new#mint", "/desk/new#record", "/desk/tables"]),
-        ("jane", ["/desk/new#mint", "/desk/new#record", "/desk/tables"]),
+        ("ada", ["/desk/new?many=1", "/desk/new", "/desk/tables"]),
+        ("jane", ["/desk/new?many=1", "/desk/new", "/desk/tables"]),
         ("rita", []),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from http import HTTPStatus
 from typing import Final
@@ -45,7 +46,8 @@ def page() -> str:
 def save() -> AnyResponse:
     """Save the preferences of the form."""
     asking = require_person()
-    wanted = Preferences(
+    wanted = replace(
+        asking.account.preferences,
         display_name=request.form.get("display_name", "").strip(),
         language=request.form.get("language", ""),
         time_zone=request.form.get("time_zone", "").strip(),

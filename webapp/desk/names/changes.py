@@ -16,6 +16,7 @@ from ....bindings.names.binding import KINDS, Binding
 from ....bindings.names.errors import BindingConflict, BindingError
 from ....bindings.names.fields import text_of
 from ....bindings.names.metadata import metadata
+from ....bindings.names.prefixes.prefixes import PrefixRecords
 from ...accounts.model import Caller
 from ...config import url
 from ...management import Fields, Forbidden, Made, Management, Missing, Stale
@@ -74,6 +75,8 @@ def place() -> str:
 def save_place() -> AnyResponse:
     """Save the target of a form. The user confirms that a new target leads to the same resource."""
     binding = _recorded(requested_name(request.form))
+    if "add" in request.form or "remove" in request.form:
+        return Response(_place_form(binding, {}))
     fields, problems = forms.read_place(request.form, binding)
     if not problems:
         try:
@@ -216,9 +219,11 @@ def _changeable(name: str) -> Binding:
 
 
 def _metadata_form(binding: Binding, problems: dict[str, FieldProblem]) -> str:
+    inherited = PrefixRecords(management().bindings.store.prefixes()).inherited_statement(binding)
     return render_template(
         "desk/metadata.html",
         binding=binding,
+        inherited=inherited,
         profiles=[
             (profile, title, forms.element_fields(profile, binding.metadata, request.form))
             for profile, title in forms.TITLES.items()
@@ -231,8 +236,15 @@ def _metadata_form(binding: Binding, problems: dict[str, FieldProblem]) -> str:
 
 def _place_form(binding: Binding, problems: dict[str, FieldProblem]) -> str:
     given = request.form
+    rows = forms.alternate_rows(given or None, binding)
+    if (removed := given.get("remove", "")).isdecimal():
+        rows = [row for number, row in enumerate(rows) if str(number) != removed]
+    if "add" in given or not rows:
+        rows.append(forms.AlternateRow())
     return render_template(
         "desk/target.html",
+        rows=rows,
+        is_added="add" in given,
         binding=binding,
         texts=forms.TEXTS,
         kinds=[(kind, RESPONSES[kind].format(redirect="302 or 307")) for kind in KINDS],
@@ -242,7 +254,6 @@ def _place_form(binding: Binding, problems: dict[str, FieldProblem]) -> str:
             "redirect": given.get("redirect", str(binding.redirect)),
             "listed": given.get("listed", text_of("listed", binding)),
             **{field.name: given.get(field.name, text_of(field.name, binding)) for field in forms.TEXTS},
-            "alternates": given.get("alternates", forms.alternates_text(binding)),
             "passthrough": given.get("passthrough", "no") if given else text_of("passthrough", binding),
             "subtree": "subtree" in given if given else binding.scope == "subtree",
             "same": "same" in given,

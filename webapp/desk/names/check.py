@@ -32,10 +32,11 @@ _MAX_SAME_TARGET = 3
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Remark:
-    """A remark on a new name, and how serious it is: "bad" forbids the name."""
+    """A remark on a new name, and how serious it is: "bad" forbids the name. ``names`` are those that it is about."""
 
     weight: Weight
     text: str
+    names: Sequence[Binding] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -44,19 +45,15 @@ class Check:
 
     - ``key``: the normal form of the identifier in it, or None without one. ``target``: the text, if it is an address
       without an identifier.
-    - ``same_target``: the first names whose target is this address.
     - ``steps``: the steps from the pasted spelling to the normal form, as sentences.
     - ``equivalents``: other spellings of the name.
-    - ``recorded``: the record that has the name already, or None.
     - ``remarks``: the result and its reasons.
     """
 
     key: str | None = None
     target: str | None = None
-    same_target: Sequence[Binding] = ()
     steps: Sequence[str] = ()
     equivalents: Sequence[str] = ()
-    recorded: Binding | None = None
     remarks: Sequence[Remark] = ()
 
 
@@ -86,7 +83,6 @@ def check(operations: Management, asking: Caller, text: str, target: str = "") -
         key=key,
         steps=[sentence(step.title) for step in report.steps],
         equivalents=[each for each in report.equivalents[:5] if each != key],
-        recorded=recorded,
         remarks=[*_obstacles(asking, key, recorded, report), *_warnings(operations, key, pasted, len(valid), target)],
     )
 
@@ -97,9 +93,9 @@ def _check_address(operations: Management, asking: Caller, address: str) -> Chec
     remarks = [Remark(weight="good", text=note)]
     if same:
         note = "This address is already the target of another name. Check whether you need a new name."
-        remarks.append(Remark(weight="warn", text=note))
+        remarks.append(Remark(weight="warn", text=note, names=same))
     remarks += [Remark(weight="warn", text=sentence(each.message)) for each in target_warnings(address)]
-    return Check(target=address, same_target=same, remarks=remarks)
+    return Check(target=address, remarks=remarks)
 
 
 def _names_with_target(operations: Management, asking: Caller, address: str) -> list[Binding]:
@@ -128,7 +124,8 @@ def _obstacles(asking: Caller, key: str, recorded: Binding | None, report: Repor
         if recorded.spelling != report.input.strip():
             spelled = display.escape(recorded.spelling[:100])
             why = f" It was recorded as {spelled}. Both spellings have the same normal form, so they are one name."
-        found.append(Remark(weight="bad", text=f"The name is {recorded.status} since {when}.{why}"))
+        said = f"The name is {recorded.status} since {when}.{why}"
+        found.append(Remark(weight="bad", text=said, names=[recorded]))
     if not asking.may_change(key):
         granted = ", ".join(asking.account.prefixes) or "no prefix"
         found.append(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import zip_longest
 from types import MappingProxyType
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple, Self
 
 from werkzeug.datastructures import MultiDict
 
@@ -54,6 +55,9 @@ _LONG = frozenset({"datacite", "schema"})
 _PREFIX = "m."
 _NEW_NAME, _NEW_TEXT = "new-element", "new-text"
 _MAX_SELECTOR = 200
+
+MAX_ROWS = 200
+"""The maximum number of rows of alternates that are read from a form."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -121,9 +125,37 @@ def _read(text: str) -> str:
     return text.replace("\r\n", "\n").strip()
 
 
-def alternates_text(binding: Binding) -> str:
-    """Return the alternates of a name as the text of a form: one in each line, such as ``text/html;en = URL``."""
-    return "\n".join(f"{selector} = {target}" for selector, target in binding.alternates.items())
+class AlternateRow(NamedTuple):
+    """A row of the form of the target: another target, for clients that ask for a media type, a language, or both."""
+
+    media_type: str = ""
+    language: str = ""
+    target: str = ""
+
+    @property
+    def selector(self) -> str:
+        """The selector of the alternate, such as "text/html;en"."""
+        return ";".join(filter(None, (self.media_type, self.language)))
+
+    @classmethod
+    def of(cls, selector: str, target: str) -> Self:
+        """Return the row of a recorded alternate.
+
+        >>> AlternateRow.of("text/html;en", "/en"), AlternateRow.of("de", "/de").media_type
+        (AlternateRow(media_type='text/html', language='en', target='/en'), '')
+        """
+        media_type, _, language = selector.rpartition(";") if ";" in selector else ("", "", selector)
+        if "/" in language:
+            media_type, language = language, ""
+        return cls(media_type, language, target)
+
+
+def alternate_rows(form: MultiDict[str, str] | None, binding: Binding) -> list[AlternateRow]:
+    """Return the rows of a form that was sent, or of the recorded alternates with an empty one at the end."""
+    if form is None:
+        return [*(AlternateRow.of(*each) for each in binding.alternates.items()), AlternateRow()]
+    columns = [[text.strip() for text in form.getlist(f"alternate-{name}")] for name in ("type", "language", "target")]
+    return [AlternateRow(*each) for each in zip_longest(*(each[:MAX_ROWS] for each in columns), fillvalue="")]
 
 
 def _passthrough(value: str | None) -> Literal["no", "normal", "given"]:
@@ -146,15 +178,23 @@ def read_place(form: MultiDict[str, str], binding: Binding) -> tuple[Fields, dic
     """Return the target and its settings from a form, and the problems of its fields."""
     problems: dict[str, FieldProblem] = {}
     alternates = dict.fromkeys(binding.alternates, "")
-    for line in filter(str.strip, form.get("alternates", "").splitlines()):
-        # A regular expression for this takes quadratic time in a line of white space.
-        selector, _, address = (part.strip() for part in line.partition("="))
-        if not 1 <= len(selector) <= _MAX_SELECTOR or address.split() != [address]:
+    for number, row in enumerate(alternate_rows(form, binding), 1):
+        if not row.target:
+            continue  # an empty row, or an alternate that is deleted
+        is_swapped = (row.media_type and "/" not in row.media_type) or "/" in row.language
+        if is_swapped or not 0 < len(row.selector) <= _MAX_SELECTOR:
             problems["alternates"] = FieldProblem(
-                "A line is not an alternate.", "a media type, a language or both, an equals sign, and a URL"
+                f"Row {number} of the other targets needs a media type, a language, or both.",
+                "a media type such as text/html, a language such as en, or both",
             )
             break
-        alternates[selector] = address
+        if alternates.get(row.selector.lower()):
+            problems["alternates"] = FieldProblem(
+                f"Row {number} of the other targets has the same media type and language as a row before.",
+                "one target for each media type and language",
+            )
+            break
+        alternates[row.selector.lower()] = row.target
     kind = form.get("kind", binding.kind)
     target = form.get("target", "").strip()
     if not target and kind != "described":

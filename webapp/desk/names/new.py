@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 from http import HTTPStatus
 
@@ -11,10 +12,11 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from ....bindings.changes import MAX_CHANGES
 from ....bindings.names.binding import Binding, Status, rfc3339
-from ....bindings.names.errors import BindingConflict, BindingError
+from ....bindings.names.errors import BindingConflict, BindingError, BindingsUnavailable
 from ....bindings.names.metadata import personal_data
 from ....bindings.names.naming import NameWarning
 from ....bindings.names.selection import Selection, moment
+from ...accounts import identify
 from ...accounts.model import Caller
 from ...errors import sentence
 from ...management import Fields, Forbidden, Made, Management, NewName
@@ -24,6 +26,9 @@ from ..blueprint import blueprint, caller, management, see_other
 from ..forms import FieldProblem
 from .check import Check, check
 
+PLACE = "${identifier}"
+"""The place of the name in the target of minted names. A button of the form inserts it."""
+
 _WITHOUT_NEW_VALUES = ("unchanged", "withdrawn", "redacted", "deleted")
 
 _ELEMENTS = ("erc.who", "erc.what", "erc.when")
@@ -31,9 +36,12 @@ _ELEMENTS = ("erc.who", "erc.what", "erc.when")
 
 @blueprint.get("/new", endpoint="new")
 def page() -> str:
-    """Show both forms. The parameter ``text`` fills the form of one name, and ``shoulder`` that of minting."""
+    """Show the form of one name, or with the parameter ``many`` that of minting.
+
+    The parameter ``text`` fills the form of one name, and ``shoulder`` that of minting.
+    """
     require_curator(caller())
-    return _page()
+    return _page(is_many="many" in request.args)
 
 
 @blueprint.get("/new/check", endpoint="check_new")
@@ -44,6 +52,7 @@ def check_text() -> str:
         check=_check(request.args.get("text", ""), request.args.get("target", "")),
         shoulders=shoulders(management(), caller()),
         values=request.args,
+        last=caller().account.preferences.shoulder,
         errors={},
     )
 
@@ -64,6 +73,8 @@ def record() -> AnyResponse:
         else:
             new = NewName(fields, name=found.key) if found.key else NewName(fields, shoulder=below)
             saved = management().create(caller(), [new])[0]
+            if new.shoulder:
+                _remember(new.shoulder)
             done = "The name is recorded already with these values." if saved.outcome == "unchanged" else _done(saved)
             put_done(done, saved)
             return see_other("desk.name", name=saved.after.identifier)
@@ -80,6 +91,10 @@ def record() -> AnyResponse:
 def mint() -> AnyResponse:
     """Mint the names of the form, and redirect to their list. A reload of the list mints no more names."""
     problems: dict[str, FieldProblem] = {}
+    if "insert" in request.form:
+        # The button of the target, in a browser without scripts.
+        template = f"{request.form.get('template', '').strip()}{PLACE}"
+        return Response(_page(is_many=True, template=template))
     count = request.form.get("count", "1").strip()
     if not (count.isascii() and count.isdecimal() and len(count) < 6 and 1 <= int(count) <= MAX_CHANGES):
         problems["count"] = FieldProblem("This is not a number of names.", f"a number from 1 to {MAX_CHANGES:,}")
@@ -88,19 +103,26 @@ def mint() -> AnyResponse:
             state: Status = "live" if request.form.get("state") == "live" else "reserved"
             new = NewName(_template(request.form.get("template", "").strip(), state), shoulder=_chosen("shoulder"))
             made = management().create(caller(), [new] * int(count))
+            _remember(_chosen("shoulder"))
             return see_other("desk.minted", created=rfc3339(made[0].after.created))
         except Forbidden:
             raise
         except BindingError as error:
             problems["template" if error.code.startswith("target") else "shoulder"] = FieldProblem.of(error)
-    return Response(_page(problems), HTTPStatus.UNPROCESSABLE_ENTITY)
+    return Response(_page(problems, is_many=True), HTTPStatus.UNPROCESSABLE_ENTITY)
 
 
 @blueprint.get("/new/minted", endpoint="minted")
 def minted() -> str:
-    """Show the names that the caller minted at one time."""
+    """Show the names that the caller minted at one time, and the operation that made them."""
     require_curator(caller())
-    return render_template("desk/minted.html", names=_minted(), created=request.args.get("created", ""))
+    names = _minted()
+    return render_template(
+        "desk/minted.html",
+        names=names,
+        created=request.args.get("created", ""),
+        operation=management().history(caller(), names[0].identifier)[0].operation if len(names) > 1 else None,
+    )
 
 
 @blueprint.get("/new/minted.csv", endpoint="minted_csv")
@@ -124,18 +146,29 @@ def _minted() -> list[Binding]:
 
 
 def shoulders(operations: Management, asking: Caller) -> list[tuple[str, str]]:
-    """Return the shoulders that an account can mint below, each with a label."""
+    """Return the shoulders that an account can mint below, each with a label. Whole NAANs are the last ones."""
     records = {record.prefix: record.what for record in operations.bindings.prefixes.list()}
     granted = [prefix for prefix in asking.account.prefixes if prefix.startswith("ark:")]
-    known = sorted({*granted, *(prefix for prefix in records if asking.may_change(prefix))})
+    known = {*granted, *(prefix for prefix in records if asking.may_change(prefix))}
+    known = sorted(known, key=lambda prefix: (prefix.endswith("/"), prefix))
     return [(each, f"{each} ({records[each]})" if records.get(each) else each) for each in known]
 
 
-def _page(problems: dict[str, FieldProblem] | None = None, found: Check | None = None) -> str:
-    values = request.values
+def _page(
+    problems: dict[str, FieldProblem] | None = None,
+    found: Check | None = None,
+    *,
+    is_many: bool = False,
+    template: str | None = None,
+) -> str:
+    values, known = request.values, shoulders(management(), caller())
     return render_template(
         "desk/new.html",
-        shoulders=shoulders(management(), caller()),
+        is_many=is_many and bool(known),
+        template=values.get("template", "") if template is None else template,
+        place=PLACE,
+        shoulders=known,
+        last=caller().account.preferences.shoulder,
         check=found or _check(values.get("text", ""), values.get("target", "")),
         values=values,
         elements=_ELEMENTS,
@@ -160,10 +193,20 @@ def _fields(target: str | None) -> Fields:
 
 
 def _template(template: str, state: Status) -> Fields | Callable[[str], Fields]:
-    """Return the fields of minted names. ``${identifier}`` in the target becomes the name."""
+    """Return the fields of minted names. :data:`PLACE` in the target becomes the name."""
     if not template:
         return Fields(status=state)
-    return lambda name: Fields(target=template.replace("${identifier}", name), status=state)
+    return lambda name: Fields(target=template.replace(PLACE, name), status=state)
+
+
+def _remember(shoulder: str) -> None:
+    """Choose a shoulder the next time that the account mints a name. The names are minted already."""
+    known, preferences = identify.accounts(), caller().account.preferences
+    if preferences.shoulder != shoulder:
+        try:
+            known.set_preferences(caller().account.name, replace(preferences, shoulder=shoulder), by=caller())
+        except (BindingsUnavailable, BindingError):
+            return  # such as a database that is busy
 
 
 def _chosen(field: str) -> str:

@@ -30,6 +30,55 @@ def test_names_are_minted_below_a_granted_prefix(desk: Desk, jane: Browser) -> N
     assert {binding.status for binding in desk.bindings.fetch(names).values()} == {"reserved"}
 
 
+def test_minted_names_are_one_operation_that_their_account_undoes(desk: Desk, jane: Browser) -> None:
+    address, names = mint(jane, count="20")
+    _, (public,) = mint(jane, count="1", state="live")
+    operation = desk.bindings.history(names[0])[0].operation
+    assert f'href="/desk/changes/{operation}/undo"' in jane.get(address).text
+    assert "20 names" in jane.get("/desk/changes?action=operations").text
+    assert desk.bindings.history(public)[0].operation is None
+    undone = jane.post(f"/desk/changes/{operation}/undo")
+    assert undone.status_code == 303
+    assert [each.identifier for each in desk.bindings.list_names().names] == [public]
+
+
+def test_the_last_used_shoulder_is_chosen(desk: Desk, jane: Browser, read_page: Any) -> None:
+    for prefix in ("ark:12345/x7", "ark:54321/"):
+        desk.accounts.grant("jane", prefix)
+
+    def chosen(path: str) -> list[str]:
+        page = read_page(jane.get(path).text)
+        return [each.attributes["value"] for each in page.all("option") if "selected" in each.attributes]
+
+    assert chosen("/desk/new?many=1") == []
+    mint(jane, shoulder="ark:12345/x7")
+    assert chosen("/desk/new?many=1") == ["ark:12345/x7"]
+    assert chosen("/desk/new?text=https://maps.example/7") == ["ark:12345/x7"]
+    jane.post("/desk/new/name", {"text": "https://maps.example/7", "below": "ark:12345/x5"})
+    assert chosen("/desk/new?many=1") == ["ark:12345/x5"]
+    jane.post("/desk/account/preferences", {"time_zone": "Europe/Berlin"})
+    assert chosen("/desk/new?many=1") == ["ark:12345/x5"]
+
+
+def test_a_naan_without_a_shoulder_is_last_and_has_a_hint(desk: Desk, jane: Browser) -> None:
+    said = "Names straight below a NAAN have no shoulder."
+    assert said not in jane.get("/desk/new?many=1").text
+    desk.accounts.grant("jane", "ark:12000/")
+    page = jane.get("/desk/new?many=1").text
+    assert said in page
+    assert page.index('value="ark:12345/x5"') < page.index('value="ark:12000/"')
+    assert said in jane.get("/desk/new?text=https://maps.example/7").text
+
+
+def test_a_button_inserts_the_name_without_a_script(desk: Desk, jane: Browser, read_page: Any) -> None:
+    form = {"shoulder": "ark:12345/x5", "count": "2", "template": "https://e.example/", "state": "live"}
+    page = read_page(jane.post("/desk/new/mint", {**form, "insert": "1"}).text)
+    filled = page.one("input", name="template").attributes["value"]
+    assert desk.bindings.count().number == 0
+    _, names = mint(jane, **{**form, "template": filled})
+    assert {each.target for each in desk.bindings.fetch(names).values()} == {f"https://e.example/{n}" for n in names}
+
+
 def test_a_reload_of_the_minted_names_mints_no_more(desk: Desk, jane: Browser) -> None:
     address, names = mint(jane, count="2")
     mint(jane, count="3")
@@ -188,11 +237,11 @@ def test_the_check_of_an_address_offers_the_shoulders(desk: Desk, jane: Browser)
 
 def test_the_check_of_an_address_names_the_names_with_this_target(desk: Desk, jane: Browser) -> None:
     desk.bindings.bind("ark:12345/x5b", "https://maps.example/longer/7")
-    desk.bindings.bind("ark:12345/x5a", "https://maps.example/longer")
+    desk.bindings.bind("ark:12345/x5a", "https://maps.example/longer", metadata={"what": "Old map"})
     desk.bindings.withdraw("ark:12345/x5a", reason="lost")
     known = checked(jane, "https://MAPS.example/longer")
     assert "This address is already the target of another name." in known
-    assert "ark:12345/x5a" in known
+    assert "Old map ark:12345/x5a" in known
     assert "withdrawn" in known
     assert "ark:12345/x5b" not in known
     for other in ("https://maps.example/long", "https://maps.example/" + "x" * 3000, "https://[", "http://a\0b/"):

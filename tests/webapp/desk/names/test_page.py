@@ -132,33 +132,72 @@ def test_a_new_target_needs_a_confirmation(bound: Desk, jane: Browser) -> None:
     assert (found.target, found.revision) == ("https://example.org/2", 2)
 
 
-def test_alternates_and_settings_are_saved(bound: Desk, jane: Browser) -> None:
+def alternate_rows(*rows: tuple[str, str, str]) -> dict[str, list[str]]:
+    """Return the fields of a form with these rows of a media type, a language and a target."""
+    columns = zip(*rows, strict=True)
+    return {f"alternate-{name}": list(each) for name, each in zip(("type", "language", "target"), columns, strict=True)}
+
+
+def test_alternates_and_settings_are_saved(bound: Desk, jane: Browser, read_page: Any) -> None:
     form = {"target": "https://example.org/1", "kind": "located", "redirect": "307", "resource": "map 7", "same": "1"}
-    form |= {"alternates": "text/html;en = https://example.org/en\r\n\r\nde=https://example.org/de", "passthrough": "1"}
-    assert send(jane, "target", **form).status_code == 303
+    form |= {"passthrough": "1"}
+    rows = alternate_rows(
+        ("text/html", "EN", "https://example.org/en"), ("", "", ""), ("", "de", "https://example.org/de")
+    )
+    assert send(jane, "target", **form, **rows).status_code == 303
     found = bound.bindings.lookup(NAME)
     assert found is not None
     assert (found.redirect, found.resource, found.passthrough, len(found.alternates)) == (307, "map 7", True, 2)
-    shown = jane.get(f"/desk/name/target?name={NAME}").text
-    assert "text/html;en = https://example.org/en" in shown
+    page = read_page(jane.get(f"/desk/name/target?name={NAME}").text)
+    targets = [each.attributes["value"] for each in page.all("input", name="alternate-target")]
+    assert targets == ["https://example.org/de", "https://example.org/en", ""]
+    # A row without a target deletes its alternate.
+    form |= {"revision": "2"}
+    assert send(jane, "target", **form, **alternate_rows(("", "de", "https://example.org/de"))).status_code == 303
+    found = bound.bindings.lookup(NAME)
+    assert found is not None
+    assert dict(found.alternates) == {"de": "https://example.org/de"}
+
+
+def test_rows_of_other_targets_are_added_and_removed_without_a_script(
+    bound: Desk, jane: Browser, read_page: Any
+) -> None:
+    form = {"target": "https://example.org/new", "kind": "located", "redirect": "302"}
+    rows = alternate_rows(("text/html", "en", "https://example.org/en"), ("", "de", "https://example.org/de"))
+
+    def sent(**button: str) -> list[tuple[str, ...]]:
+        response = send(jane, "target", **form, **rows, **button)
+        assert response.status_code == 200
+        page = read_page(response.text)
+        assert page.one("input", id="target").attributes["value"] == "https://example.org/new"
+        columns = (page.all("input", name=f"alternate-{name}") for name in ("type", "language", "target"))
+        return [tuple(each.attributes["value"] for each in row) for row in zip(*columns, strict=True)]
+
+    first, second = ("text/html", "en", "https://example.org/en"), ("", "de", "https://example.org/de")
+    assert sent(add="1") == [first, second, ("", "", "")]
+    assert sent(remove="0") == [second]
+    assert sent(remove="7") == sent(remove="x") == [first, second]
+    assert len(bound.bindings.history(NAME)) == 1
 
 
 @pytest.mark.parametrize(
     ("change", "field"),
     [
         ({"target": "javascript:alert(1)"}, "target"),
-        ({"alternates": "nonsense"}, "alternates"),
-        ({"alternates": " " * 100_000 + "x"}, "alternates"),
-        ({"alternates": "de = a b"}, "alternates"),
-        ({"alternates": "= https://example.org/de"}, "alternates"),
-        ({"alternates": f"{'d' * 201}=https://example.org/de"}, "alternates"),
+        (alternate_rows(("", "", "https://example.org/de")), "alternates"),
+        (alternate_rows(("html", "", "https://example.org/de")), "alternates"),
+        (alternate_rows(("", "de", "a b")), "alternates"),
+        (alternate_rows(("", "de", " " * 100_000 + "x")), "alternates"),
+        (alternate_rows(("", "d" * 201, "https://example.org/de")), "alternates"),
+        (alternate_rows(("", "de", "/a"), ("", "DE", "/b")), "alternates"),
         ({"target": ""}, "target"),
     ],
 )
-def test_a_wrong_target_is_explained(jane: Browser, change: dict[str, str], field: str) -> None:
+def test_a_wrong_target_is_explained(jane: Browser, change: dict[str, Any], field: str) -> None:
     form = {"target": "https://example.org/1", "kind": "located", "redirect": "302", "same": "1", **change}
     refused = send(jane, "target", **form)
     assert refused.status_code == 422
+    assert "<title>Error: Edit target - Ararat desk</title>" in refused.text
     assert f'id="{field}-error"' in refused.text
 
 
