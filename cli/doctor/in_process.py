@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from io import BytesIO
 from typing import Any
@@ -103,7 +104,13 @@ def _ask_asgi(application: Any, url: WebURL, method: str, target: str, fields: M
         "server": (url.host, url.port),
         "state": {},
     }
-    return asyncio.run(asyncio.wait_for(_exchange(application, scope), _SECONDS))
+
+    def answer() -> RawResponse:
+        return asyncio.run(asyncio.wait_for(_exchange(application, scope), _SECONDS))
+
+    # The calling thread may have a running event loop already, for example in a test of an asynchronous site.
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(answer).result()
 
 
 async def _exchange(application: Any, scope: dict[str, Any]) -> RawResponse:
