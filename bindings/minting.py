@@ -22,7 +22,6 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from ..identifiers.ark import length as lengths
-from ..identifiers.ark.check_character import Coverage
 from ..identifiers.ark.grammar import BASE29, BETANUMERIC, LABEL_PATTERN
 from .collection import Bindings
 from .names import assignment, validation
@@ -32,8 +31,8 @@ from .names.fields import Fields
 from .names.naming import NO_RULES, NamingRules, is_test
 from .names.policy import is_registered
 from .names.prefixes import character_sets
-from .names.prefixes.patterns import DEFAULT_LENGTH, Form, Pattern, read_form
-from .names.prefixes.prefixes import PrefixRecords
+from .names.prefixes.patterns import DEFAULT_LENGTH, Check, Form, Pattern, read_form, require_check
+from .names.prefixes.prefixes import PrefixRecords, check_prefix
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -59,19 +58,21 @@ def mint(
     *,
     count: int = 1,
     length: int | None = None,
-    check: Coverage | bool | None = None,
+    check: Check | bool | None = None,
     digits: bool | None = None,
     sequential: bool = False,
     under_rule: bool = False,
     actor: Actor | str | None = None,
 ) -> list[str]:
-    """Mint ``count`` (1 to 10,000) new names, all or none. Return them as ARKs in normal form.
+    """Mint ``count`` (1 to 10,000) new names, all or none. Return them in normal form.
 
-    ``namespace`` is a NAAN, or a NAAN, a slash and a shoulder; "ark:" can precede it. ``length`` is the number of
-    characters after the shoulder, without the check character. ``check`` is "noid" for a check character over NAAN and
-    Name, "name" for one over the Name, or False; True is "noid". With ``digits`` all characters are digits. The pattern
-    of the prefix record replaces each of these three that is None; the longest prefix with a pattern applies. Without a
-    pattern the names have 8 betanumeric characters and no check character.
+    ``namespace`` is a NAAN, or a NAAN, a slash and a shoulder; "ark:" can precede it. It can also be the beginning of
+    URNs, such as "urn:nbn:se:uu:diva-". ``length`` is the number of characters after it, without the check character.
+    ``check`` is "noid" for a check character over NAAN and Name, "name" for one over the Name, or False; True is
+    "noid". "nbn" is the check digit of the URNs of the German National Library (:func:`.german_check_digit`). With
+    ``digits`` all characters are digits. The pattern of the prefix record replaces each of these three that is None;
+    the longest prefix with a pattern applies. Without a pattern the names have 8 betanumeric characters and no check
+    character.
 
     Names are random and unpredictable; with ``sequential`` they are numbered.
 
@@ -79,8 +80,8 @@ def mint(
 
     Names are skipped if they were ever reserved or bound, including withdrawn and deleted names. Names above a bound
     name are skipped, too. Names that a rule answers are skipped, unless ``under_rule`` is set. Names with a character
-    that a prefix record does not permit are skipped, too.
-    A warning is logged if the NAAN is not registered.
+    that a prefix record does not permit are skipped, too. URNs that do not follow the rules of their namespace are
+    skipped, too. A warning is logged if the NAAN is not registered.
 
     Raises :class:`BindingError` with the code ``shoulder-characters``, ``shoulder-reserved``, ``mint-count``,
     ``naan-reserved-invalid``, ``mint-length``, ``mint-under-rule`` (a rule answers the whole namespace),
@@ -94,7 +95,7 @@ def mint(
     if not 1 <= count <= MAX_COUNT:
         message = f"{count:,} names were requested; one call makes 1 to {MAX_COUNT:,}"
         raise BindingError("mint-count", message, identifier=read.beginning)
-    if not is_registered(read.naan):
+    if read.is_ark and not is_registered(read.naan):
         _log.warning("NAAN %s is not registered: register with the ARK Maintenance Agency", read.naan)
     try:
         with bindings.transaction(exclusive=True, actor=who) as transaction:
@@ -134,10 +135,10 @@ def pattern_below(
     naming: NamingRules,
     *,
     length: int | None = None,
-    check: Coverage | bool | None = None,
+    check: Check | bool | None = None,
     digits: bool | None = None,
 ) -> Pattern:
-    """Return the pattern of the names to mint below a NAAN or shoulder.
+    """Return the pattern of the names to mint below a NAAN, a shoulder or the beginning of URNs.
 
     The pattern of the prefix record replaces each of ``length``, ``check`` and ``digits`` that is None. Raises
     :class:`BindingError` as :func:`mint`.
@@ -153,7 +154,17 @@ def pattern_below(
         digits=form.digits if digits is None else digits,
     )
     _require_permitted(pattern, records)
+    pattern.require_valid("shoulder-characters")
     return pattern
+
+
+def is_mintable(namespace: str, records: PrefixRecords, naming: NamingRules) -> bool:
+    """Return whether names can be minted below a prefix, with the pattern of its record or the default pattern."""
+    try:
+        pattern_below(namespace, records, naming)
+    except BindingError:
+        return False
+    return True
 
 
 def read_pattern(
@@ -161,31 +172,30 @@ def read_pattern(
     naming: NamingRules = NO_RULES,
     *,
     length: int = DEFAULT_LENGTH,
-    check: Coverage | bool | None = None,
+    check: Check | bool | None = None,
     digits: bool = False,
 ) -> Pattern:
-    """Return the pattern of the names to mint below a NAAN or shoulder.
+    """Return the pattern of the names to mint below a NAAN, a shoulder or the beginning of URNs.
 
-    ``namespace`` is "12345" or "12345/x5"; "ark:" can precede it. The IRI policy in ``naming`` and the included
-    ones define which shoulders are permitted (POL-028 to POL-031). Raises :class:`BindingError` if the pattern is not
-    permitted.
+    ``namespace`` is "12345" or "12345/x5", "ark:" can precede it; or it is the beginning of URNs. The IRI policy in
+    ``naming`` and the included ones define which shoulders are permitted (POL-028 to POL-031). Raises
+    :class:`BindingError` if the pattern is not permitted.
 
     >>> read_pattern("ark:/12345/x5").beginning
     'ark:12345/x5'
+    >>> read_pattern("URN:NBN:SE:UU:diva-").beginning
+    'urn:nbn:se:uu:diva-'
     """
     shown = validation.shown(namespace, 100)
-    match = _NAMESPACE.fullmatch(namespace.replace("-", ""))
-    if match is None:
-        message = f"{shown} is not a NAAN with or without a shoulder" if namespace else "the NAAN is missing"
-        raise BindingError("shoulder-characters", message)
-    coverage: Coverage | None = "noid" if check is True else check or None
-    pattern = Pattern(match[1], match[2] or "", length, coverage, digits)
+    covers: Check | None = "noid" if check is True else check or None
+    pattern = Pattern(_beginning(namespace, shown), length, covers, digits)
+    require_check(pattern.beginning, covers, "mint-check")
     if is_test(pattern.beginning) and pattern.naan not in naming.test_naans:
         raise BindingError("naan-reserved-invalid", identifier=pattern.beginning)
     from ..identifiers import iri_policy
 
     profiles = (naming.policy, *map(iri_policy.known, iri_policy.SHIPPED))
-    own_profile = next((each for each in profiles if each and each.naan == pattern.naan), None)
+    own_profile = next((each for each in profiles if each and pattern.is_ark and each.naan == pattern.naan), None)
     if own_profile and not iri_policy.allows_shoulder(pattern.shoulder, own_profile):
         raise BindingError("shoulder-reserved", identifier=pattern.beginning)
     # Other resolvers need not accept longer ARKs (ARK-057, L-01).
@@ -195,6 +205,20 @@ def read_pattern(
     return pattern
 
 
+def _beginning(namespace: str, shown: str) -> str:
+    """Return the beginning of the names to mint, from a text that a user entered."""
+    if namespace[:4].lower() == "urn:":
+        try:
+            return check_prefix(namespace)
+        except BindingError as error:
+            raise BindingError("shoulder-characters", error.message) from None
+    match = _NAMESPACE.fullmatch(namespace.replace("-", ""))
+    if match is None:
+        message = f"{shown} is not a NAAN with or without a shoulder" if namespace else "the NAAN is missing"
+        raise BindingError("shoulder-characters", message)
+    return f"ark:{match[1]}/{match[2] or ''}"
+
+
 def _require_permitted(pattern: Pattern, records: PrefixRecords) -> None:
     """Raise :class:`BindingError` if a prefix record does not permit one of the characters of a pattern (ARK-138)."""
     restriction = records.inherited(pattern.beginning, "characters")
@@ -202,6 +226,7 @@ def _require_permitted(pattern: Pattern, records: PrefixRecords) -> None:
         return
     alphabet = BETANUMERIC[: pattern.radix]
     sample = f"{pattern.beginning[len(restriction.prefix) :]}{alphabet}"
+    sample = sample if pattern.is_ark else sample.replace(":", "/")
     if wrong := character_sets.first_wrong(sample, restriction.text):
         message = (
             f"names of this pattern can have {character_sets.named(wrong)}, but names that begin with "

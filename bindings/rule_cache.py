@@ -12,6 +12,7 @@ from typing import Protocol
 
 from ..identifiers import Ark, Urn
 from ..identifiers.text import display
+from .names import naming
 from .names.branding.model import NO_BRANDING, Branding
 from .names.branding.stored import version_of
 from .names.errors import BindingsUnavailable
@@ -62,14 +63,12 @@ class RuleCache:
         self._failure: str | None = None
 
     def binding_for(self, identifier: Ark | Urn) -> RuleMatch | None:
-        """Return the binding that the rule with the longest matching prefix creates for an ARK. Return None if no rule
+        """Return the binding that the rule with the longest matching prefix creates for a name. Return None if no rule
         applies.
 
         Raises :class:`BindingsUnavailable` if the store could not be read since the start.
         """
-        if isinstance(identifier, Urn):
-            return None
-        key = identifier.basic
+        key = naming.key(identifier)
         for rule in self._current():
             if key.startswith(rule.prefix):
                 binding = rule.binding(key, identifier.text)

@@ -6,6 +6,7 @@ from collections.abc import Hashable, Iterable
 from typing import TYPE_CHECKING
 
 from ..identifiers import Ark, Urn
+from .names import naming
 from .names.corrections import corrections, is_mistyped
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ class StoredSource:
         return self._opening.store.stored_redirect(key)
 
     def binding_by_rule(self, identifier: Ark | Urn) -> RuleMatch | None:
-        """Return the binding that a rule creates for an ARK, and the prefix of the rule. Return None if no rule
+        """Return the binding that a rule creates for a name, and the prefix of the rule. Return None if no rule
         applies.
 
         The rule with the longest matching prefix applies. The binding of the name itself is not looked up.
@@ -59,14 +60,12 @@ class StoredSource:
         return self._rule_cache.branding()
 
     def is_mistyped(self, identifier: Ark | Urn) -> bool:
-        """Return whether the check character of an ARK is wrong, compared with the names that were minted here."""
-        return isinstance(identifier, Ark) and is_mistyped(identifier.basic, self._rule_cache.patterns())
+        """Return whether the check character of a name is wrong, compared with the names that were minted here."""
+        return is_mistyped(naming.key(identifier), self._rule_cache.patterns())
 
     def correction(self, identifier: Ark | Urn) -> str | None:
-        """Return the only live name that is a probable correction of an unbound ARK (:mod:`corrections`), or None."""
-        if isinstance(identifier, Urn):
-            return None
-        names = corrections(identifier.basic, self._rule_cache.patterns())
+        """Return the only live name that is a probable correction of an unbound name (:mod:`corrections`), or None."""
+        names = corrections(naming.key(identifier), self._rule_cache.patterns())
         live = [name for name, binding in self.fetch(names).items() if binding.is_live] if names else []
         return live[0] if len(live) == 1 else None
 

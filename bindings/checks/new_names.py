@@ -31,7 +31,7 @@ from ..names import corrections, validation
 from ..names.binding import NOTHING, Binding
 from ..names.naming import NameWarning
 from ..names.prefixes.patterns import Pattern
-from ..names.prefixes.prefixes import PrefixRecord, PrefixRecords, checked_patterns
+from ..names.prefixes.prefixes import PrefixRecord, PrefixRecords, checked_patterns, root_of
 from .plausibility import target_warnings
 
 if TYPE_CHECKING:
@@ -92,7 +92,8 @@ def warnings_about(
     """Return the warnings about new names, a list for each.
 
     - ``check-character``: the check character of the name is wrong, and the right name is recorded.
-    - ``naan-unrecorded``, ``shoulder-unrecorded``: there are records of prefixes, and none of them fits the name.
+    - ``naan-unrecorded``, ``nid-unrecorded``, ``shoulder-unrecorded``: there are records of prefixes, and none of them
+      fits the name.
     - ``name-similar``: the name differs by one typing error from a recorded name.
     - ``resource-shared``, ``target-shared``: another name has the same resource or target.
     - The codes of :func:`~.plausibility.target_warnings`.
@@ -247,11 +248,12 @@ def _of_name(
     elif other := next((each for each in similar.get(key, ()) if each in found and each != key), None):
         message = f"the name differs by one typing error from the recorded name {validation.shown(other, 100)}"
         yield NameWarning("name-similar", message)
-    if key.startswith("ark:") and records.prefixes and (missing := records.missing(key)):
-        what = "NAAN" if missing.endswith("/") else "shoulder of the name"
-        shown = f" {missing[4:-1]}" if missing.endswith("/") else ""
-        code = "naan-unrecorded" if missing.endswith("/") else "shoulder-unrecorded"
-        yield NameWarning(code, f"there is no record of the {what}{shown}: it is probably mistyped")
+    if records.prefixes and (missing := records.missing(key)):
+        is_root = missing == root_of(key)
+        root = "NAAN" if key.startswith("ark:") else "URN namespace"
+        what = f"{root} {missing[4:-1]}" if is_root else f"{'shoulder' if root == 'NAAN' else 'beginning'} of the name"
+        code = "shoulder-unrecorded" if not is_root else "naan-unrecorded" if root == "NAAN" else "nid-unrecorded"
+        yield NameWarning(code, f"there is no record of the {what}: it is probably mistyped")
 
 
 def _sharing(

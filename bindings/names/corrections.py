@@ -1,10 +1,10 @@
-"""Detect typing errors in unbound ARKs by their check characters, and suggest corrections.
+"""Detect typing errors in unbound names by their check characters, and suggest corrections.
 
-A correction is a name that differs from the ARK by a frequent typing error:
+A correction is a name that differs from an ARK by a frequent typing error:
 
 - Names with letters in lower case, and with 0 and 1 instead of o, l and i. Minted names have no o, l and i.
 - For a name with a wrong check character: names with a right one that differ in one character, or in the order of two
-  neighbouring characters.
+  neighbouring characters. Of a URN, these are the only corrections, because case matters in it.
 
 Only a lookup shows which of these names exist.
 """
@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ...identifiers.ark.check_character import check_character, covered
 from ...identifiers.ark.grammar import BETANUMERIC
 from .prefixes.patterns import Pattern
 
@@ -21,49 +20,56 @@ MISTYPED = "this resolver has no location for this identifier; its check charact
 
 
 def is_mistyped(key: str, patterns: Sequence[Pattern]) -> bool:
-    """Return whether the Name of an ARK has a wrong check character, by the patterns of the names minted here.
+    """Return whether a name has a wrong check character, by the patterns of the names minted here.
 
-    ``key`` is a normal form. Only patterns with a check character, and with the longest shoulder that begins the name,
-    are compared. A name with another length, or with a character that is not a letter or digit, is of another kind. A
-    name with one character more or less can be a typing error.
+    ``key`` is a normal form. Only patterns with a check character, and with the longest prefix that begins the name,
+    are compared. Of an ARK, the part up to a slash or dot is compared. A name with another length, or with a character
+    that is not a letter or digit, is of another kind. A name with one character more or less can be a typing error.
 
-    >>> minted = [Pattern("13030", "xf9", 4, "noid")]
+    >>> minted = [Pattern("ark:13030/xf9", 4, "noid")]
     >>> is_mistyped("ark:13030/xf93gt2q", minted), is_mistyped("ark:13030/xf93tg2q/p1", minted)
     (False, True)
     >>> is_mistyped("ark:13030/xf9-museum", minted), is_mistyped("ark:13030/x5", minted)
     (False, False)
     """
-    naan, _, rest = key.removeprefix("ark:").partition("/")
-    name = rest.partition("/")[0].partition(".")[0]
-    nearest = _nearest(naan, name, patterns)
-    if not any(abs(len(name) - len(each.shoulder) - each.length - 1) <= 1 for each in nearest):
+    name = _checked_part(key)
+    nearest = _nearest(name, patterns)
+    if not any(abs(len(name) - len(each.beginning) - each.length - 1) <= 1 for each in nearest):
         return False
-    return not any(_is_right(naan, name, each) for each in nearest)
+    return not any(_is_right(name, each) for each in nearest)
 
 
 def has_check_character(key: str, patterns: Sequence[Pattern]) -> bool:
-    """Return whether the Name of an ARK has the length and the right check character of a pattern of minted names.
+    """Return whether a name has the length and the right check character of a pattern of minted names.
 
-    >>> has_check_character("ark:13030/xf93gt2q", [Pattern("13030", "xf9", 4, "noid")])
+    >>> has_check_character("ark:13030/xf93gt2q", [Pattern("ark:13030/xf9", 4, "noid")])
     True
     """
-    naan, _, rest = key.removeprefix("ark:").partition("/")
-    name = rest.partition("/")[0].partition(".")[0]
-    nearest = _nearest(naan, name, patterns)
-    return any(len(name) == len(each.shoulder) + each.length + 1 and _is_right(naan, name, each) for each in nearest)
+    name = _checked_part(key)
+    nearest = _nearest(name, patterns)
+    return any(len(name) == len(each.beginning) + each.length + 1 and _is_right(name, each) for each in nearest)
 
 
-def _nearest(naan: str, name: str, patterns: Sequence[Pattern]) -> list[Pattern]:
-    """Return the patterns with a check character that have the longest shoulder which begins the name."""
-    if not (name.isascii() and name.isalnum()):
+def _checked_part(key: str) -> str:
+    """Return the part of a name that can have a check character: an ARK up to the qualifier, a whole URN."""
+    if key.startswith("urn:"):
+        return key
+    naan, slash, rest = key.partition("/")
+    return f"{naan}{slash}{rest.partition('/')[0].partition('.')[0]}"
+
+
+def _nearest(name: str, patterns: Sequence[Pattern]) -> list[Pattern]:
+    """Return the patterns with a check character that have the longest prefix which begins the name."""
+    own = [each for each in patterns if each.check and name.startswith(each.beginning)]
+    longest = max((len(each.beginning) for each in own), default=0)
+    rest = name[longest:]
+    if not (rest.isascii() and rest.isalnum()):
         return []
-    own = [each for each in patterns if each.check and each.naan == naan and name.startswith(each.shoulder)]
-    longest = max((len(each.shoulder) for each in own), default=0)
-    return [each for each in own if len(each.shoulder) == longest]
+    return [each for each in own if len(each.beginning) == longest]
 
 
-def _is_right(naan: str, name: str, pattern: Pattern) -> bool:
-    return pattern.check is not None and check_character(covered(naan, name[:-1], pattern.check)) == name[-1]
+def _is_right(name: str, pattern: Pattern) -> bool:
+    return pattern.check is not None and pattern.check_of(name[:-1]) == name[-1]
 
 
 MAX_LENGTH = 32
@@ -73,16 +79,18 @@ _LOOK_ALIKES = str.maketrans("oli", "011")
 
 
 def corrections(key: str, patterns: Sequence[Pattern]) -> list[str]:
-    """Return the keys of names that are probable corrections of an unbound ARK, the most probable first.
+    """Return the keys of names that are probable corrections of an unbound name, the most probable first.
 
-    ``key`` is the normal form of the ARK. ``patterns`` are those of names with a check character.
+    ``key`` is the normal form of the name. ``patterns`` are those of names with a check character.
 
     >>> corrections("ark:13030/xf93gt2Q", [])
     ['ark:13030/xf93gt2q']
-    >>> found = corrections("ark:13030/xf93tg2q", [Pattern("13030", "xf9", 4, "noid")])
+    >>> found = corrections("ark:13030/xf93tg2q", [Pattern("ark:13030/xf9", 4, "noid")])
     >>> "ark:13030/xf93gt2q" in found, len(found)
     (True, 9)
     """
+    if key.startswith("urn:"):
+        return list(_of_urn(key, patterns))
     naan, _, rest = key.removeprefix("ark:").partition("/")
     if not 0 < len(rest) <= MAX_LENGTH or not rest.isascii():
         return []
@@ -97,9 +105,19 @@ def _with_right_character(naan: str, rest: str, patterns: Sequence[Pattern]) -> 
     name = rest[: min((rest.find(mark) for mark in "/." if mark in rest), default=len(rest))]
     own = [each for each in patterns if each.naan == naan and name.startswith(each.shoulder)]
     for changed in _neighbours(name):
-        text, last = changed[:-1], changed[-1]
-        if any(each.check and check_character(covered(naan, text, each.check)) == last for each in own):
+        if any(_is_right(f"ark:{naan}/{changed}", each) for each in own):
             yield f"ark:{naan}/{changed}{rest[len(name) :]}"
+
+
+def _of_urn(key: str, patterns: Sequence[Pattern]) -> Iterator[str]:
+    """Yield the URNs with a right check digit that differ in the characters after the longest prefix."""
+    nearest = _nearest(key, patterns)
+    if not is_mistyped(key, patterns) or len(key) - len(nearest[0].beginning) > MAX_LENGTH:
+        return
+    beginning = nearest[0].beginning
+    for changed in dict.fromkeys(_neighbours(key[len(beginning) :])):
+        if any(_is_right(beginning + changed, each) for each in nearest):
+            yield beginning + changed
 
 
 def _neighbours(name: str) -> Iterator[str]:

@@ -113,7 +113,7 @@ ERROR_CODES: dict[str, ErrorCode] = _catalogue(
     ErrorCode("alternate-selector", "the selector of an alternate target is not a media type, a language or both", "text/html, en, or text/html;en", about="alternates"),
     ErrorCode("alternate-twice", "two alternate targets have the same media type and language", "one target for each media type and language", about="alternates"),
     # Rules
-    ErrorCode("rule-prefix", "the prefix is not the beginning of ARKs", "a NAAN and a slash, or a shoulder, like ark:12345/x5", f"{_ARK}, section 3.2", about="prefix"),
+    ErrorCode("rule-prefix", "the prefix is not the beginning of names", "a NAAN and a slash, a shoulder like ark:12345/x5, or the beginning of URNs like urn:nbn:se:uu:", f"{_ARK}, section 3.2", about="prefix"),
     ErrorCode("rule-template", "the template of the rule does not produce addresses", "an address or a path with one of ${content}, ${pid}, ${value} and ${suffix} after the host", about="template"),
     ErrorCode("rule-unknown", "this prefix has no rule", "a prefix that has a rule", status=404, about="prefix"),
     ErrorCode("rule-otherwise", "this prefix already has another rule", "the recorded rule; to change it, set or remove the rule", about="prefix"),
@@ -145,7 +145,7 @@ ERROR_CODES: dict[str, ErrorCode] = _catalogue(
     ErrorCode("undo-resource", "a recorded resource stays after an undo", "no action: the name keeps its resource", _NEVER_REASSIGNED, about="resource"),
     # Prefix records
     ErrorCode("prefix-text", "a text of the prefix record is not valid", "1 to 4,000 characters without control characters; an empty text deletes it", about="text"),
-    ErrorCode("prefix-pattern", "the pattern of the prefix record is not valid", "29^8 or 10^8 for 8 betanumeric characters or digits; +check or +name at its end adds a check character", about="pattern"),
+    ErrorCode("prefix-pattern", "the pattern of the prefix record is not valid", "29^8 or 10^8 for 8 betanumeric characters or digits; +check or +name at its end adds a check character of ARKs, +nbn the check digit of urn:nbn:de:", about="pattern"),
     ErrorCode("prefix-characters", "the character set of the prefix record is not valid", "betanumeric, digits, or a list of characters and ranges like 0-9a-f", f"{_ARK}, section 8.1", about="characters"),
     ErrorCode("prefix-empty", "the prefix record has no text", "at least one text, or the removal of the record", about="prefix"),
     ErrorCode("prefix-unknown", "this prefix has no record", "a prefix that has a record", status=404, about="prefix"),
@@ -210,10 +210,11 @@ ERROR_CODES: dict[str, ErrorCode] = _catalogue(
     ErrorCode("availability-statement", "a persistent name cannot have this availability", "lifetime or subinfinite, or none for a name that is not published", f"{_POLICY}, POL-018", about="metadata"),
     ErrorCode("uuid-reused", "the UUID already identifies another resource", "another UUID", f"{_POLICY}, POL-048", about="identifier"),
     # Minting
-    ErrorCode("shoulder-characters", "the shoulder contains characters that minted names cannot have", "a NAAN, or a NAAN, a slash and a shoulder of the characters 0123456789bcdfghjkmnpqrstvwxz", f"{_ARK}, section 3", about="shoulder"),
+    ErrorCode("shoulder-characters", "names cannot be minted below this prefix", "a NAAN, or a NAAN, a slash and a shoulder of the characters 0123456789bcdfghjkmnpqrstvwxz, or the beginning of valid URNs", f"{_ARK}, section 3", about="shoulder"),
     ErrorCode("shoulder-reserved", "the IRI policy does not allow this shoulder for its NAAN", "any number of the digits 2 to 9 and then one 1, or one 0 after at least one of them", f"{_POLICY}, POL-028", about="shoulder"),
+    ErrorCode("mint-check", "the names below this prefix do not have this check character", "noid or name for ARKs, nbn for URNs that begin with urn:nbn:de:, or none", about="check"),
     ErrorCode("mint-count", "this number of names cannot be minted at once", "1 to 10,000", about="count"),
-    ErrorCode("mint-length", "the length of minted names is out of range", "1 or more, and at most 255 in the whole ARK", about="length"),
+    ErrorCode("mint-length", "the length of minted names is out of range", "1 or more, and at most 255 in the whole name", about="length"),
     ErrorCode("mint-under-rule", "a rule already answers for all names of this shoulder", "a shoulder without a rule, or ararat mint --under-rule (in Python, under_rule=True)", about="shoulder"),
     ErrorCode("names-exhausted", "there are not enough unused names of this length", "a longer name, or another shoulder", about="length"),
     # Databases

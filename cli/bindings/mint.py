@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from ...identifiers.ark.check_character import COVERAGES, Coverage
+from ...bindings.names.prefixes.patterns import CHECKS, Check
 from ...identifiers.text import display
 from .. import streams
 from ..errors import DONE, CommandError, store_errors, write
@@ -36,7 +36,7 @@ class _MintCommand(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         following = [*args[1:], ""]
-        checks = (*COVERAGES, "none")
+        checks = (*CHECKS, "none")
         return super().parse_args(
             ctx,
             [
@@ -47,7 +47,7 @@ class _MintCommand(click.Command):
 
 
 @click.command("mint", cls=_MintCommand, short_help="Create new opaque identifiers.")
-@click.argument("namespace", metavar="NAAN[/SHOULDER]")
+@click.argument("namespace", metavar="PREFIX")
 @click.option(
     "--count",
     type=WholeNumber(),
@@ -56,14 +56,12 @@ class _MintCommand(click.Command):
     show_default=True,
     help="The number of names, at most 10,000.",
 )
-@click.option(
-    "--length", type=WholeNumber(), metavar="N", help="The number of characters after the shoulder.  [default: 8]"
-)
+@click.option("--length", type=WholeNumber(), metavar="N", help="The number of characters after PREFIX.  [default: 8]")
 @click.option(
     "--check",
-    type=click.Choice([*COVERAGES, "none"]),
+    type=click.Choice([*CHECKS, "none"]),
     help="Add a check character, which detects typing errors. noid: it covers NAAN and Name. name: it covers the Name "
-    "only. Without a value: noid.  [default: none]",
+    "only. nbn: the check digit of URNs below urn:nbn:de:. Without a value: noid.  [default: none]",
 )
 @click.option("--digits/--no-digits", default=None, help="Use digits only.  [default: --no-digits]")
 @click.option("--sequential", is_flag=True, help="Count up instead of choosing at random.")
@@ -79,7 +77,7 @@ def mint_command(
     namespace: str,
     count: int,
     length: int | None,
-    check: Coverage | Literal["none"] | None,
+    check: Check | Literal["none"] | None,
     digits: bool | None,
     sequential: bool,
     under_rule: bool,
@@ -90,9 +88,10 @@ def mint_command(
     actor: Actor,
     database: str,
 ) -> int:
-    """Create new names under a NAAN or a shoulder, and print them, one a line.
+    """Create new names below PREFIX, and print them, one a line.
 
-    The argument can begin with ark:, as in ark:12345/x5. Names consist of the characters 0123456789bcdfghjkmnpqrstvwxz,
+    PREFIX is a NAAN, a shoulder such as 12345/x5 or ark:12345/x5, or the beginning of URNs such as urn:nbn:se:uu:diva-.
+    New URNs follow the rules of their namespace. Names consist of the characters 0123456789bcdfghjkmnpqrstvwxz,
     which form no words. The pattern of the prefix record (`ararat prefix`) sets the defaults of --length, --check and
     --digits. Created names are recorded, even if they are never bound. A name that was created, bound or withdrawn is
     never created again.
@@ -107,11 +106,11 @@ def mint_command(
     if target is not None and count != 1:
         raise click.UsageError("--bind needs --count 1; to bind several names, use `ararat import`")
     with store_errors():
-        naan = read_pattern(namespace, NamingRules(test_naans=test_naans())).naan
+        pattern = read_pattern(namespace, NamingRules(test_naans=test_naans()))
         # A minted name is used up, so check the target first.
         stored = target and targets.check(target, "located")
-    if strict and not is_registered(naan):
-        raise CommandError(f"NAAN {naan} is not registered", ("Fix", _AGENCY))
+    if strict and pattern.is_ark and not is_registered(pattern.naan):
+        raise CommandError(f"NAAN {pattern.naan} is not registered", ("Fix", _AGENCY))
     with open_store(database, profile=profile) as bindings:
         warn_of_minted(bindings, stored)
         names = mint(

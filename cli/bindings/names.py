@@ -459,7 +459,7 @@ def delete_command(identifier: str, database: str, actor: Actor) -> int:
 def show_command(identifier: str, database: str, as_json: bool) -> int:
     """Show the binding of the identifier ID.
 
-    If the binding has no persistence statement, that of the record of its NAAN or shoulder is shown.
+    If the binding has no persistence statement, that of its prefix record is shown.
 
     Exit code: 0 bound, 1 not bound, 2 ID is not valid, 69 no database.
     """

@@ -1,4 +1,4 @@
-"""The command ``prefix``: manage the records that describe NAANs and shoulders."""
+"""The command ``prefix``: manage the records that describe prefixes."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from ...bindings.names.actor import Actor
 
 
-@click.group("prefix", short_help="Manage the records of NAANs and shoulders.")
+@click.group("prefix", short_help="Manage the records of prefixes.")
 def prefix_command() -> None:
-    """Manage prefix records. A prefix record describes a NAAN or a shoulder, which is a beginning of names.
+    """Manage prefix records. A record describes a beginning of names: a NAAN, a shoulder, or the beginning of URNs.
 
     The resolver shows a record at the address of its prefix, such as /ark:12345/x5. Names without a persistence
     statement inherit that of the longest prefix that has one.
@@ -35,8 +35,8 @@ def prefix_command() -> None:
 @click.option(
     "--pattern",
     metavar="FORM",
-    help="The default form of minted names: 29^8 for 8 betanumeric characters, 10^8 for 8 digits; with +check or +name "
-    "at its end, a check character for NAAN and Name, or for the Name, follows.",
+    help="The default form of minted names: 29^8 for 8 betanumeric characters, 10^8 for 8 digits. A check character "
+    "follows: for NAAN and Name with +check at the end, for the Name with +name, for URNs below urn:nbn:de: with +nbn.",
 )
 @click.option(
     "--characters",
@@ -48,7 +48,8 @@ def prefix_command() -> None:
 @test_naans_option
 @database_option
 def set_command(prefix: str, actor: Actor, database: str, **texts: str | None) -> int:
-    """Record texts about PREFIX, a NAAN or a shoulder, such as 12345 or ark:12345/x5.
+    """Record texts about PREFIX: a NAAN or a shoulder, such as 12345 or ark:12345/x5, or the beginning of URNs, such as
+    urn:nbn:se:uu:.
 
     Only the given texts change. An empty TEXT deletes the recorded one.
 
@@ -69,7 +70,7 @@ def set_command(prefix: str, actor: Actor, database: str, **texts: str | None) -
 @test_naans_option
 @database_option
 def show_command(prefix: str, as_json: bool, database: str) -> int:
-    """Show the record of PREFIX, a NAAN or a shoulder, and the redirect rule of the same prefix.
+    """Show the record of PREFIX, and the redirect rule of the same prefix.
 
     Exit code: 0 found, 1 no record, 2 PREFIX is not valid, 69 no database.
     """
@@ -90,7 +91,7 @@ def show_command(prefix: str, as_json: bool, database: str) -> int:
 @json_option
 @database_option
 def list_command(as_json: bool, database: str) -> int:
-    """List the NAANs and shoulders that have a record, in order, with the kind of things that their names identify."""
+    """List the prefixes that have a record, in order, with the kind of things that their names identify."""
     with open_store(database) as bindings:
         found = bindings.prefixes.list()
     sheet = Sheet.of(sys.stdout)
@@ -109,7 +110,7 @@ def list_command(as_json: bool, database: str) -> int:
 @test_naans_option
 @database_option
 def remove_command(prefix: str, actor: Actor, database: str) -> int:
-    """Remove the record of PREFIX, a NAAN or a shoulder. Its history and its redirect rule are kept.
+    """Remove the record of PREFIX. Its history and its redirect rule are kept.
 
     Exit code: 0 done, 2 no such record, 69 no database.
     """
@@ -125,7 +126,7 @@ def remove_command(prefix: str, actor: Actor, database: str) -> int:
 @test_naans_option
 @database_option
 def history_command(prefix: str, as_json: bool, database: str) -> int:
-    """Show all changes of the record of PREFIX, a NAAN or a shoulder, the oldest first.
+    """Show all changes of the record of PREFIX, the oldest first.
 
     The history of a removed record is kept.
 

@@ -1,4 +1,4 @@
-"""The command ``rule``: manage rules, which redirect the unbound names of a NAAN or shoulder."""
+"""The command ``rule``: manage rules, which redirect the unbound names of a prefix."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ if TYPE_CHECKING:
     from ...bindings.names.actor import Actor
 
 
-@click.group("rule", short_help="Manage redirect rules for a NAAN or shoulder.")
+@click.group("rule", short_help="Manage redirect rules for a prefix.")
 def rule_command() -> None:
-    """Manage redirect rules. A rule redirects all unbound names below a NAAN or shoulder.
+    """Manage redirect rules. A rule redirects all unbound names below a NAAN, a shoulder or
+    the beginning of URNs.
 
     If several prefixes match a name, the rule of the longest prefix applies.
     """
@@ -42,9 +43,10 @@ def rule_command() -> None:
 def set_command(prefix: str, template: str, redirect: int, actor: Actor, database: str) -> int:
     """Redirect unbound names that begin with PREFIX to TEMPLATE.
 
-    PREFIX is a NAAN or a shoulder, such as 12345 or ark:12345/x5. TEMPLATE is a URL, or a path of the site. It can
-    contain ${content} (NAAN, slash and name) or ${pid} (the same after ark:). It can also contain ${value} (the name)
-    or ${suffix} (the name without the shoulder). Quote TEMPLATE, or the shell replaces these parts.
+    PREFIX is a NAAN or a shoulder, such as 12345 or ark:12345/x5, or the beginning of URNs, such as urn:nbn:se:uu:.
+    TEMPLATE is a URL, or a path of the site. It can contain ${pid} (the whole name), ${content} (the same without ark:
+    or urn:), ${value} (the same without the NAAN or URN namespace) or ${suffix} (what follows PREFIX). Quote TEMPLATE,
+    or the shell replaces these parts.
 
     Prints set, changed (with the rule before) or unchanged. Exit code: 0 done, 2 refused, 69 no database.
     """
@@ -65,7 +67,7 @@ def set_command(prefix: str, template: str, redirect: int, actor: Actor, databas
 @test_naans_option
 @database_option
 def remove_command(prefix: str, actor: Actor, database: str) -> int:
-    """Remove the redirect rule for PREFIX, a NAAN or a shoulder. Its history is kept.
+    """Remove the redirect rule for PREFIX. Its history is kept.
 
     Exit code: 0 done, 2 no such rule, 69 no database.
     """
@@ -81,7 +83,7 @@ def remove_command(prefix: str, actor: Actor, database: str) -> int:
 @test_naans_option
 @database_option
 def history_command(prefix: str, as_json: bool, database: str) -> int:
-    """Show all changes of the redirect rule for PREFIX, a NAAN or a shoulder, the oldest first.
+    """Show all changes of the redirect rule for PREFIX, the oldest first.
 
     The history of a removed rule is kept.
 

@@ -111,7 +111,7 @@ def _columns(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]
 @click.option(
     "--mint",
     metavar="SHOULDER",
-    help="Mint a name below this NAAN or shoulder for each row without a name, such as ark:12345/k1. The name of a row "
+    help="Mint a name below this prefix for each row without a name, such as ark:12345/k1. The name of a row "
     "whose key is recorded is found again.",
 )
 @click.option(

@@ -39,16 +39,16 @@ from ..text import iri
 FLAWS = {
     "bad-character": "The template contains a character that is not allowed in a URL.",
     "doubled-label": "The address would contain two consecutive ark: labels.",
-    "doubled-variable": "The address would contain the ARK more than once.",
-    "example-left-in": "The template contains an example in the place of the ARK.",
-    "glued": "The ARK would directly follow a letter or digit.",
+    "doubled-variable": "The address would contain the name more than once.",
+    "example-left-in": "The template contains an example in the place of the name.",
+    "glued": "The name would directly follow a letter or digit.",
     "loop": "The template leads back to the official resolver, which asks the registry again.",
-    "no-variable": "The template has no variable for the ARK, so every ARK would lead to the same address.",
+    "no-variable": "The template has no variable for the name, so every name would lead to the same address.",
     "not-web": "The template is not an http or https URL with a host.",
     "reserved-host": "The host of the template is reserved for examples or for local use.",
     "unknown-variable": "The template has a variable that is not defined.",
     "userinfo": "The template contains a user name or password.",
-    "variable-in-host": "The ARK would be a part of the host name.",
+    "variable-in-host": "The name would be a part of the host name.",
     # -- flaws of the ARK, not of the template
     # --------------------------------------------------------------------------
     "dot-segment": "The ARK has a dot-segment, so browsers and proxies would change the address.",
@@ -84,9 +84,9 @@ _OCTET = re.compile(f"{iri.PCT_ENCODED}|.", re.DOTALL)
 
 
 class Asked(NamedTuple):
-    """The parts of an ARK for a target template.
+    """The parts of an ARK or URN for a target template.
 
-    - ``label``: "ark:", or "ark:/" in the classic form.
+    - ``label``: "ark:", or "ark:/" in the classic form, or "urn:".
     - ``path``: NAAN, slash, Name and qualifier, in ASCII. ``query``: includes its question mark, or is "".
     - ``problems``: the codes of :data:`FLAWS` because of which this ARK must not be resolved.
     - ``given``: the path in the spelling of the request, for variables with ``:given``; "" if ``path`` has it.
@@ -250,12 +250,13 @@ def _values(asked: Asked, shoulder: str) -> dict[str, tuple[str, str]]:
 
 
 def _spelled(label: str, path: str, query: str, shoulder: str) -> dict[str, tuple[str, str]]:
-    naan, _, name = path.partition("/")
+    # The namespace identifier of a URN ends in a colon.
+    naan, _, name = path.partition(":" if label == "urn:" else "/")
     return {
-        "scheme": ("ark", ""),
+        "scheme": (label[:3], ""),
         "prefix": (naan, ""),
         "value": (name, query),
-        "suffix": (_after(name, shoulder), query),
+        "suffix": (_after_urn(name, shoulder) if label == "urn:" else _after(name, shoulder), query),
         "content": (path, query),
         "pid": (label + path, query),
     }
@@ -272,6 +273,11 @@ def _after(name: str, shoulder: str) -> str:
         if len(read) > len(shoulder):
             break
     return name
+
+
+def _after_urn(name: str, beginning: str) -> str:
+    """Return what follows the beginning of a namespace-specific string, whose case can differ."""
+    return name[len(beginning) :] if name[: len(beginning)].lower() == beginning.lower() else name
 
 
 def _equalized(path: str) -> str:

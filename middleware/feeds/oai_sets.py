@@ -1,6 +1,7 @@
-"""The sets of OAI-PMH: one for each NAAN or shoulder that has a record, and one for the NAAN of each such shoulder.
+"""The sets of OAI-PMH: one for each prefix that has a record, and one for its NAAN or URN namespace.
 
-The set ``12345`` has all names of a NAAN, and ``12345:x5`` those below a shoulder. A name is in all sets with whose
+The set ``12345`` has all names of a NAAN, and ``12345:x5`` those below a shoulder. The set ``urn:nbn`` has all names of
+a URN namespace, and ``urn:nbn:se!3Auu!3A`` those that begin with urn:nbn:se:uu:. A name is in all sets with whose
 prefix it begins.
 """
 
@@ -9,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from ...bindings.names.prefixes.prefixes import PrefixRecord
+from ...bindings.names.prefixes.prefixes import PrefixRecord, root_of
 
 # setSpec permits more characters, but "!" is used to encode the others: no name contains it.
 _ENCODED = re.compile(r"[^A-Za-z0-9\-_.~*]")
@@ -21,7 +22,7 @@ class Sets:
     def __init__(self, records: Iterable[PrefixRecord]) -> None:
         titles: dict[str, str | None] = {}
         for record in records:
-            titles.setdefault(record.prefix.partition("/")[0] + "/", None)
+            titles.setdefault(root_of(record.prefix), None)
             titles[record.prefix] = record.what or record.who
         self._specs = {prefix: spec_of(prefix) for prefix in sorted(titles)}
         self._lengths = sorted({*map(len, titles)})
@@ -41,11 +42,14 @@ class Sets:
 
 
 def spec_of(prefix: str) -> str:
-    """Return the setSpec of a NAAN or shoulder. A character that setSpec does not permit is "!" and its code.
+    """Return the setSpec of a prefix. A character that setSpec does not permit is "!" and its code.
 
     >>> spec_of("ark:12345/"), spec_of("ark:12345/x5"), spec_of("ark:12345/x=5")
     ('12345', '12345:x5', '12345:x!3D5')
+    >>> spec_of("urn:nbn:"), spec_of("urn:nbn:se:uu:")
+    ('urn:nbn', 'urn:nbn:se!3Auu!3A')
     """
-    naan, _, shoulder = prefix.removeprefix("ark:").partition("/")
-    encoded = _ENCODED.sub(lambda found: f"!{ord(found[0]):02X}", shoulder)
-    return f"{naan}:{encoded}" if encoded else naan
+    root = root_of(prefix)
+    encoded = _ENCODED.sub(lambda found: f"!{ord(found[0]):02X}", prefix[len(root) :])
+    whole = root.removeprefix("ark:")[:-1]
+    return f"{whole}:{encoded}" if encoded else whole

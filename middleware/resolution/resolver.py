@@ -10,11 +10,11 @@ exceptions of ``fetch`` reach the caller. The first step that applies decides:
     3. the binding of the identifier itself                       redirect, served answer, tombstone; for a reserved
                                                                   name 404, as for an unknown one
     4. a withdrawn name above it                                  410, which names the withdrawn name
-    5. the record of a NAAN or shoulder                           its description; also for ``ark:12345/``, which is not
-                                                                  an ARK (I-04)
+    5. a prefix record                                            its description; also for ``ark:12345/`` and
+                                                                  ``urn:nbn:``, which are not names (I-04)
     6. a container with passthrough or a served subtree           as 3, with the rest appended to the target;
                                                                   below a served subtree also texts that are not ARKs
-    7. a rule for a shoulder or a NAAN                            as 3, with a binding made by the rule
+    7. a rule for the beginning of the name                       as 3, with a binding made by the rule
     8. another resolver for a NAAN of others                      redirect, with the spelling of the request; also for
                                                                   texts that are not ARKs
     9. otherwise                                                  404, which names the nearest bound container
@@ -29,14 +29,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import assert_never
 
-from ...bindings.names import targets
+from ...bindings.names import selection, targets
 from ...bindings.names.binding import Binding
 from ...bindings.names.error_codes import HTTP_STATUS
 from ...bindings.names.errors import BindingError
 from ...bindings.names.passthrough import append_path, as_received, inherit, is_given, suffix_below
 from ...bindings.names.prefixes.prefixes import NO_RECORDS, Inherited, PrefixRecord, PrefixRecords
 from ...bindings.names.prefixes.rules import RuleMatch
-from ...identifiers import Ark, Problem
+from ...identifiers import Ark, Problem, Urn
 from . import refusals
 from .description_formats import BY_INFLECTION
 from .forwarding import forward_text, forwarding
@@ -83,7 +83,7 @@ def resolve(
     if isinstance(request, Problem):
         found = (
             find_below_text(given, request, fetch, settings)
-            or _naan_alone(given, request, prefixes, settings)
+            or _root_alone(given, request, prefixes, settings)
             or forward_text(given, request, settings)
             or refusals.refuse(given, request)
         )
@@ -118,7 +118,7 @@ def _find(
     if withdrawn is not None:
         # The withdrawal of a name includes all names below it.
         return _refuse(request, "container-withdrawn", container=withdrawn.identifier, successor=withdrawn.successor)
-    if _asks_for_record(request) and (record := prefixes().get(request.key)):
+    if _asks_for_record(request) and (record := _record_of(request, prefixes())):
         # I-04: a reserved name of the same text makes no difference, because it is not public.
         return _described_prefix(request.given, record, prefixes, request.inflection, request.identifier)
     nearest = containers[0].identifier if containers else None
@@ -137,17 +137,29 @@ def _find(
     return _unbound(request, nearest, settings, prefixes)
 
 
-def _naan_alone(given: str, problem: Problem, prefixes: Prefixes, settings: Settings) -> Resolution | None:
-    """Return the record of a NAAN for a request without a Name, or None (I-04)."""
-    if problem.code != "empty-name":
+def _root_alone(given: str, problem: Problem, prefixes: Prefixes, settings: Settings) -> Resolution | None:
+    """Return the record of a NAAN or URN namespace for a request without a name below it, or None (I-04)."""
+    if problem.code not in ("empty-name", "empty-nss"):
         return None
-    # With a Name of one character the text is an ARK.
+    # With one more character the text is an ARK or URN.
     core, mark, query = given.partition("?")
-    request = parse_request(f"{core}x{mark}{query}", settings)
+    request = parse_request(f"{core}0{mark}{query}", settings)
     if isinstance(request, Problem) or not _asks_for_record(request):
         return None
-    record = prefixes().get(request.key.removesuffix("x"))
+    record = prefixes().get(request.key.removesuffix("0"))
     return record and _described_prefix(given, record, prefixes, request.inflection)
+
+
+def _record_of(request: ResolutionRequest, records: PrefixRecords) -> PrefixRecord | None:
+    """Return the record of exactly this prefix, or None."""
+    if (found := records.get(request.key)) is not None or not isinstance(request.identifier, Urn):
+        return found
+    # A URN that is only the beginning of others can have another normal form than a whole name: the case before the
+    # first hyphen of an NBN does not matter, and the beginning need not have that hyphen.
+    try:
+        return records.get(selection.beginning(request.core))
+    except BindingError:
+        return None
 
 
 def _asks_for_record(request: ResolutionRequest) -> bool:

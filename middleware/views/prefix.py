@@ -1,4 +1,4 @@
-"""Describe the record of a NAAN or shoulder: the answer to ``ark:12345/`` or ``ark:12345/x5`` in several formats.
+"""Describe a prefix record: the answer to ``ark:12345/``, ``ark:12345/x5`` or ``urn:nbn:se:uu:`` in several formats.
 
 The actor of the last change is not shown.
 """
@@ -12,7 +12,7 @@ from typing import Any
 from ...bindings.names.binding import rfc3339
 from ...bindings.names.branding.model import contact_address
 from ...bindings.names.prefixes.patterns import read_form
-from ...bindings.names.prefixes.prefixes import Inherited, PrefixRecord
+from ...bindings.names.prefixes.prefixes import Inherited, PrefixRecord, kind_of
 from ...identifiers.text import display
 from . import templates
 from .formats import erc
@@ -25,9 +25,9 @@ from .signposting import Signposts
 
 @dataclass(frozen=True)
 class PrefixDescription(Formatted):
-    """The description of a NAAN or shoulder.
+    """The description of a prefix.
 
-    - ``record``: the record of the NAAN or shoulder; ``address``: its address at this resolver.
+    - ``record``: its record; ``address``: its address at this resolver.
     - ``inherited``: the statement of persistence of a shorter prefix, or None.
     - ``root``: the beginning of links.
     """
@@ -38,9 +38,9 @@ class PrefixDescription(Formatted):
     root: str
 
     @property
-    def is_naan(self) -> bool:
-        """True for a NAAN without a shoulder, such as ``ark:12345/``."""
-        return self.record.prefix.endswith("/")
+    def kind(self) -> str:
+        """The kind of the prefix, such as "NAAN" or "URN namespace"."""
+        return kind_of(self.record.prefix)
 
     @property
     def document_title(self) -> str:
@@ -108,7 +108,7 @@ class PrefixDescription(Formatted):
 
     @property
     def signposts(self) -> Signposts:
-        """The links of the NAAN or shoulder for programs."""
+        """The links of the prefix for programs."""
         return Signposts(self.reference, self.formats, collection=self.source)
 
     def as_html(self, site: Presentation = PLAIN) -> bytes:
@@ -123,7 +123,7 @@ class PrefixDescription(Formatted):
 
 
 def describe_prefix(record: PrefixRecord, root: str, inherited: Inherited | None) -> PrefixDescription:
-    """Create the description of a NAAN or shoulder from its record.
+    """Create the description of a prefix from its record.
 
     ``root`` is the beginning of links: the resolver prefix, or SCRIPT_NAME. ``inherited`` is the statement of
     persistence of a shorter prefix, or None.

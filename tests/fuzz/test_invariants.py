@@ -240,7 +240,7 @@ class Everything(BindingSource):
         return None
 
     def patterns(self) -> list[Pattern]:
-        return [Pattern("12345", "x5", 4, "noid")]
+        return [Pattern("ark:12345/x5", 4, "noid")]
 
 
 def site(environ: Any, start_response: Any) -> list[bytes]:

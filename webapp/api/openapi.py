@@ -54,7 +54,9 @@ def _query(name: str, about: str, schema: Schema) -> Schema:
 
 _SOME = {"type": "string", "minLength": 1, "maxLength": MAX_NAME}
 _NAME = _parameter("path", "name", "an ARK or a URN in any spelling", _SOME, required=True, example="ark:12345/x6np1")
-_PREFIX = _parameter("path", "prefix", "a NAAN or a shoulder", _SOME, required=True, example="ark:12345/x5")
+_PREFIX = _parameter(
+    "path", "prefix", "a NAAN, a shoulder or the beginning of URNs", _SOME, required=True, example="ark:12345/x5"
+)
 _NUMBER = _parameter(
     "path",
     "number",
@@ -121,7 +123,7 @@ _WORKBOOKS = (
     "application/vnd.oasis.opendocument.spreadsheet",
 )
 _OF_USER_TABLES: Sequence[tuple[str, str, Schema]] = (
-    ("mint", "the shoulder below which rows without a name get one, such as ark:12345/x6", TEXT),
+    ("mint", "the prefix below which rows without a name get one, such as ark:12345/x6", TEXT),
     ("key", "the heading of the column that tells the rows apart; it is recorded as resource", TEXT),
     ("state", "the state of new names", one_of("reserved", "live")),
     ("columns", "columns by heading: Titel=what,Vermerk=dc.description", TEXT),
@@ -162,7 +164,7 @@ _PUT = _change("putName", "Bind, reserve or replace a name", _NAME, _IF_NONE, bo
 _PUT["responses"]["201"] = {**_PUT["responses"]["200"], "description": "The name is new."}
 _PUT_PREFIX = _operation(
     "putPrefix",
-    "Set the record of a NAAN or shoulder",
+    "Set the record of a prefix",
     "Prefix",
     _PREFIX,
     _IF_MATCH,
@@ -325,9 +327,9 @@ PATHS: dict[str, dict[str, Schema]] = {
             headers={"Location": {"required": True, "schema": TEXT, "description": "the URL of the change"}},
         )
     },
-    f"{BASE}/prefixes": {"get": _operation("listPrefixes", "List the records of NAANs and shoulders", "Prefixes")},
+    f"{BASE}/prefixes": {"get": _operation("listPrefixes", "List the prefix records", "Prefixes")},
     f"{BASE}/prefixes/{{prefix}}": {
-        "get": _operation("getPrefix", "Show the record of a NAAN or shoulder", "Prefix", _PREFIX, headers=_ETAG),
+        "get": _operation("getPrefix", "Show the record of a prefix", "Prefix", _PREFIX, headers=_ETAG),
         "put": _PUT_PREFIX,
     },
     f"{BASE}/openapi.json": {

@@ -117,7 +117,7 @@ class Statement:
             target = ""
         return Fields(
             target=target or None,
-            passthrough=None if target is None else _passthrough(target, passthrough),
+            passthrough=None if target is None else _passthrough(key, target, passthrough),
             kind="described" if target == "" else None,
             status=self.state,
             reason=self.reason,
@@ -126,7 +126,9 @@ class Statement:
         )
 
 
-def _passthrough(target: str, wanted: str | None) -> Any:
+def _passthrough(key: str, target: str, wanted: str | None) -> Any:
+    if key.startswith("urn:"):
+        return "no"  # a URN does not contain other names
     try:
         checked = targets.check(target, "located") if target else None
     except BindingError:

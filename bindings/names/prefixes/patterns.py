@@ -1,46 +1,64 @@
-"""Patterns of minted names: a NAAN, a shoulder, a number of characters, and optionally a check character.
+"""Patterns of minted names: a beginning, a number of characters, and optionally a check character.
 
-The templates of rules are checked in :mod:`ararat.bindings.names.prefixes.rule_templates`.
+The beginning is a NAAN, a shoulder, or the beginning of URNs. The templates of rules are checked in
+:mod:`ararat.bindings.names.prefixes.rule_templates`.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple, get_args
 
-from ....identifiers.ark.check_character import Coverage, check_character, covered
+from ....identifiers import IdentifierError
+from ....identifiers.ark.check_character import COVERAGES, check_character, covered
 from ....identifiers.ark.grammar import BETANUMERIC
 from ....identifiers.text.display import counted
+from ....identifiers.urn import parser as urn
+from ....identifiers.urn.namespaces.bibliographic import german_check_digit
+from ..errors import BindingError
 
 DEFAULT_LENGTH = 8
 """The number of characters after the shoulder. 29**8 are about 500,000,000,000 names."""
 
-_COVERAGES: dict[str, Coverage | None] = {"": None, "+check": "noid", "+name": "name"}
+Check = Literal["noid", "name", "nbn"]
+"""The check character of a minted name: "noid" covers NAAN and Name of an ARK, and "name" its Name. "nbn" is the check
+digit of the German National Library, which covers a whole URN.
+"""
+CHECKS: tuple[Check, ...] = get_args(Check)
+
+GERMAN = "urn:nbn:de:"
+"""The beginning of the URNs for which the German National Library published the rule of the check digit."""
+
+_COVERAGES: dict[str, Check | None] = {"": None, "+check": "noid", "+name": "name", "+nbn": "nbn"}
 _SUFFIXES = {covers: suffix for suffix, covers in _COVERAGES.items()}
 
-_FORM = r"(10|29)\^([1-9][0-9]{0,2})(\+check|\+name)?"
+_FORM = r"(10|29)\^([1-9][0-9]{0,2})(\+check|\+name|\+nbn)?"
 
-COUNTER = re.compile(rf"next ark:([0-9a-z]+)/([0-9a-z]*) {_FORM}")
+COUNTER = re.compile(rf"next (ark:[0-9a-z]+/[0-9a-z]*|urn:[!-~]+) {_FORM}")
 """The name of the counter of a pattern, such as ``next ark:12345/x5 10^4+check``."""
+
+_SAMPLES = 97
+"""The number of names of a pattern that are tried before it is refused."""
 
 
 class Form(NamedTuple):
-    """The part of a pattern of minted names after the shoulder. The fields are those of :class:`Pattern`."""
+    """The part of a pattern of minted names after the beginning. The fields are those of :class:`Pattern`."""
 
     length: int = DEFAULT_LENGTH
-    check: Coverage | None = None
+    check: Check | None = None
     digits: bool = False
 
     @property
     def words(self) -> str:
         """A description of the names in words, for pages and messages.
 
-        >>> Form(4, "noid").words
-        '4 betanumeric characters and a check character for NAAN and Name'
+        >>> Form(4, "noid").words, Form(9, "nbn", True).words
+        ('4 betanumeric characters and a check character for NAAN and Name', '9 digits and a check digit for the URN')
         """
         kind = "digit" if self.digits else "betanumeric character"
         covers = {"noid": " and a check character for NAAN and Name", "name": " and a check character for the Name"}
+        covers["nbn"] = " and a check digit for the URN"
         number = counted(self.length, kind)
         return number + (covers[self.check] if self.check else "")
 
@@ -49,7 +67,8 @@ def read_form(text: str) -> Form | None:
     """Parse the text of a form, such as ``29^8+check``. Return None for another text.
 
     The text is the number of different characters (29 or 10), a circumflex and the number of characters. ``+check``
-    adds a check character that covers the NAAN and the Name, and ``+name`` one that covers only the Name.
+    adds a check character that covers the NAAN and the Name, and ``+name`` one that covers only the Name. ``+nbn`` adds
+    the check digit of the German National Library.
 
     >>> read_form("29^8+check"), read_form("10^6"), read_form("8")
     (Form(length=8, check='noid', digits=False), Form(length=6, check=None, digits=True), None)
@@ -58,25 +77,53 @@ def read_form(text: str) -> Form | None:
     return Form(int(parts[2]), _COVERAGES[parts[3] or ""], parts[1] == "10") if parts else None
 
 
+def require_check(beginning: str, check: Check | None, code: str) -> None:
+    """Raise :class:`BindingError` with ``code`` for a check character that the names below a prefix do not have.
+
+    >>> require_check("urn:nbn:de:gbv:089-", "nbn", "prefix-pattern")
+    >>> try:
+    ...     require_check("urn:nbn:se:uu:", "nbn", "prefix-pattern")
+    ... except BindingError as error:
+    ...     print(error.message)
+    the check digit +nbn is that of URNs that begin with urn:nbn:de:, not with urn:nbn:se:uu:
+    """
+    if check == "nbn" and not beginning.startswith(GERMAN):
+        message = f"the check digit +nbn is that of URNs that begin with {GERMAN}, not with {beginning}"
+        raise BindingError(code, message, identifier=beginning)
+    if check in COVERAGES and not beginning.startswith("ark:"):
+        message = f"the check characters +check and +name are those of ARKs, and {beginning} is the beginning of URNs"
+        raise BindingError(code, message, identifier=beginning)
+
+
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """The form of the names to mint below a NAAN and shoulder.
+    """The form of the names to mint below a NAAN, a shoulder or the beginning of URNs.
 
-    - ``length``: the number of characters after the shoulder, without the check character.
-    - ``check``: what the check character covers, or None for names without one.
+    - ``beginning``: the text before the minted characters, such as ``ark:12345/x5`` or ``urn:nbn:se:uu:diva-``.
+    - ``length``: the number of characters after it, without the check character.
+    - ``check``: the check character, or None for names without one.
     - ``digits``: whether all characters are digits. Numbers whose check character is a letter are then skipped.
     """
 
-    naan: str
-    shoulder: str
+    beginning: str
     length: int = DEFAULT_LENGTH
-    check: Coverage | None = None
+    check: Check | None = None
     digits: bool = False
 
     @property
-    def beginning(self) -> str:
-        """The text before the minted characters, such as "ark:12345/x5"."""
-        return f"ark:{self.naan}/{self.shoulder}"
+    def is_ark(self) -> bool:
+        """Whether the names are ARKs. The others are URNs."""
+        return self.beginning.startswith("ark:")
+
+    @property
+    def naan(self) -> str:
+        """The NAAN of the names, or "" for URNs."""
+        return self.beginning[4:].partition("/")[0] if self.is_ark else ""
+
+    @property
+    def shoulder(self) -> str:
+        """The shoulder of ARKs: what the beginning has after the NAAN. It is "" for URNs."""
+        return self.beginning.partition("/")[2] if self.is_ark else ""
 
     @property
     def radix(self) -> int:
@@ -89,18 +136,53 @@ class Pattern:
         return self.radix**self.length
 
     def name(self, number: int) -> str | None:
-        """Return the ARK that a number from 0 to ``numbers`` - 1 becomes. Return None if the number is skipped.
+        """Return the name that a number from 0 to ``numbers`` - 1 becomes. Return None if the number is skipped.
 
-        >>> Pattern("13030", "xf9", 4, check="noid").name(3 * 29**3 + 14 * 29**2 + 24 * 29 + 2)
+        A URN is skipped if its namespace has a rule that it does not follow, such as a wrong check digit of an ISBN.
+
+        >>> Pattern("ark:13030/xf9", 4, check="noid").name(3 * 29**3 + 14 * 29**2 + 24 * 29 + 2)
         'ark:13030/xf93gt2q'
+        >>> Pattern("urn:nbn:de:gbv:089-", 9, check="nbn", digits=True).name(332175294)
+        'urn:nbn:de:gbv:089-3321752945'
         """
         characters = []
         for _ in range(self.length):
             number, value = divmod(number, self.radix)
             characters.append(BETANUMERIC[value])
-        name = f"{self.shoulder}{''.join(reversed(characters))}"
-        last = check_character(covered(self.naan, name, self.check)) if self.check else ""
-        return None if self.digits and last.isalpha() else f"ark:{self.naan}/{name}{last}"
+        name = f"{self.beginning}{''.join(reversed(characters))}"
+        last = self.check_of(name) if self.check else ""
+        if last is None or (self.digits and last.isalpha()):
+            return None
+        return name + last if self.is_ark or _is_valid(name + last) else None
+
+    def check_of(self, name: str) -> str | None:
+        """Return the check character that follows the beginning of a name. Return None if it cannot have one.
+
+        ``name`` begins with :attr:`beginning`. The pattern has a check character.
+        """
+        if self.check == "nbn":
+            return german_check_digit(name)
+        return check_character(covered(self.naan, name.partition("/")[2], self.check or "noid"))
+
+    def require_valid(self, code: str) -> None:
+        """Raise :class:`BindingError` with ``code`` if no name of the pattern follows the rules of its URN namespace.
+
+        >>> try:
+        ...     Pattern("urn:nbn:se:uu:", 8).require_valid("prefix-pattern")
+        ... except BindingError as error:
+        ...     print(error.message)
+        names like urn:nbn:se:uu:00000000 are not valid in nbn: there is no hyphen after the prefix; use a longer one
+        """
+        step = max(1, self.numbers // _SAMPLES)
+        if self.is_ark or any(self.name(number) for number in range(0, self.numbers, step)):
+            return
+        sample = f"{self.beginning}{'0' * self.length}"
+        message = f"names like {sample} are not valid in {sample.split(':')[1]}"
+        if self.check and german_check_digit(sample) is None:
+            message = f"the German National Library has no check digit for a character of {self.beginning}"
+        elif _is_urn(sample) and (faults := urn.parse(sample).findings):
+            message += f": {faults[0].message}; use a longer one"
+        raise BindingError(code, message, identifier=self.beginning)
 
     @property
     def counter(self) -> str:
@@ -108,7 +190,7 @@ class Pattern:
 
         It also records that names of this pattern were minted, so that the resolver can detect typing errors.
 
-        >>> Pattern("12345", "x5", 4, "noid").counter, Pattern("12345", "x5", 4, "name", digits=True).counter
+        >>> Pattern("ark:12345/x5", 4, "noid").counter, Pattern("ark:12345/x5", 4, "name", digits=True).counter
         ('next ark:12345/x5 29^4+check', 'next ark:12345/x5 10^4+name')
         """
         return f"next {self.beginning} {self.radix}^{self.length}{_SUFFIXES[self.check]}"
@@ -118,10 +200,26 @@ class Pattern:
         """Return the pattern for the name of a setting that :attr:`counter` returns. Return None for another setting.
 
         >>> Pattern.of_counter("next ark:12345/x5 29^4+check")
-        Pattern(naan='12345', shoulder='x5', length=4, check='noid', digits=False)
+        Pattern(beginning='ark:12345/x5', length=4, check='noid', digits=False)
         """
         parts = COUNTER.fullmatch(counter)
         if parts is None:
             return None
-        naan, shoulder, radix, length, suffix = parts.groups("")
-        return cls(naan, shoulder, int(length), _COVERAGES[suffix], radix == "10")
+        beginning, radix, length, suffix = parts.groups("")
+        return cls(beginning, int(length), _COVERAGES[suffix], radix == "10")
+
+
+def _is_urn(name: str) -> bool:
+    try:
+        urn.parse(name)
+    except IdentifierError:
+        return False
+    return True
+
+
+def _is_valid(name: str) -> bool:
+    """Return whether a URN is in its normal form, and follows the rules of its namespace."""
+    if not _is_urn(name):
+        return False
+    read = urn.parse(name)
+    return read.canonical_name == name and not read.findings

@@ -1,8 +1,8 @@
-"""Records of NAANs and shoulders (prefix records): descriptions of them, and defaults for the names below them.
+"""Prefix records: descriptions of NAANs, shoulders and URN namespaces, and defaults for the names below them.
 
-A record has a prefix, ``ark:12345/`` or ``ark:12345/x5``, and texts: who is responsible, what the names identify, a
-contact, a statement of persistence, a pattern of names to mint and a character set. Names below the prefix inherit the
-statement, pattern and character set, each from the longest prefix that has one.
+A record has a prefix, ``ark:12345/``, ``ark:12345/x5`` or ``urn:nbn:se:uu:``, and texts: who is responsible, what the
+names identify, a contact, a statement of persistence, a pattern of names to mint and a character set. Names below the
+prefix inherit the statement, pattern and character set, each from the longest prefix that has one.
 
 >>> records = PrefixRecords([record("ark:12345/", {"statement": "We keep names."}), record("ark:12345/x5")])
 >>> records.inherited("ark:12345/x5a", "statement")
@@ -23,11 +23,12 @@ from ....identifiers import IdentifierError
 from ....identifiers.ark import grammar
 from ....identifiers.ark import length as lengths
 from ....identifiers.ark import parser as ark
-from .. import validation
+from ....identifiers.text import iri
+from .. import naming, selection, validation
 from ..binding import Binding, rfc3339
 from ..errors import BindingError
 from . import character_sets
-from .patterns import Pattern, read_form
+from .patterns import Pattern, read_form, require_check
 
 if TYPE_CHECKING:
     from ..assignment import Change
@@ -47,7 +48,7 @@ _MINTABLE = re.compile(f"ark:[{grammar.BASE29}]+/[{grammar.BASE29}]*")
 
 @dataclass(frozen=True, slots=True)
 class PrefixRecord:
-    """The record of one NAAN or shoulder. A text that is not recorded is None.
+    """The record of one NAAN, shoulder or beginning of URNs. A text that is not recorded is None.
 
     - ``who``, ``what``: the responsible organization, and what the names below the prefix identify.
     - ``contact``: an e-mail address, a URL or another text.
@@ -97,13 +98,13 @@ def record(
     actor: str | None = None,
     revision: int = 1,
 ) -> PrefixRecord:
-    """Create the record of a NAAN or shoulder from its texts by field. The other fields are None."""
+    """Create the record of a prefix from its texts by field. The other fields are None."""
     who, what, contact, statement, pattern, characters = (texts.get(field) for field in FIELDS)
     return PrefixRecord(prefix, who, what, contact, statement, pattern, characters, changed, actor, revision)
 
 
 class PrefixEvent(NamedTuple):
-    """A change of the record of a NAAN or shoulder.
+    """A change of the record of a prefix.
 
     ``record`` is the record after it. After the action "removed" it has no texts.
     """
@@ -119,18 +120,41 @@ class PrefixEvent(NamedTuple):
 
 
 class Inherited(NamedTuple):
-    """A text that a name inherits from the record of a NAAN or shoulder. ``prefix`` is that NAAN or shoulder."""
+    """A text that a name inherits from a prefix record. ``prefix`` is that of the record."""
 
     text: str
     prefix: str
 
 
+def root_of(key: str) -> str:
+    """Return the beginning of a name or prefix in normal form: its NAAN with the slash, or its URN namespace.
+
+    >>> root_of("ark:12345/x5"), root_of("urn:nbn:se:uu:diva-1"), root_of("urn:nbn:")
+    ('ark:12345/', 'urn:nbn:', 'urn:nbn:')
+    """
+    if key.startswith("urn:"):
+        return f"urn:{key[4:].partition(':')[0]}:"
+    return f"{key.partition('/')[0]}/"
+
+
+def kind_of(prefix: str) -> str:
+    """Return what a prefix in its stored form is: "NAAN", "shoulder", "URN namespace" or "beginning of URNs".
+
+    >>> kind_of("ark:12345/"), kind_of("ark:12345/x5"), kind_of("urn:nbn:"), kind_of("urn:nbn:se:uu:")
+    ('NAAN', 'shoulder', 'URN namespace', 'beginning of URNs')
+    """
+    if prefix.startswith("urn:"):
+        return "URN namespace" if prefix == root_of(prefix) else "beginning of URNs"
+    return "NAAN" if prefix == root_of(prefix) else "shoulder"
+
+
 class PrefixRecords:
-    """All records of NAANs and shoulders, for fast lookups by name."""
+    """All prefix records, for fast lookups by name."""
 
     def __init__(self, records: Iterable[PrefixRecord] = ()) -> None:
         self._records = {record.prefix: record for record in records}
-        self._naans = Counter(f"{prefix.partition('/')[0]}/" for prefix in self._records)
+        self._roots = Counter(map(root_of, self._records))
+        self._has_urns = any(root.startswith("urn:") for root in self._roots)
         # One lookup for each length of a prefix, so that the number of records does not matter.
         self._lengths = sorted({len(prefix) for prefix in self._records}, reverse=True)
         restricted = {len(record.prefix) for record in self._records.values() if record.characters}
@@ -144,29 +168,34 @@ class PrefixRecords:
 
     @property
     def prefixes(self) -> Collection[str]:
-        """The NAANs and shoulders that have a record."""
+        """The prefixes that have a record."""
         return self._records.keys()
 
     def missing(self, key: str) -> str | None:
-        """Return the prefix of an ARK without a record, if the names around it have one: its NAAN, or the ARK itself if
-        no shoulder fits. Return None if a record fits.
+        """Return the prefix of a name without a record, if the names around it have one: its NAAN or URN namespace, or
+        the name itself if no longer prefix fits. Return None if a record fits.
 
-        The record of a NAAN fits if it has a pattern, or if no shoulder of the NAAN has a record.
+        The record of a NAAN or URN namespace fits if it has a pattern, or if no longer prefix has a record. Without
+        records about URNs, each URN fits.
 
         >>> records = PrefixRecords([record("ark:12345/x5")])
         >>> records.missing("ark:12354/x5a"), records.missing("ark:12345/q9a"), records.missing("ark:12345/x5a")
         ('ark:12354/', 'ark:12345/q9a', None)
+        >>> print(records.missing("urn:nbn:se:uu:diva-1"))
+        None
         """
-        naan = f"{key.partition('/')[0]}/"
-        if naan not in self._naans:
-            return naan
+        root = root_of(key)
+        if root.startswith("urn:") and not self._has_urns:
+            return None
+        if root not in self._roots:
+            return root
         for found in self.above(key):
-            if found.prefix != naan or found.pattern or self._naans[naan] == 1:
+            if found.prefix != root or found.pattern or self._roots[root] == 1:
                 return None
         return key
 
     def above(self, key: str) -> Iterator[PrefixRecord]:
-        """Yield the records of the NAANs and shoulders with which a name begins, the longest first.
+        """Yield the records of the prefixes with which a name begins, the longest first.
 
         ``key`` is the normal form of the name.
         """
@@ -175,8 +204,8 @@ class PrefixRecords:
                 yield found
 
     def inherited(self, key: str, field: Field) -> Inherited | None:
-        """Return the text ``field`` that a name inherits: that of the longest NAAN or shoulder which has one. ``key``
-        is its normal form.
+        """Return the text ``field`` that a name inherits: that of the longest prefix which has one. ``key`` is its
+        normal form.
 
         Return None if no record has the text.
         """
@@ -184,7 +213,7 @@ class PrefixRecords:
         return next((Inherited(*each) for each in found), None)
 
     def inherited_statement(self, binding: Binding) -> Inherited | None:
-        """Return the statement of persistence that a name inherits from the record of its NAAN or shoulder.
+        """Return the statement of persistence that a name inherits from a prefix record.
 
         Return None if the name has its own statement, or no record has one.
         """
@@ -201,7 +230,10 @@ class PrefixRecords:
             found = self._records.get(key[:length])
             if found is None or found.characters is None:
                 continue
-            wrong = character_sets.first_wrong(key[length:], found.characters)
+            rest = key[length:]
+            # A colon separates the parts of a URN, as a slash those of an ARK.
+            rest = rest.replace(":", "/") if key.startswith("urn:") else rest
+            wrong = character_sets.first_wrong(rest, found.characters)
             if wrong is None:
                 return None
             permitted = validation.shown(found.characters)
@@ -240,17 +272,16 @@ def checked_patterns(records: Iterable[PrefixRecord]) -> Iterator[Pattern]:
 
     >>> stated = record("ark:12345/x5", {"pattern": "29^4+name"})
     >>> list(checked_patterns([stated]))
-    [Pattern(naan='12345', shoulder='x5', length=4, check='name', digits=False)]
+    [Pattern(beginning='ark:12345/x5', length=4, check='name', digits=False)]
     """
     for each in records:
         form = read_form(each.pattern or "")
         if form is not None and form.check:
-            naan, _, shoulder = each.prefix.removeprefix("ark:").partition("/")
-            yield Pattern(naan, shoulder, *form)
+            yield Pattern(each.prefix, *form)
 
 
 def check(prefix: str, texts: Mapping[Field, str | None]) -> dict[Field, str]:
-    """Check texts for the record of a NAAN or shoulder, and return those to change in their stored form.
+    """Check texts for a prefix record, and return those to change in their stored form.
 
     None means no change, an empty text deletes one. ``prefix`` is in its stored form. Raises :class:`BindingError` with
     the code ``prefix-text``, ``prefix-pattern`` or ``prefix-characters``.
@@ -279,10 +310,11 @@ def _check_pattern(prefix: str, text: str) -> str:
     form = read_form(validation.check(text, "prefix-pattern", "pattern", MAX_TEXT))
     if form is None:
         raise BindingError("prefix-pattern", f"{validation.shown(text)} is not a pattern of names")
-    if not _MINTABLE.fullmatch(prefix):
+    if prefix.startswith("ark:") and not _MINTABLE.fullmatch(prefix):
         raise BindingError(
             "prefix-pattern", f"{validation.shown(prefix)} is not a shoulder under which names are minted"
         )
+    require_check(prefix, form.check, "prefix-pattern")
     if len(prefix) + form.length + bool(form.check) > lengths.ALWAYS_ACCEPTED:
         raise BindingError("prefix-pattern", f"names of the pattern {text} are too long")
     return text
@@ -291,7 +323,7 @@ def _check_pattern(prefix: str, text: str) -> str:
 def changed(
     existing: PrefixRecord | None, prefix: str, texts: Mapping[Field, str], now: datetime, actor: str | None
 ) -> PrefixRecord:
-    """Return the record of a NAAN or shoulder after a change. Return ``existing`` itself if nothing differs.
+    """Return a prefix record after a change. Return ``existing`` itself if nothing differs.
 
     ``texts`` are checked; fields that are not in it stay. ``existing`` is None without a record. Raises
     :class:`BindingError` with the code ``prefix-empty`` if no text would be recorded.
@@ -306,7 +338,9 @@ def changed(
 
 
 def check_prefix(prefix: str, test_naans: Collection[str] = ()) -> str:
-    """Check a NAAN or shoulder that a user entered, and return its stored form. ``ark:`` can be missing.
+    """Check a NAAN, a shoulder or the beginning of URNs, and return its stored form. ``ark:`` can be missing.
+
+    The beginning of URNs has at least the namespace identifier and its colon, such as ``urn:nbn:``.
 
     ``test_naans`` is as for :func:`~ararat.bindings.names.naming.assignable`.
 
@@ -314,7 +348,11 @@ def check_prefix(prefix: str, test_naans: Collection[str] = ()) -> str:
 
     >>> check_prefix("ark:/12-345"), check_prefix("ark:12345/x-5"), check_prefix("12345/x5")
     ('ark:12345/', 'ark:12345/x5', 'ark:12345/x5')
+    >>> check_prefix("URN:NBN:SE:UU:"), check_prefix("urn:nbn:de:gbv:089-")
+    ('urn:nbn:se:uu:', 'urn:nbn:de:gbv:089-')
     """
+    if prefix[:4].lower() == "urn:":
+        return _check_urn_prefix(prefix)
     if _WITHOUT_LABEL.match(prefix):
         prefix = f"ark:{prefix}"
     naan_alone = prefix.removesuffix("/").removeprefix("ark:/").removeprefix("ark:").count("/") == 0
@@ -330,3 +368,14 @@ def check_prefix(prefix: str, test_naans: Collection[str] = ()) -> str:
             f"{validation.shown(prefix)} has more than the beginning of a name; remove dots, query and fragment",
         )
     return found.basic.removesuffix("x") if naan_alone else found.basic
+
+
+def _check_urn_prefix(prefix: str) -> str:
+    naming.require_visible(prefix, "prefix", code="rule-prefix")
+    try:
+        found = selection.beginning(prefix)
+    except BindingError:
+        raise BindingError("rule-prefix", f"{validation.shown(prefix)} is not the beginning of URNs") from None
+    if iri.has_dot_segment(found):
+        raise BindingError("rule-prefix", f"{validation.shown(prefix)} has a segment of dots; remove it")
+    return found

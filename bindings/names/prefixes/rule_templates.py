@@ -17,7 +17,7 @@ MAX_TEMPLATE = 2000
 _HERE = "https://localhost"
 # The variable as the last segment of a path, which can have a query or a fragment after it.
 _LAST_SEGMENT = re.compile(r"(?<=/)\$\{suffix(?::given)?\}(?=\?|#|$)")
-_SAMPLES = ("12345/0", "12345/0/0.0")
+_SAMPLES = ("ark:12345/0", "ark:12345/0/0.0")
 
 
 def check_template(template: str) -> str:
@@ -41,7 +41,7 @@ def check_template(template: str) -> str:
         raise BindingError("rule-template", target_templates.FLAWS[worst].removesuffix("."))
     stored = read.text.removeprefix(_HERE) if template.startswith("/") else read.text
     for sample in _SAMPLES:
-        address = expand(stored, sample) or ""
+        address = expand(stored, sample, "ark:12345/") or ""
         targets.check(address, "located")
         if address.startswith("/") and targets.is_reserved(address):
             raise BindingError(
@@ -51,28 +51,32 @@ def check_template(template: str) -> str:
     return stored
 
 
-def expand(stored: str, name: str, shoulder: str = "", given: str = "") -> str | None:
-    """Create the target of an ARK from the stored form of a template. Return None if it would not be a valid address.
+def expand(stored: str, key: str, prefix: str, given: str = "") -> str | None:
+    """Create the target of a name from the stored form of a template. Return None if it would not be a valid address.
 
-    ``name`` is the normal form of the ARK without its label, and ``shoulder`` the shoulder of the rule. ``given`` is
-    the ARK without its label in the spelling of the request.
+    ``key`` is the normal form of an ARK or URN, and ``prefix`` that of the rule. ``given`` is the name in the spelling
+    of the request. In a URN, the namespace identifier is in the place of the NAAN.
 
-    The shoulder alone gives ``${suffix}`` an empty value, which a program cannot use. So it has a target only if the
+    The prefix alone gives ``${suffix}`` an empty value, which a program cannot use. So it has a target only if the
     value is the last segment of a path: such a path ends in a slash, and often is the page of the collection.
 
-    >>> expand("https://example.org/${suffix}", "12345/x5/a", "x5")
+    >>> expand("https://example.org/${suffix}", "ark:12345/x5/a", "ark:12345/x5")
     'https://example.org//a'
-    >>> expand("https://example.org/${suffix:given}", "12345/x5ab", "x5", "12345/x5a-b")
+    >>> expand("https://example.org/${suffix:given}", "ark:12345/x5ab", "ark:12345/x5", "ark:12345/x5a-b")
     'https://example.org/a-b'
-    >>> expand("https://example.org/?id=${suffix}", "12345/x5", "x5") is None
+    >>> expand("https://example.org/?id=${suffix}", "ark:12345/x5", "ark:12345/x5") is None
     True
-    >>> expand("https://example.org/${suffix}", "12345/x5", "x5")
+    >>> expand("https://example.org/${suffix}", "ark:12345/x5", "ark:12345/x5")
     'https://example.org/'
+    >>> expand("https://example.org/${value}", "urn:nbn:se:uu:diva-1", "urn:nbn:")
+    'https://example.org/se:uu:diva-1'
     """
-    if name.partition("/")[2] == shoulder and "${suffix" in _LAST_SEGMENT.sub("", stored):
+    if key == prefix and "${suffix" in _LAST_SEGMENT.sub("", stored):
         return None
-    asked = Asked("ark:", name, "", given=iri.encode(given.partition("?")[0].partition("#")[0]))
-    return _read(stored).expand(asked, shoulder).address
+    label, separator = ("urn:", ":") if key.startswith("urn:") else ("ark:", "/")
+    spelled = given[4:] if label == "urn:" else given[4:].removeprefix("/")
+    asked = Asked(label, key[4:], "", given=iri.encode(spelled.partition("?")[0].partition("#")[0]))
+    return _read(stored).expand(asked, prefix[4:].partition(separator)[2]).address
 
 
 def _read(stored: str) -> Template:

@@ -1,7 +1,7 @@
-"""Rules: templates that make targets for the unbound names of a NAAN or shoulder.
+"""Rules: templates that make targets for the unbound names of a NAAN, a shoulder or the beginning of URNs.
 
-A rule has a prefix, ``ark:12345/`` or ``ark:12345/x5``, and a template with variables (:mod:`.rule_templates`). The
-rule with the longest matching prefix applies (:mod:`.rule_cache`).
+A rule has a prefix, ``ark:12345/``, ``ark:12345/x5`` or ``urn:nbn:se:uu:``, and a template with variables
+(:mod:`.rule_templates`). The rule with the longest matching prefix applies (:mod:`.rule_cache`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ..fields import Fields
 class Rule:
     """A template that creates the targets of all unbound names that begin with ``prefix``.
 
-    - ``prefix``: a NAAN or a shoulder, such as ``ark:12345/x5``.
+    - ``prefix``: a NAAN, a shoulder or the beginning of URNs, such as ``ark:12345/x5``.
     - ``template``: a URL or path with a variable (:mod:`.rule_templates`).
     - ``redirect``: the status of the answer, 302 or 307.
     - ``changed``, ``actor``: the time of the last change in UTC, and the person or program that made it, or None.
@@ -36,21 +36,23 @@ class Rule:
         return row | {"changed": rfc3339(self.changed)}
 
     def binding(self, key: str, given: str = "") -> Binding | None:
-        """Return the binding that the rule creates for an ARK. Return None if the target would not be valid.
+        """Return the binding that the rule creates for a name. Return None if the target would not be valid.
 
-        ``key`` is the normal form of the ARK, which begins with the prefix. ``given`` is the ARK in another spelling,
+        ``key`` is the normal form of the name, which begins with the prefix. ``given`` is the name in another spelling,
         for variables with ``:given``; the default is ``key``.
 
         >>> rule = Rule("ark:12345/x5", "https://example.org/${suffix}", 302, datetime(2026, 1, 1), None)
         >>> rule.binding("ark:12345/x5/a").target, rule.binding("ark:12345/x5%2E%2E/a")
         ('https://example.org//a', None)
+        >>> rule = Rule("urn:nbn:se:uu:", "https://example.org/?urn=${pid}", 302, datetime(2026, 1, 1), None)
+        >>> rule.binding("urn:nbn:se:uu:diva-1").target
+        'https://example.org/?urn=urn:nbn:se:uu:diva-1'
         """
-        # All spellings of an ARK have the same key. Only variables with ":given" depend on the spelling.
-        shoulder = self.prefix.partition("/")[2]
+        # All spellings of a name have the same key. Only variables with ":given" depend on the spelling.
         # The module loads the registries, which a command that shows a name does not need.
         from .rule_templates import expand
 
-        address = expand(self.template, key[4:], shoulder, (given or key)[4:].removeprefix("/"))
+        address = expand(self.template, key, self.prefix, given or key)
         if address is None or iri.has_dot_segment(address.partition("#")[0].partition("?")[0]):
             return None
         stated = Fields(kind="located", target=address, redirect=self.redirect, spelling=key, key=key)
@@ -58,7 +60,7 @@ class Rule:
 
 
 class RuleMatch(NamedTuple):
-    """The binding that a rule creates for an unbound name, and the ``prefix`` of the rule: a NAAN or a shoulder."""
+    """The binding that a rule creates for an unbound name, and the ``prefix`` of the rule."""
 
     binding: Binding
     prefix: str

@@ -28,6 +28,67 @@ _ISSN = re.compile("[0-9]{4}-?[0-9]{3}[0-9Xx]")
 _NBN_PREFIX = re.compile("[A-Za-z]{2}(?::[A-Za-z0-9]++)*+")
 
 
+# "Description of algorithm for calculation of URN check digit", German National Library,
+# http://www.persistent-identifier.de/english/316-check-digit-algorithm.php: the numbers of the characters of a URN.
+_GERMAN_NUMBERS = {
+    **{digit: str(number) for number, digit in enumerate("012345678", 1)},
+    "9": "41",
+    "A": "18",
+    "B": "14",
+    "C": "19",
+    "D": "15",
+    "E": "16",
+    "F": "21",
+    "G": "22",
+    "H": "23",
+    "I": "24",
+    "J": "25",
+    "K": "42",
+    "L": "26",
+    "M": "27",
+    "N": "13",
+    "O": "28",
+    "P": "29",
+    "Q": "31",
+    "R": "12",
+    "S": "32",
+    "T": "33",
+    "U": "11",
+    "V": "34",
+    "W": "35",
+    "X": "36",
+    "Y": "37",
+    "Z": "38",
+    "+": "49",
+    ":": "17",
+    "_": "43",
+    "-": "39",
+    ".": "47",
+    "/": "45",
+}
+
+
+def german_check_digit(urn: str) -> str | None:
+    """Return the check digit that follows a URN of the German National Library (``urn:nbn:de:``).
+
+    Each character becomes a number, in which each digit is multiplied by its place. The sum is divided by the last
+    digit, and the last digit of the whole quotient is the check digit. Return None for a URN with a character that has
+    no number. The time is linear in the length of ``urn``.
+
+    Source: German National Library, Description of algorithm for calculation of URN check digit,
+    http://www.persistent-identifier.de/english/316-check-digit-algorithm.php
+
+    >>> german_check_digit("urn:nbn:de:gbv:089-332175294"), german_check_digit("urn:nbn:de:gbv:089-~")
+    ('5', None)
+    """
+    try:
+        digits = "".join(_GERMAN_NUMBERS[char] for char in urn.upper())
+    except KeyError:
+        return None
+    total = sum(place * int(digit) for place, digit in enumerate(digits, 1))
+    return str(total // int(digits[-1]) % 10) if digits else None
+
+
 def _compact(nss: str) -> str:
     # RFC 3187, section 3.2: "Prior to comparing two ISBN URNs for equivalence, it is appropriate to remove all hyphens,
     # and to convert any occurrences of the letter X to upper case." RFC 3044, section 3.1, has the same rule for ISSNs.

@@ -17,7 +17,7 @@ from ararat.identifiers.ark.check_character import find
 from ararat.middleware import ResolverMiddleware
 
 RIGHT = "ark:13030/xf93gt2q"
-CHECKED = [Pattern("13030", "xf9", 4, "noid")]
+CHECKED = [Pattern("ark:13030/xf9", 4, "noid")]
 
 
 @pytest.mark.parametrize(
@@ -93,10 +93,10 @@ def test_a_reserved_name_has_the_answer_of_an_unknown_one(bindings, ask):
     assert (reserved.status_code, reserved.data) == (unknown.status_code, unknown.data)
 
 
-WHOLE = Pattern("13030", "xf9", 4, "noid")
-NAME = Pattern("12148", "btv1b", 7, "name")
-PLAIN = Pattern("13030", "x", 6)
-NAAN = Pattern("13030", "", 8, "noid")
+WHOLE = Pattern("ark:13030/xf9", 4, "noid")
+NAME = Pattern("ark:12148/btv1b", 7, "name")
+PLAIN = Pattern("ark:13030/x", 6)
+NAAN = Pattern("ark:13030/", 8, "noid")
 
 
 @pytest.mark.parametrize(

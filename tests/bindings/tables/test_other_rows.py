@@ -62,7 +62,7 @@ def test_rules_counters_and_minted_names_are_imported(bindings: Bindings) -> Non
         pytest.param("ark:12345/x5,/other/${value},rule,,", "rule-otherwise", id="another template"),
         pytest.param("ark:12345/x5,/things/${value},rule,,307", "rule-otherwise", id="another redirect"),
         pytest.param("ark:12345/x6,/no-variable,rule,,", "rule-template", id="no template"),
-        pytest.param("urn:isbn:1,/things/${value},rule,,", "rule-prefix", id="no prefix"),
+        pytest.param("urn:isbn,/things/${value},rule,,", "rule-prefix", id="no prefix"),
         pytest.param("ark:12345/x5,/things/${value},rule,withdrawn,", "row-columns", id="a rule with a status"),
         pytest.param("ark:12345/old,/2,,reserved,", "reserve-public", id="a public name with another target"),
         pytest.param("ark:12345/kept,,,withdrawn,", "withdraw-reserved", id="a tombstone for a reserved name"),

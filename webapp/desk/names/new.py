@@ -11,10 +11,12 @@ from flask import Response, render_template, request
 from werkzeug.wrappers import Response as AnyResponse
 
 from ....bindings.changes import MAX_CHANGES
+from ....bindings.minting import is_mintable
 from ....bindings.names.binding import Binding, Status, rfc3339
 from ....bindings.names.errors import BindingConflict, BindingError, BindingsUnavailable
 from ....bindings.names.metadata import personal_data
 from ....bindings.names.naming import NameWarning
+from ....bindings.names.prefixes.prefixes import PrefixRecords
 from ....bindings.names.selection import Selection, moment
 from ...accounts import identify
 from ...accounts.model import Caller
@@ -146,12 +148,15 @@ def _minted() -> list[Binding]:
 
 
 def shoulders(operations: Management, asking: Caller) -> list[tuple[str, str]]:
-    """Return the shoulders that an account can mint below, each with a label. Whole NAANs are the last ones."""
+    """Return the prefixes that an account can mint below, each with a label. Whole NAANs are the last ones."""
     records = {record.prefix: record.what for record in operations.bindings.prefixes.list()}
-    granted = [prefix for prefix in asking.account.prefixes if prefix.startswith("ark:")]
-    known = {*granted, *(prefix for prefix in records if asking.may_change(prefix))}
-    known = sorted(known, key=lambda prefix: (prefix.endswith("/"), prefix))
-    return [(each, f"{each} ({records[each]})" if records.get(each) else each) for each in known]
+    known = {*asking.account.prefixes, *(prefix for prefix in records if asking.may_change(prefix))}
+    if urns := [prefix for prefix in known if prefix.startswith("urn:")]:
+        # Names below the beginning of URNs can be invalid in their namespace, such as an ISBN without its check digit.
+        stated, naming = PrefixRecords(operations.bindings.store.prefixes()), operations.bindings.naming
+        known -= {prefix for prefix in urns if not is_mintable(prefix, stated, naming)}
+    ordered = sorted(known, key=lambda prefix: (prefix.endswith("/"), prefix))
+    return [(each, f"{each} ({records[each]})" if records.get(each) else each) for each in ordered]
 
 
 def _page(

@@ -74,7 +74,7 @@ class Minter:
         naan, slash, shoulder = self._firstpart().partition("/")
         if order == "z" or len(set(mask)) != 1 or not slash:
             return None
-        pattern = Pattern(naan, shoulder + prefix, len(mask), "noid" if check else None, mask[0] == "d")
+        pattern = Pattern(f"ark:{naan}/{shoulder}{prefix}", len(mask), "noid" if check else None, mask[0] == "d")
         if not re.fullmatch(f"[{BETANUMERIC}]*", pattern.shoulder):
             return None
         value = self._minted_count() if order == "s" else 0

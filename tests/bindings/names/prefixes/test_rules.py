@@ -84,7 +84,7 @@ def test_a_request_reaches_the_page_of_its_spelling(bindings, given):
         "",
         "ark:",
         "12345/x.a",
-        "urn:isbn:1",
+        "urn:isbn",
         "shoulder/x",
         "/12345/x",
         "ark:l/",
