@@ -72,6 +72,15 @@
     field.focus();
   });
 
+  // A picker writes its colour into a text field, and shows the colour of this field.
+  document.addEventListener("input", (event) => {
+    const picker = event.target.closest("input.picker");
+    const field = picker && document.getElementById(picker.dataset.into);
+    if (field) field.value = picker.value;
+    const other = !picker && event.target.parentElement.parentElement?.querySelector("input.picker");
+    if (other && other.dataset.into === event.target.id && /^#[0-9a-f]{6}$/i.test(event.target.value)) other.value = event.target.value;
+  });
+
   // A button with formaction (download, comparison) submits the form without htmx.
   document.addEventListener("submit", (event) => {
     if (event.submitter && event.submitter.hasAttribute("formaction")) event.stopPropagation();

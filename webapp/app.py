@@ -17,6 +17,7 @@ from jinja2 import StrictUndefined
 from .. import __version__
 from ..bindings.names import origins
 from ..bindings.names.branding.model import Branding
+from ..bindings.names.branding.model import Field as BrandingField
 from ..bindings.names.branding.model import check as check_branding
 from ..bindings.names.errors import BindingError
 from ..bindings.system.concurrency import ConcurrencyLimit
@@ -103,6 +104,9 @@ def create_app(
     statistics: str | None = None,
     institution: str | None = None,
     logo: str | None = None,
+    contact: str | None = None,
+    colour: str | None = None,
+    statement: str | None = None,
     first_secret: str | None = None,
 ) -> Flask:
     """Create an inspector, a WSGI application that can be mounted under any path.
@@ -146,6 +150,7 @@ def create_app(
     - ``statistics``: the place of the counts of requests, as for :class:`~ararat.middleware.ResolverMiddleware`, which
       the desk shows. None: the desk shows none.
     - ``institution``, ``logo``: the institution in the header, as for :class:`~ararat.middleware.ResolverMiddleware`.
+      ``contact``, ``colour`` and ``statement`` are those of its public pages. The page of the branding shows all five.
       The branding in the store comes first.
 
     - ``first_secret``: the secret of the link ``/first-account/SECRET``, which creates the first administrator once. It
@@ -210,7 +215,15 @@ def create_app(
         resource_label=resource_label,
         on_trace=on_trace,
         statistics=None if statistics is None else _counts(statistics),
-        branding=_branding(institution, logo),
+        branding=_branding(
+            {
+                "institution": institution,
+                "logo": logo,
+                "contact": contact,
+                "colour": colour,
+                "statement": statement,
+            }
+        ),
     )
     if first_secret is not None:
         first_account.offer(app, first_secret)
@@ -270,12 +283,12 @@ def _accounts(bindings: Bindings | None) -> Accounts | None:
     return Accounts(bindings)
 
 
-def _branding(institution: str | None, logo: str | None) -> Branding:
-    """Return the checked settings of the header. Raises ValueError."""
+def _branding(values: Mapping[BrandingField, str | None]) -> Branding:
+    """Return the checked branding of the settings. Raises ValueError."""
     try:
-        return check_branding({"institution": institution, "logo": logo})
+        return check_branding(values)
     except BindingError as error:
-        raise ValueError(f"institution or logo: {error}") from None
+        raise ValueError(f"institution, logo, contact, colour or statement: {error}") from None
 
 
 def _counts(place: str) -> CountStore:

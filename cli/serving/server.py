@@ -203,6 +203,9 @@ def compose(
         statistics=settings.get("statistics"),
         institution=settings.get("institution"),
         logo=settings.get("logo"),
+        contact=settings.get("contact"),
+        colour=settings.get("colour"),
+        statement=settings.get("statement"),
         first_secret=first_secret,
         on_trace=lambda end: whole.metrics and whole.metrics.trace_ended(end.outcome),
     )

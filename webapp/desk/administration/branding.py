@@ -10,22 +10,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from http import HTTPStatus
-from typing import Final
+from typing import Final, Literal, NamedTuple
 
 from flask import Response, abort, render_template, request
 from werkzeug.wrappers import Response as AnyResponse
 
-from ....bindings.names.branding import logos
+from ....bindings.names.branding import colours, logos
 from ....bindings.names.branding import model as branding
 from ....bindings.names.branding.model import NO_BRANDING, Branding
 from ....bindings.names.branding.stored import BrandingVersion
 from ....bindings.names.errors import BindingError
+from ....identifiers.text import display
 from ....middleware.resolution.refusals import refuse
 from ....middleware.resolution.settings import ENGLISH, LANGUAGES
 from ....middleware.views import templates
 from ....middleware.views.error_page import explain
 from ....middleware.views.presentation import Presentation
-from ...config import site
+from ...config import origin, site
 from ...management import Stale
 from ...management.permissions import require_administrator
 from ...security import CONTENT_SECURITY_POLICY
@@ -63,6 +64,9 @@ LANGUAGE_NAMES: Final = (
 )
 """The languages of the preview with their own names."""
 
+_USUAL = colours.Readable("#0b4f6c", "#83c5e0")
+"""The colours of links without a branding: ``--accent`` of static/ararat.css."""
+
 _EXAMPLE = "ark:12345/x6np1"
 _DATA = "data:"
 _MAX_REVISION = 10**9
@@ -97,6 +101,46 @@ def save() -> AnyResponse:
         return _page(management().branding.history(caller()), values, is_stale=True)
     messages.put("The branding is saved. The public pages show it after about a second.")
     return see_other("desk.branding")
+
+
+class Sample(NamedTuple):
+    """A sample of a public page: its paper, its ink, and the colour of its links with their contrast."""
+
+    scheme: Literal["light", "dark"]
+    paper: str
+    ink: str
+    colour: str
+    contrast: float
+
+
+@blueprint.post("/branding/sample", endpoint="sample_branding")
+def sample() -> str:
+    """Show a sample of the public pages with the values of the form so far, as a fragment. Nothing is saved."""
+    require_administrator(caller())
+    values, problems = _read()
+    given: dict[branding.Field, str | None] = {
+        field: None if field in problems else text for field, text in values.items()
+    }
+    return _sample(Branding(**given))
+
+
+def _sample(given: Branding) -> str:
+    shown = given.over(site().branding)
+    light, dark = colours.readable(shown.colour) if shown.colour else _USUAL
+    samples = (
+        Sample("light", "#f7f5f0", "#1b1f23", light, colours.contrast(light, colours.LIGHT)),
+        Sample("dark", "#121518", "#ebe9e3", dark, colours.contrast(dark, colours.DARK)),
+    )
+    logo = Presentation(branding=shown, root=site().prefix or request.script_root).logo
+    is_own = logo is not None and (logo.startswith(("data:", "/")) or origin(logo) == site().origin)
+    return render_template(
+        "desk/_sample.html",
+        samples=samples,
+        institution=display.visible(shown.institution or ""),
+        contact=display.visible(shown.contact or ""),
+        statement=shown.statement,
+        logo=logo if is_own else None,
+    )
 
 
 @blueprint.post("/branding/preview", endpoint="preview_branding")
@@ -223,6 +267,8 @@ def _page(
         language=request.form.get("language", caller().account.preferences.language or ENGLISH),
         errors=problems or {},
         labels=LABELS,
+        settings=site().branding,
+        sample=_sample(Branding(**{field: None if field in (problems or {}) else given[field] for field in given})),
         most_bytes=logos.MAX_BYTES,
     )
     status = HTTPStatus.CONFLICT if is_stale else HTTPStatus.UNPROCESSABLE_ENTITY if problems else HTTPStatus.OK

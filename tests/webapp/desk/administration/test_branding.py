@@ -91,6 +91,25 @@ def test_a_corrected_form_does_not_replace_a_version_that_it_never_showed(desk: 
     assert recorded(desk).institution == "The Archive"
 
 
+def test_the_page_shows_the_settings_of_the_server_and_a_sample(make_desk: Any, read_page: Any) -> None:
+    desk = make_desk(institution="The Archive", colour="#7a1f3d", contact="office@example.org", statement="We last.")
+    ada = desk.signed_in("ada")
+    page = read_page(ada.get("/desk/branding").text)
+    for field, value in (("institution", "The Archive"), ("colour", "#7a1f3d"), ("contact", "office@example.org")):
+        found = page.one("input", name=field)
+        assert (found.attributes["value"], found.attributes["placeholder"]) == ("", value)
+    assert page.one("textarea", id="statement").attributes["placeholder"] == "We last."
+    assert 'fill="#7a1f3d"' in ada.get("/desk/branding").text
+    # The sample has the values so far, also while one of them is not valid.
+    form = {**FORM, "colour": "#ffff00", "image": image(), "contact": "x" * 401}
+    sample = ada.post("/desk/branding/sample", form, content_type="multipart/form-data").text
+    for part in ("The Map Library", 'fill="#707000"', 'fill="#ffff00"', f'href="{DATA}"', "office@example.org"):
+        assert part in sample
+    assert "<script" not in ada.post("/desk/branding/sample", {"institution": "<script>"}).text
+    assert desk.bindings.branding.history() == []
+    assert desk.signed_in("jane").post("/desk/branding/sample", FORM).status_code == 403
+
+
 WRONG: tuple[tuple[str, Any], ...] = (
     ("institution", "a\0b"),
     ("institution", "x" * 201),
