@@ -156,6 +156,10 @@ class Store(Protocol):
         """Return the actors of the first changes of these keys; keys without an actor are left out."""
         ...
 
+    def last_actors(self, identifiers: Iterable[str]) -> dict[str, str]:
+        """Return the actors of the last changes of these keys; keys without an actor are left out."""
+        ...
+
     def last_actions(self, identifiers: Iterable[str]) -> dict[str, Action]:
         """Return the actions of the last changes of these keys. Keys that are not bound are omitted."""
         ...

@@ -148,6 +148,10 @@ class FileStore:
         """Return an empty dict: a file has no actors."""
         return {}
 
+    def last_actors(self, identifiers: Iterable[str]) -> dict[str, str]:
+        """Return an empty dict: a file has no actors."""
+        return {}
+
     def last_actions(self, identifiers: Iterable[str]) -> dict[str, Action]:
         """Return "updated" for a live name that was changed after its creation, otherwise the action of its line."""
         found = self.fetch(identifiers).values()

@@ -86,6 +86,7 @@ class Statements:
         self.first_actors = f"SELECT key, actor FROM events WHERE {is_wanted} AND {first}"
         newest_of = "JOIN events USING (key, revision)"
         self.last_actions = f"SELECT key, action FROM bindings {newest_of} WHERE {is_wanted}"
+        self.last_actors = f"SELECT key, actor FROM bindings {newest_of} WHERE {is_wanted} AND actor IS NOT NULL"
         self.history = f"SELECT {', '.join(EVENT)} FROM events WHERE key = {one} ORDER BY revision"
         self.log_entries = (
             "SELECT log_entries.entry FROM events JOIN log_entries ON log_entries.event = events.id "

@@ -128,6 +128,12 @@ class DatabaseStore:
         keys = [index_key(name) for name in identifiers if name.isascii() and name.isprintable()]
         return dict(self._rows(self._statements.first_actors, (self._database.array_parameter(keys),)))
 
+    def last_actors(self, identifiers: Iterable[str]) -> dict[str, str]:
+        """Return the actors of the last changes of these keys; keys without an actor are left out."""
+        keys = {index_key(name): name for name in identifiers}
+        rows = self._rows(self._statements.last_actors, (self._database.array_parameter(list(keys)),))
+        return {keys[key]: actor for key, actor in rows}
+
     def last_actions(self, identifiers: Iterable[str]) -> dict[str, Action]:
         """Return the actions of the last changes of these keys. Keys that are not bound are omitted."""
         keys = {index_key(name): name for name in identifiers}

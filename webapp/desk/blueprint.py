@@ -24,7 +24,7 @@ from ..jobs.imports import current_imports
 from ..management import Management
 from ..responses import forbid_caches, wants_json
 from . import messages, unsent
-from .navigation import dead_targets, desk_navigation, help_address, manage_menu
+from .navigation import dead_targets, desk_navigation, help_address, manage_menu, page_links
 
 blueprint = Blueprint("desk", __name__, url_prefix="/desk")
 
@@ -95,6 +95,7 @@ def _context() -> dict[str, object]:
 # Macros do not see the context of a page, so these are global.
 blueprint.add_app_template_global(csrf.form_token, "csrf_token")
 blueprint.add_app_template_global(is_test)
+blueprint.add_app_template_global(page_links)
 
 
 @blueprint.app_template_global()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import NamedTuple
+from urllib.parse import urlencode
 
 from flask import current_app, request
 
@@ -11,6 +12,9 @@ from ..accounts.model import Caller, Role
 from ..config import site, url
 from ..links.store import Links
 from ..navigation import NavigationLink
+
+MAX_TRAIL = 1500
+"""The maximum length of the beginnings of earlier pages in the address of a page."""
 
 MAX_DEAD = 999
 """The maximum number of dead targets that are counted for the header of each page."""
@@ -93,6 +97,37 @@ def dead_targets() -> int:
         return Links(known.bindings).number("dead", MAX_DEAD + 1) if known else 0
     except BindingsUnavailable:
         return 0  # the page about this error has the same header
+
+
+class PageLinks(NamedTuple):
+    """The addresses of the first, the previous and the next page of a list; None where there is no such page."""
+
+    first: str | None
+    previous: str | None
+    next: str | None
+
+
+def page_links(first: str | None, following: str | None) -> PageLinks:
+    """Return the links of a list from the addresses of its first and its next page.
+
+    A list is read forwards only. So the address of a page has the beginnings of the pages before it in the parameter
+    ``trail``, the last ones.
+    """
+    trail = request.args.getlist("trail")
+    name = "after" if "after" in request.args else "before"
+    if first is None:
+        return PageLinks(None, None, following)
+    previous = _with(first, [*((name, each) for each in trail[-1:]), *(("trail", each) for each in trail[:-1])])
+    kept = [*trail, request.args.get(name, "")]
+    while kept and sum(map(len, kept)) > MAX_TRAIL:
+        kept.pop(0)
+    return PageLinks(first, previous, following and _with(following, [("trail", each) for each in kept]))
+
+
+def _with(address: str, parameters: list[tuple[str, str]]) -> str:
+    if not parameters:
+        return address
+    return f"{address}{'&' if '?' in address else '?'}{urlencode(parameters, errors='replace')}"
 
 
 def help_address() -> str:

@@ -143,3 +143,4 @@ def test_long_lists_have_pages(desk: Desk, jane: Browser) -> None:
     second = jane.get("/desk/links?state=dead&after=ark:12345/x549").text
     assert "ark:12345/x559" in second
     assert "First page" in second
+    assert 'rel="prev" href="/desk/links?state=dead"' in second

@@ -97,6 +97,7 @@ def names() -> Response:
         "address_of_all": url("desk.names", **filters.address(after=after, all=None if "all" in request.args else "1")),
         "links": Links(management().bindings).of_names([index_key(each.identifier) for each in found.names]),
         "key": index_key,
+        "actors": management().bindings.store.last_actors(each.identifier for each in found.names),
         "may_pick": bool(found.names),
         "prefixes": _known_prefixes(),
         "made": _made,

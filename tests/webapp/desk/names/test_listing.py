@@ -170,7 +170,30 @@ def test_pages_continue_until_the_end(desk, jane, read_page):
     assert "prefix=12345/y" in link
     second = jane.get(link)
     assert len(shown(second, read_page)) == 10
-    assert read_page(second.text).one("nav", "pages").one("a").attributes["href"] == "/desk/names?prefix=12345/y"
+    first_page, previous = read_page(second.text).one("nav", "pages").all("a")
+    assert first_page.attributes["href"] == previous.attributes["href"] == "/desk/names?prefix=12345/y"
+
+
+def test_previous_leads_back_through_all_pages(desk, jane, read_page):
+    for number in range(170):
+        desk.bindings.bind(f"ark:12345/y{number:03}", "/y")
+    address, pages = "/desk/names?prefix=12345/y&sort=-name", []
+    while address:
+        page = read_page(jane.get(address).text)
+        pages.append([row.one("th").text for row in page.all("tr") if row.all("th", scope="row")])
+        following = page.all("a", rel="next")
+        address = following[0].attributes["href"] if following else None
+    assert [len(each) for each in pages] == [50, 50, 50, 20]
+    back = [pages[-1]]
+    while previous := page.all("a", rel="prev"):
+        page = read_page(jane.get(previous[0].attributes["href"]).text)
+        back.append([row.one("th").text for row in page.all("tr") if row.all("th", scope="row")])
+    assert back == pages[::-1]
+
+
+def test_the_last_change_has_its_actor(jane, read_page):
+    page = read_page(jane.get("/desk/names?state=withdrawn").text)
+    assert page.one("td", "changed").text.split()[-1] == "ada"
 
 
 @pytest.mark.parametrize("after", ["x", "0.x", "5.", "0." + "A" * 5000])
