@@ -20,6 +20,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal, Self, TypeVar, Unpack
 
@@ -94,8 +95,8 @@ class Bindings:
         self.kind = kind
         self._opening = opening
         self._clock = clock
-        self._rule_cache = RuleCache(lambda: opening.store)
-        self.source = StoredSource(opening, self._rule_cache, is_local=is_local)
+        self._rule_cache = RuleCache(lambda: opening.store, now=clock)
+        self.source = StoredSource(opening, self._rule_cache, is_local=is_local, clock=clock)
 
     @property
     def prefixes(self) -> Prefixes:
@@ -348,7 +349,7 @@ class Bindings:
         ``list-limit``.
         """
         _require_limit(limit, "names")
-        return self.store.list_names(selection or Selection(), after, limit)
+        return self.store.list_names(self._at_once(selection), after, limit)
 
     def count_names(
         self, selection: Selection | None = None, *, by: Group | None = None, most: int | None = None
@@ -359,7 +360,12 @@ class Bindings:
         If it is None, the number of all names has the key "". A count reads all selected names; :meth:`count` is
         faster. With ``most`` and without ``by``, names above this number are not counted.
         """
-        return self.store.count_names(selection or Selection(), by, most)
+        return self.store.count_names(self._at_once(selection), by, most)
+
+    def _at_once(self, selection: Selection | None) -> Selection:
+        """Return the conditions of a list, with the time that holds are compared with."""
+        selection = selection or Selection()
+        return selection if selection.hold is None else replace(selection, now=self.now())
 
     def list_events(
         self, selection: EventSelection | None = None, *, below: int | None = None, limit: int = 100
@@ -453,6 +459,7 @@ class Bindings:
         writers wait until it ends. Raises :class:`Collision` if another writer was faster, :class:`ReadOnlyBindings`
         and :class:`BindingsUnavailable`.
         """
+        changes_rules = False
         try:
             with self.store.transaction(exclusive=exclusive) as transaction:
                 transaction.actor = actor
@@ -467,9 +474,12 @@ class Bindings:
                         audit.record_changes(transaction, actor, self.now())
                     for record in actor.at_end:
                         record(transaction)
+                    changes_rules = transaction.changes_rules
         finally:
             # After a failed commit, the change can still be in the database.
             self.source.own_changes += 1
+            if changes_rules:
+                self._rule_cache.look_again()
 
     def write(self, write: Callable[[Transaction], T], *, exclusive: bool = False, actor: Actor = NOBODY) -> T:
         """Return the result of ``write`` in a transaction. Repeat it if another writer was faster.

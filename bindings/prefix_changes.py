@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Literal
 
 from .names import assignment
 from .names.actor import Actor
+from .names.binding import rfc3339
 from .names.errors import BindingError
 from .names.fields import redirect_status
-from .names.prefixes import prefixes
-from .names.prefixes.prefixes import Field, Inherited, PrefixEvent, PrefixRecord, PrefixRecords
+from .names.prefixes import holds, prefixes
+from .names.prefixes.prefixes import Field, HoldField, Inherited, PrefixEvent, PrefixRecord, PrefixRecords
 from .names.prefixes.rules import Rule, RuleEvent
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ Set = Literal["set", "changed", "unchanged"]
 def set_record(
     transaction: Transaction,
     key: str,
-    texts: Mapping[Field, str],
+    texts: Mapping[Field | HoldField, str],
     now: datetime,
     actor: str | None,
 ) -> Set:
@@ -43,14 +44,45 @@ def set_record(
     return "changed" if existing else "set"
 
 
-def remove_record(transaction: Transaction, key: str, now: datetime, actor: str | None) -> Literal["removed"]:
-    """Delete the record of a prefix, as :meth:`Prefixes.remove`."""
+def remove_record(
+    transaction: Transaction, key: str, now: datetime, actor: str | None, *, with_hold: bool = False
+) -> Literal["removed"]:
+    """Delete the record of a prefix, as :meth:`Prefixes.remove`. Only ``with_hold`` ends a hold that lasts."""
     existing = transaction.get_prefix(key)
+    if existing is not None and not with_hold and existing.hold is not None and existing.hold.until > now:
+        raise BindingError("prefix-held", identifier=key)
     if existing is None:
         raise BindingError("prefix-unknown", f"{key} has no record; run: ararat prefix list")
     transaction.remove_prefix(key, assignment.later(now, existing.changed), actor)
     transaction.noted.setdefault(key, "removed")
     return "removed"
+
+
+def hold(
+    transaction: Transaction, key: str, until: datetime, reason: str, now: datetime, actor: str | None
+) -> Literal["held", "unchanged"]:
+    """Put all names below a prefix in its stored form on hold. The prefix gets a record if it has none.
+
+    Raises :class:`BindingError` with the code ``hold-until`` or ``hold-reason``.
+    """
+    until, reason = holds.check(until, reason, now)
+    outcome = set_record(transaction, key, {"hold_until": rfc3339(until), "hold_reason": reason}, now, actor)
+    return "unchanged" if outcome == "unchanged" else "held"
+
+
+def release(transaction: Transaction, key: str, now: datetime, actor: str | None) -> Literal["released"]:
+    """End the hold of all names below a prefix. A record that has only the hold is deleted.
+
+    Raises :class:`BindingError` with the code ``hold-missing`` for a prefix without a hold.
+    """
+    existing = transaction.get_prefix(key)
+    if existing is None or existing.hold_until is None:
+        raise BindingError("hold-missing", identifier=key)
+    if existing.all_texts.keys() <= {*prefixes.HOLD_FIELDS}:
+        remove_record(transaction, key, now, actor, with_hold=True)
+    else:
+        set_record(transaction, key, dict.fromkeys(prefixes.HOLD_FIELDS, ""), now, actor)
+    return "released"
 
 
 def set_rule(transaction: Transaction, key: str, template: str, redirect: int, now: datetime, actor: str | None) -> Set:
@@ -132,7 +164,8 @@ class Prefixes:
     def remove(self, prefix: str, *, actor: Actor | str | None = None) -> Literal["removed"]:
         """Delete the record of a NAAN or shoulder; its history stays.
 
-        Raises :class:`BindingError` with the code ``prefix-unknown`` if it has no record.
+        Raises :class:`BindingError` with the code ``prefix-unknown`` if it has no record, and ``prefix-held`` while all
+        names below it are on hold.
         """
         by = Actor.of(actor)
         key = prefixes.check_prefix(prefix, self._bindings.naming.test_naans)

@@ -8,14 +8,17 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from typing import Protocol
 
 from ..identifiers import Ark, Urn
 from ..identifiers.text import display
 from .names import naming
+from .names.binding import Hold
 from .names.branding.model import NO_BRANDING, Branding
 from .names.branding.stored import version_of
 from .names.errors import BindingsUnavailable
+from .names.prefixes.holds import NO_HOLDS, Holds
 from .names.prefixes.patterns import Pattern
 from .names.prefixes.prefixes import NO_RECORDS, PrefixRecord, PrefixRecords, checked_patterns, with_rules
 from .names.prefixes.rules import Rule, RuleMatch
@@ -32,12 +35,14 @@ class RuleSource(Protocol):
     """The part of a store with the rules, the patterns of minted names, the prefix records, and the branding."""
 
     def rules_version(self) -> str:
-        """Return a text that differs after each change of a rule, a prefix record or the branding."""
+        """Return a text that differs after each change of a rule, a prefix record, a hold or the branding."""
         ...
 
     def rules(self) -> list[Rule]: ...
 
     def patterns(self) -> list[Pattern]: ...
+
+    def holds(self, now: datetime) -> list[Hold]: ...
 
     def prefixes(self) -> list[PrefixRecord]: ...
 
@@ -47,17 +52,25 @@ class RuleSource(Protocol):
 class RuleCache:
     """The rules, patterns and prefix records of a store in the memory of this process. All threads can use one object.
 
-    ``source`` returns the store. It is read again at most once a second, and only if something changed.
+    ``source`` returns the store. It is read again at most once a second, and only if something changed. ``now`` returns
+    the time in UTC, from which on holds are read.
     """
 
-    def __init__(self, source: Callable[[], RuleSource], clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        source: Callable[[], RuleSource],
+        clock: Callable[[], float] = time.monotonic,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
         self._source = source
+        self._now = now
         self._clock = clock
         self._lock = ForkSafeLock()
         self._version: str | None = None
         self._rules: Sequence[Rule] = ()
         self._patterns: Sequence[Pattern] = ()
         self._records = NO_RECORDS
+        self._holds = NO_HOLDS
         self._branding = NO_BRANDING
         self._next_look = float("-inf")
         self._failure: str | None = None
@@ -91,6 +104,19 @@ class RuleCache:
         self._current()
         return self._records
 
+    def holds(self) -> Holds:
+        """Return the holds of names and prefixes, also of those that ended since they were read.
+
+        It is the same object until one changes. Raises :class:`BindingsUnavailable` if the store could not be read
+        since the start.
+        """
+        self._current()
+        return self._holds
+
+    def look_again(self) -> None:
+        """Check for changes at the next use, because this process has made one."""
+        self._next_look = float("-inf")
+
     def branding(self) -> Branding:
         """Return the recorded branding, or the last known one if the store cannot be read now."""
         try:
@@ -121,6 +147,8 @@ class RuleCache:
             if version != self._version:
                 self._rules = sorted(source.rules(), key=lambda rule: -len(rule.prefix))
                 records = source.prefixes()
+                found = [*source.holds(self._now()), *(each.hold for each in records if each.hold is not None)]
+                self._holds = Holds(found) if found else NO_HOLDS
                 self._records = PrefixRecords(with_rules(records, self._rules))
                 self._patterns = [*source.patterns(), *checked_patterns(records)]
                 recorded = version_of(source.recorded_branding())

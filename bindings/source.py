@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from ..identifiers import Ark, Urn
@@ -12,6 +13,7 @@ from .names.corrections import corrections, is_mistyped
 if TYPE_CHECKING:
     from .names.binding import Binding, StoredRedirect
     from .names.branding.model import Branding
+    from .names.prefixes.holds import Holds
     from .names.prefixes.prefixes import PrefixRecords
     from .names.prefixes.rules import RuleMatch
     from .rule_cache import RuleCache
@@ -26,10 +28,13 @@ class StoredSource:
     - ``own_changes``: the number of changes that were made through this object. A close is a change.
     """
 
-    def __init__(self, opening: Opening[Store], rule_cache: RuleCache, *, is_local: bool) -> None:
+    def __init__(
+        self, opening: Opening[Store], rule_cache: RuleCache, *, is_local: bool, clock: Callable[[], datetime]
+    ) -> None:
         self.is_local = is_local
         self.own_changes = 0
         self._opening = opening
+        self._clock = clock
         self._rule_cache = rule_cache
 
     def fetch(self, keys: Iterable[str]) -> dict[str, Binding]:
@@ -54,6 +59,14 @@ class StoredSource:
     def prefix_records(self) -> PrefixRecords:
         """Return the records of NAANs and shoulders, as :meth:`.Prefixes.remembered`."""
         return self._rule_cache.records()
+
+    def now(self) -> datetime:
+        """Return the current time in UTC, which holds are compared with."""
+        return self._clock()
+
+    def holds(self) -> Holds:
+        """Return the holds of names and prefixes from the memory of this process, about a second old at most."""
+        return self._rule_cache.holds()
 
     def branding(self) -> Branding:
         """Return the recorded branding from the memory of this process, as :meth:`.RecordedBranding.current`."""

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Table
 
     from .names.actor import Actor
-    from .names.binding import Action, Binding, Event, NameCount, StoredRedirect
+    from .names.binding import Action, Binding, Event, Hold, NameCount, StoredRedirect
     from .names.errors import UnreadableBinding
     from .names.event_selection import EventPage, EventSelection
     from .names.naming import NamingRules
@@ -219,6 +219,10 @@ class Store(Protocol):
 
     def rules(self) -> list[Rule]:
         """Return the rules of all NAANs and shoulders, in any order."""
+        ...
+
+    def holds(self, now: datetime) -> list[Hold]:
+        """Return the holds of names that have not ended at a time, in any order. Those of prefixes are left out."""
         ...
 
     def patterns(self) -> list[Pattern]:

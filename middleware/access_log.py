@@ -27,7 +27,7 @@ def log_resolutions(logger: logging.Logger) -> Callable[[Resolution], None]:
     ``identifier``  the normal form without inflection; left out if the identifier could not be parsed
     ``received``    the identifier of a refusal as received, without its query; at most 1,000 characters
     ``status``      the HTTP status of the answer
-    ``outcome``     "located", "related", "described", "served", "metadata", "forwarded" or "refused"
+    ``outcome``     "located", "related", "described", "served", "metadata", "forwarded", "held" or "refused"
     ``code``        the problem code of a refusal
     ``ms``          milliseconds from the request to the answer
 

@@ -216,7 +216,7 @@ class RequestHandler:
                 return None
             try:
                 generation = redirects.renew()
-                redirect = direct_redirect(path, self._bindings.stored_redirect, self._settings)
+                redirect = direct_redirect(path, self._bindings.stored_redirect, self._settings, self._bindings.holds())
             except BindingsUnavailable as failure:
                 return failure
             if redirect is None:
@@ -263,7 +263,14 @@ class RequestHandler:
         elif _is_plain(request):
             generation = self._redirects.renew()
         resolution = resolve(
-            given, fetch, bindings.binding_by_rule, settings, request.accepted, bindings.prefix_records
+            given,
+            fetch,
+            bindings.binding_by_rule,
+            settings,
+            request.accepted,
+            bindings.prefix_records,
+            bindings.holds(),
+            bindings.now,
         )
         if resolution.outcome in _KEPT and resolution.rule is None:
             self._redirects.keep(path, redirect_of(resolution, whole=bool(self._observers)), generation)

@@ -29,7 +29,7 @@ from ..names.binding import NOTHING, Binding, rfc3339
 from ..names.errors import BindingError, BindingsUnavailable, Collision, TableError
 from ..names.fields import Fields
 from ..names.metadata import personal_data
-from ..names.prefixes.prefixes import FIELDS, NO_RECORDS, PrefixRecords
+from ..names.prefixes.prefixes import NO_RECORDS, RECORDED, PrefixRecords
 from ..names.prefixes.prefixes import record as prefix_record
 from ..names.prefixes.rules import Rule
 from ..storage.spill import SeenNames
@@ -577,9 +577,9 @@ def _record_prefix(stated: PrefixRow, transaction: Transaction, now: datetime, a
     if existing is None:
         transaction.put_prefix(prefix_record(stated.prefix, stated.texts, changed=now, actor=actor))
         return True
-    if existing.texts == stated.texts:
+    if existing.all_texts == stated.texts:
         return False
-    differing = next(field for field in FIELDS if existing.texts.get(field) != stated.texts.get(field))
+    differing = next(field for field in RECORDED if existing.all_texts.get(field) != stated.texts.get(field))
     raise BindingError("prefix-otherwise", f"the record of {stated.prefix} has another text in the field {differing}")
 
 

@@ -42,6 +42,7 @@ from .fields import (
 )
 from .metadata import metadata as elements
 from .naming import TEST_NAANS, Name
+from .prefixes import holds
 
 Outcome = Literal[
     "bound",
@@ -56,6 +57,8 @@ Outcome = Literal[
     "deleted",
     "hidden",
     "published",
+    "held",
+    "released",
 ]
 
 
@@ -99,6 +102,8 @@ def bind(
 
     Source: ARK-085, POL-023, URN-002.
     """
+    if fields.hold_until is not None and (existing is None or existing.hold_until != fields.hold_until):
+        holds.require_limited(fields.hold_until, now)
     if existing is None:
         first = fields.first(now)
         action = _FIRST[first.status]
@@ -244,6 +249,32 @@ def restore(existing: Binding, resource: str | None, now: datetime) -> Change:
         return Change("unchanged", existing, None)
     after = replace(existing, status="live", reason=None, successor=None)
     return Change("restored", next_revision(existing, after, now), "restored")
+
+
+def hold(existing: Binding, until: datetime, reason: str, now: datetime) -> Change:
+    """Put a live or reserved name on hold until a time, or change its hold. Its state and target stay.
+
+    Raises :class:`BindingError` with the code ``hold-until``, ``hold-reason`` or ``hold-withdrawn``.
+    """
+    until, reason = holds.check(until, reason, now)
+    if existing.is_withdrawn:
+        raise BindingError("hold-withdrawn", identifier=existing.identifier)
+    after = replace(existing, hold_until=until, hold_reason=reason)
+    if after == existing:
+        return Change("unchanged", existing, None)
+    # The history has no separate action for a hold: the event shows its end and its reason.
+    return Change("held", next_revision(existing, after, now), "updated")
+
+
+def release(existing: Binding, now: datetime) -> Change:
+    """End the hold of a name, also one that ended by the clock. Its earlier events keep the hold.
+
+    Raises :class:`BindingError` with the code ``hold-missing`` for a name without a hold.
+    """
+    if existing.hold_until is None:
+        raise BindingError("hold-missing", identifier=existing.identifier)
+    after = replace(existing, hold_until=None, hold_reason=None)
+    return Change("released", next_revision(existing, after, now), "updated")
 
 
 def hide(existing: Binding, before: Binding, now: datetime) -> Change:

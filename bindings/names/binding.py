@@ -63,6 +63,8 @@ class Binding:
     - ``changed``: the time of the last change in UTC.
     - ``revision``: the number of changes, from 1.
     - ``once_public``: "yes" if the publication of the name was undone, at any time; otherwise None.
+    - ``hold_until``: the end of the hold of the name in UTC, also of one that has ended; None without a hold.
+    - ``hold_reason``: the reason of the hold, or None.
     - ``recorded``: the time in UTC when this store recorded the last change, if an import set another time ``changed``;
       otherwise None. It is not a value of the name, so comparisons ignore it.
     """
@@ -85,6 +87,8 @@ class Binding:
     changed: datetime
     revision: int
     once_public: Literal["yes"] | None = None
+    hold_until: datetime | None = None
+    hold_reason: str | None = None
     recorded: datetime | None = field(default=None, compare=False)
 
     if not TYPE_CHECKING:
@@ -127,6 +131,11 @@ class Binding:
         """True if the name was public and no longer resolves. Its record stays as a tombstone (410)."""
         return self.status == "withdrawn"
 
+    @property
+    def hold(self) -> Hold | None:
+        """The recorded hold of the name, also one that has ended. None without a hold."""
+        return None if self.hold_until is None else Hold(self.identifier, self.hold_until, self.hold_reason)
+
     def as_dict(self) -> dict[str, Any]:
         """Return the binding as a JSON object with the fields of this class. Times are RFC 3339 in UTC.
 
@@ -139,6 +148,25 @@ class Binding:
             elif isinstance(value, datetime):
                 values[name] = rfc3339(value)
         return values | {"test": True} if self.is_test else values
+
+
+class Hold(NamedTuple):
+    """A hold: a time in which a name, or all names below a prefix, are described and do not redirect.
+
+    - ``of``: the name or the prefix that the hold was set for, in normal form.
+    - ``until``: its end in UTC, from which on the names redirect again.
+    - ``reason``: why, for visitors; None if it was redacted.
+    - ``is_prefix``: whether ``of`` is a prefix.
+    """
+
+    of: str
+    until: datetime
+    reason: str | None
+    is_prefix: bool = False
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the hold as a JSON object. The time is RFC 3339 in UTC."""
+        return {"prefix" if self.is_prefix else "name": self.of, "until": rfc3339(self.until), "reason": self.reason}
 
 
 class StoredRedirect(NamedTuple):

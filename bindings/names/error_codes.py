@@ -69,7 +69,7 @@ def _catalogue(*entries: ErrorCode) -> dict[str, ErrorCode]:
 _COLUMNS = (
     "identifier, target, kind, resource, status, passthrough, scope, who, what, when, where, how, persistence, "
     "availability, variance, allocated, policy, redirect, listed, reason, successor, spelling, created, changed, "
-    "once_public"
+    "once_public, hold_until, hold_reason"
 )
 _ARK, _URN, _POLICY = "ARK draft", "URN draft", "IRI policy"
 _NEVER_REASSIGNED = "a name is never reassigned: POL-023"
@@ -99,6 +99,12 @@ ERROR_CODES: dict[str, ErrorCode] = _catalogue(
     ErrorCode("reason-text", "the reason is empty, too long or contains a control character", "1 to 2,000 characters without control characters", about="reason"),
     ErrorCode("reason-unwanted", "a live name cannot have a reason for its withdrawal", "a reason with the status withdrawn, or no reason", about="reason"),
     ErrorCode("once-public", "this value does not say whether the name was public", "yes, or no value", about="once_public"),
+    ErrorCode("hold-until", "the end of the hold is not valid", "a date or a time with its offset in the future, at most a year ahead, such as 2027-03-01 or 2027-03-01T12:00:00Z", about="until"),
+    ErrorCode("hold-reason", "the reason of the hold is empty, too long or contains a control character", "1 to 2,000 characters without control characters", about="reason"),
+    ErrorCode("hold-withdrawn", "a withdrawn name cannot be put on hold: it does not redirect", "a live or a reserved name", status=409, exit_code=NO, about="name"),
+    ErrorCode("hold-missing", "the name or prefix is not on hold", "a name or prefix in the list of holds", status=404, exit_code=NO, about="name", fix="to list the holds, run: ararat holds --all"),
+    ErrorCode("hold-unknown", "this is neither a recorded name, nor a prefix with a record, a rule or names", "a recorded name, or a prefix of recorded names", status=404, exit_code=NO, about="name"),
+    ErrorCode("prefix-held", "the record of a prefix on hold cannot be removed: this would end the hold", "a prefix without a hold", status=409, exit_code=NO, about="prefix", fix="release it first: ararat release PREFIX"),
     ErrorCode("successor-unwanted", "a live name cannot have a successor", "a successor with the status withdrawn, or no successor", about="successor"),
     ErrorCode("successor-itself", "the successor is the name itself", "another name, or an http or https address", about="successor"),
     ErrorCode("successor-text", "the successor is neither a name nor an address", "an ARK, a URN, or an http or https address", about="successor"),
@@ -120,6 +126,7 @@ ERROR_CODES: dict[str, ErrorCode] = _catalogue(
     # Lists
     ErrorCode("list-action", "this action is not in the history of names", "bound, updated, relocated, withdrawn, restored, redacted, hidden, reserved or deleted", about="action"),
     ErrorCode("list-after", "the position in the list is not valid", "the value that the page before returned, or no value", about="after"),
+    ErrorCode("list-hold", "the condition on holds does not exist", "yes, no or any", about="hold"),
     ErrorCode("list-limit", "the number of names on a page is not valid", "a number from 1 to 1,000", about="limit"),
     ErrorCode("list-metadata", "the condition on the metadata is not valid", "the name of an element, an equals sign and its whole text, such as who=Noah", about="metadata"),
     ErrorCode("list-prefix", "the prefix is not the beginning of an ARK or URN", "ark:, a NAAN, a slash and the beginning of a Name; or urn:, an NID and a colon", about="prefix"),

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from itertools import islice
 from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple, TypedDict, cast
@@ -30,6 +30,7 @@ from .binding import (
     Passthrough,
     Scope,
     Status,
+    rfc3339,
 )
 from .errors import BindingError
 from .metadata import metadata as elements
@@ -85,6 +86,8 @@ class Fields(NamedTuple):
     created: datetime | None = None
     changed: datetime | None = None
     once_public: str | None = None
+    hold_until: datetime | None = None
+    hold_reason: str | None = None
     key: str = ""
 
     def for_name(self, identifier: Name, test_naans: Collection[str] = ()) -> Fields:
@@ -344,6 +347,16 @@ def _check_once_public(once_public: str, given: Fields, key: str) -> Literal["ye
     return "yes"
 
 
+def _check_hold_until(until: datetime, given: Fields, key: str) -> datetime:
+    return until.astimezone(UTC)
+
+
+def _check_hold_reason(reason: Any, given: Fields, key: str) -> str:
+    if given.hold_until is None:
+        raise BindingError("hold-until", "a hold has a reason and no end")
+    return validation.check(reason, "hold-reason", "reason of the hold", MAX_REASON)
+
+
 def _any(value: Any, given: Fields, key: str) -> Any:
     return value
 
@@ -591,6 +604,28 @@ FIELDS: Final = (
         is_redacted=False,
         hashed="set",
     ),
+    Field(
+        name="hold_until",
+        title="On hold until",
+        help="the time at which the hold of the name ends; a date includes the whole day in UTC",
+        type="time",
+        check=_check_hold_until,
+        request=None,
+        is_public=True,
+        is_redacted=False,
+        hashed="set",
+    ),
+    Field(
+        name="hold_reason",
+        title="Reason of the hold",
+        help="the reason of the hold, for visitors",
+        check=_check_hold_reason,
+        limit=MAX_REASON,
+        request=None,
+        is_public=True,
+        is_redacted=True,
+        hashed="set",
+    ),
 )
 """The fields of a name in the order of :class:`Fields`, which is the order of their checks."""
 
@@ -614,7 +649,7 @@ def differing(before: Binding | None, after: Binding) -> Iterator[tuple[Field, s
     [('target', '', '/x'), ('redirect', '302', '307')]
     """
     for field in FIELDS:
-        if field.type not in ("texts", "time") and field.name not in ("status", "spelling"):
+        if field.type != "texts" and field.name not in ("status", "spelling", "created", "changed"):
             old = field.default if before is None else getattr(before, field.name)
             new = getattr(after, field.name)
             if old != new and not (before is None and field.name == "kind" and new == KINDS[0]):
@@ -624,6 +659,8 @@ def differing(before: Binding | None, after: Binding) -> Iterator[tuple[Field, s
 def _text(field: Field, value: Any) -> str:
     if field.stored:
         value = field.stored[field.choices.index(value)]
+    if isinstance(value, datetime):
+        return rfc3339(value)
     return "" if value is None or field.type == "texts" else str(value)
 
 

@@ -26,6 +26,7 @@ Order = Literal["name", "target", "resource", "title", "words", "changed", "crea
 Sort = Literal["name", "title", "resource", "changed", "created"]
 SORTS: tuple[Sort, ...] = get_args(Sort)
 Listed = Literal["now", "ever"]
+HoldFilter = Literal["yes", "no", "any"]
 Group = Literal["shoulder", "state", "month"]
 GROUPS: tuple[Group, ...] = get_args(Group)
 
@@ -61,6 +62,8 @@ class Selection:
     - ``public``: whether to omit reserved names.
     - ``listed``: "now" for names that are listed in feeds, or "ever" for those that are or were listed while they were
       public. A store without a history knows the present only.
+    - ``hold``: "yes" for names with a hold that lasts, "no" for names without one, "any" for names whose hold lasts or
+      has ended. Holds of prefixes and of names above do not count. ``now`` is the time to compare with.
     - ``sort``: the order of the list; None means the order of :attr:`order`. Names without a title or resource are at
       the end. ``descending`` reverses the order.
     """
@@ -81,6 +84,8 @@ class Selection:
     beginnings: tuple[str, ...] | None = None
     public: bool = False
     listed: Listed | None = None
+    hold: HoldFilter | None = None
+    now: datetime | None = None
     sort: Sort | None = None
     descending: bool = False
 
@@ -116,6 +121,7 @@ class Selection:
             and (self.beginnings is None or binding.identifier.startswith(self.beginnings))
             and not (self.public and binding.is_reserved and not binding.is_hidden)
             and (self.listed is None or binding.listed)
+            and (self.hold is None or self._includes_hold(binding.hold_until))
             and (not self.targets or self._includes_target(binding.target))
             and (not self.words or folding.contains(text, folding.parts(self.words)))
             and (self.resource is None or binding.resource == self.resource)
@@ -125,6 +131,11 @@ class Selection:
             and _is_between(binding.created, self.created_since, self.created_before)
             and _is_between(binding.recorded_at, self.changed_since, self.changed_before)
         )
+
+    def _includes_hold(self, until: datetime | None) -> bool:
+        if self.hold == "any" or until is None:
+            return (until is not None) is (self.hold != "no")
+        return (until > (self.now or datetime.now(UTC))) is (self.hold == "yes")
 
     def _includes_target(self, target: str | None) -> bool:
         if target is None or not target.startswith(self.targets):
@@ -165,6 +176,7 @@ def select(
     created_before: datetime | None = None,
     changed_since: datetime | None = None,
     changed_before: datetime | None = None,
+    hold: str | None = None,
 ) -> Selection:
     """Create the selection for texts that a user entered.
 
@@ -177,10 +189,11 @@ def select(
     - ``metadata``: the name of an element and its whole text, such as "erc.who=Noah".
     - ``sort``: "name", "title", "resource", "changed" or "created"; a minus sign before it reverses the order.
     - ``owner``: the actor of the first change.
+    - ``hold``: "yes", "no" or "any", as for :class:`Selection`.
     - the times: aware datetimes.
 
     Raises :class:`BindingError` with the code ``list-prefix``, ``list-state``, ``list-target``, ``list-text``,
-    ``list-resource``, ``list-metadata`` or ``list-sort``.
+    ``list-resource``, ``list-metadata``, ``list-hold`` or ``list-sort``.
 
     >>> select(prefix="ark:/12345/X5-", target="Old.example").prefix
     'ark:12345/X5'
@@ -206,6 +219,7 @@ def select(
         created_before=created_before,
         changed_since=changed_since,
         changed_before=changed_before,
+        hold=None if hold is None else _hold(hold),
     )
 
 
@@ -327,6 +341,13 @@ def _status(state: str) -> Status:
         if state == known:
             return known
     raise BindingError("list-state", f"the state {validation.shown(state)} does not exist")
+
+
+def _hold(text: str) -> HoldFilter:
+    for known in get_args(HoldFilter):
+        if text == known:
+            return known
+    raise BindingError("list-hold", f"a list has no names whose hold is {validation.shown(text)}")
 
 
 def _targets(target: str) -> tuple[str | None, tuple[str, ...]]:

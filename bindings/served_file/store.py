@@ -24,13 +24,14 @@ import time
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from itertools import islice
 from pathlib import Path
 from typing import NoReturn
 
 from ...identifiers.text.display import counted
 from ..names import validation
-from ..names.binding import Action, Binding, Event, NameCount, StoredRedirect, rfc3339
+from ..names.binding import Action, Binding, Event, Hold, NameCount, StoredRedirect, rfc3339
 from ..names.errors import BindingError, BindingsUnavailable, ReadOnlyBindings
 from ..names.event_selection import EventPage, EventSelection
 from ..names.metadata.folding import sorted_title
@@ -137,6 +138,8 @@ class FileStore:
         binding = self._current().bindings.get(identifier)
         if binding is None or not binding.is_live or binding.alternates or binding.kind == "served":
             return None
+        if binding.hold_until is not None:
+            return None
         status = binding.redirect if binding.kind == "located" else 303
         return StoredRedirect(binding.target, status, binding.metadata)
 
@@ -236,6 +239,12 @@ class FileStore:
     def recorded(self) -> None:
         """None, because no name is recorded in a file."""
         return None
+
+    def holds(self, now: datetime) -> list[Hold]:
+        """Return the holds of names in the file that have not ended at a time."""
+        table = self._current()
+        found = (table.bindings[key].hold for key in table.held)
+        return [each for each in found if each is not None and each.until > now]
 
     def patterns(self) -> list[Pattern]:
         """Return the patterns of the names that were minted with a check character, from the counters in the file."""

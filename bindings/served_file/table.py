@@ -16,7 +16,7 @@ from array import array
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import NamedTuple
 
 from ..names import assignment, validation
@@ -24,6 +24,7 @@ from ..names.binding import PLACE, Binding
 from ..names.errors import BindingConflict, BindingError, TableError
 from ..names.fields import Fields
 from ..names.policy import ChangeCheck, TemporarySettings, no_policy
+from ..names.prefixes import holds
 from ..names.prefixes.prefixes import PrefixRecord, record
 from ..tables import columns, other_rows, text_tables
 from ..tables import text_stream as lines
@@ -81,6 +82,7 @@ class FileTable(NamedTuple):
     - ``stated``: 1 for each line that contains a status, else 0.
     - ``digest``: the SHA-256 of the content.
     - ``others``: rules, prefix records, counters and owners of UUIDs.
+    - ``held``: the keys of the names with a hold.
     - ``changed``: the modification time of the file in UTC.
     """
 
@@ -90,6 +92,7 @@ class FileTable(NamedTuple):
     digest: bytes
     others: list[OtherRow]
     changed: datetime
+    held: list[str]
 
     def line(self, key: str) -> int:
         """Return the number of the line that binds the name with this key."""
@@ -119,7 +122,7 @@ def read_table(
     that cannot be bound. It is also raised for two different lines of one name, and for a last line without a line end.
     """
     bindings = FileBindings(version.changed)
-    table = FileTable(bindings, array("Q"), bytearray(), version.digest, [], version.changed)
+    table = FileTable(bindings, array("Q"), bytearray(), version.digest, [], version.changed, [])
     prefixes: dict[tuple[type, str], int] = {}
     file = lines.name_of(version.path)
     memory = TemporarySettings()
@@ -138,12 +141,16 @@ def read_table(
                     table.others.append(other)
                     continue
                 fields = columns.fields(row.cells, test_naans)
+                if fields.hold_until is not None:
+                    holds.require_limited(fields.hold_until, datetime.now(UTC))
                 if fields.key not in bindings:
                     if check_change is no_policy:
                         bindings.add(fields)
                     else:
                         change = assignment.bind(None, fields, table.changed)
                         bindings.add(check_change(None, change, memory).after)
+                    if fields.hold_until is not None:
+                        table.held.append(fields.key)
                     table.lines.append(row.line)
                     table.stated.append(fields.status is not None)
                     continue

@@ -11,7 +11,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -37,6 +37,12 @@ names is soon full."""
 _FIRST_ROWS = "SELECT count(*) FROM (SELECT 1 FROM bindings{} LIMIT ?) AS first_rows"
 
 # An import can set the time "changed". Readers of changes need the time when this store recorded the change.
+_HOLDS = {
+    "yes": "bindings.hold_until IS NOT NULL AND bindings.hold_until > ?",
+    "no": "(bindings.hold_until IS NULL OR bindings.hold_until <= ?)",
+    "any": "bindings.hold_until IS NOT NULL",
+}
+
 _TIMES = {"created": "bindings.created", "changed": "bindings.recorded"}
 
 _EVER_LISTED = (
@@ -457,6 +463,11 @@ def _conditions(selection: Selection) -> tuple[list[str], list[object]]:
         conditions.append("(bindings.status <> 'reserved' OR bindings.once_public IS NOT NULL)")
     if selection.listed is not None:
         conditions.append("bindings.listed = 'yes'" if selection.listed == "now" else _EVER_LISTED)
+    if selection.hold is not None:
+        # SQLite uses a partial index only for a query that repeats its condition.
+        time = rfc3339(selection.now or datetime.now(UTC))
+        conditions.append(_HOLDS[selection.hold])
+        parameters += [time] if "?" in _HOLDS[selection.hold] else []
     if selection.beginnings is not None and "" not in selection.beginnings:
         ranges = " OR ".join(["(bindings.key >= ? AND bindings.key < ?)"] * len(selection.beginnings))
         conditions.append(f"({ranges or '1 = 0'})")

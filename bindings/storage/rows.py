@@ -17,7 +17,7 @@ from ..names.binding import NOTHING, Binding, StoredRedirect, rfc3339
 from ..names.errors import UnreadableBinding
 from ..names.fields import FIELDS, Field
 from ..names.metadata.folding import sorted_title, text_of
-from ..names.prefixes.prefixes import PrefixRecord
+from ..names.prefixes.prefixes import RECORDED, PrefixRecord
 from ..names.prefixes.rules import Rule
 from .protocols import LastEvent, Row
 from .tables.keys import index_key
@@ -31,7 +31,7 @@ SEARCH = ("search_text", "sort_title")
 RULE = ("prefix", "template", "redirect", "changed", "actor")
 """The columns of a rule."""
 
-PREFIX = ("prefix", "who", "what", "contact", "statement", "pattern", "characters", "changed", "actor", "revision")
+PREFIX = ("prefix", *RECORDED, "changed", "actor", "revision")
 """The columns of the record of a prefix."""
 
 _TO_JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
@@ -60,6 +60,8 @@ def binding_of(row: Row) -> Binding:
         values["created"] = when if created == changed else _time(created)
         recorded = values["recorded"]
         values["recorded"] = None if recorded == changed else _time(recorded)
+        if (until := values["hold_until"]) is not None:
+            values["hold_until"] = _time(until)
         return Binding(**values)
     except (TypeError, ValueError, AttributeError, LookupError) as error:
         raise UnreadableBinding(str(key), str(error)) from None
@@ -102,7 +104,10 @@ def row_of(binding: Binding) -> Row:
         values[name] = stored[values[name]]
     for name in _TIMES:
         values[name] = rfc3339(values[name])
-    values["once_public"] = binding.once_public
+    for name in _OPTIONAL:
+        values[name] = getattr(binding, name)
+    if binding.hold_until is not None:
+        values["hold_until"] = rfc3339(binding.hold_until)
     values["recorded"] = values["changed"] if binding.recorded is None else rfc3339(binding.recorded)
     return _row(values)
 
@@ -140,7 +145,7 @@ def column_value(field: Field, value: Any) -> str | int | None:
         case "texts":
             return _TO_JSON(dict(value)) if value else None
         case "time":
-            return rfc3339(value)
+            return None if value is None else rfc3339(value)
         case _:
             return dict(zip(field.choices, field.stored, strict=True))[value] if field.stored else value
 
@@ -172,9 +177,8 @@ def rule_of(row: Row) -> Rule:
 
 def prefix_record_of(row: Row) -> PrefixRecord:
     """Convert a row of the table ``prefixes`` to the record of a NAAN or shoulder, without the field ``rule``."""
-    prefix, who, what, contact, statement, pattern, characters, changed, actor, revision = row
-    when = datetime.fromisoformat(changed)
-    return PrefixRecord(prefix, who, what, contact, statement, pattern, characters, when, actor, revision)
+    values = dict(zip(PREFIX, row, strict=True))
+    return PrefixRecord(**values | {"changed": datetime.fromisoformat(values["changed"])})
 
 
 def time_of(key: str, stored: str) -> datetime:
@@ -204,7 +208,9 @@ def _mapping(stored: str) -> Mapping[str, str]:
 
 
 _TEXTS = tuple(field.name for field in FIELDS if field.type == "texts")
-_TIMES = tuple(field.name for field in FIELDS if field.type == "time")
+_TIMES = tuple(field.name for field in FIELDS if field.type == "time" and field.is_required)
+# A binding that was made without these fields has the value of the class.
+_OPTIONAL = ("once_public", "hold_until", "hold_reason")
 # The fields whose column has other values than the binding: the name, and the values by those of the other.
 _CHOICES = tuple(
     (

@@ -53,7 +53,7 @@ class Statements:
         marks = (", ".join([one] * number) for number in range(1, MOST_FEW + 1))
         self.few = tuple(f"{binding} WHERE key IN ({keys})" for keys in marks)
         self.many = f"{binding} WHERE {is_wanted if is_sqlite else 'key = any(%s)'}"
-        redirects = "kind <> 'served' AND status = 'live' AND alternates IS NULL"
+        redirects = "kind <> 'served' AND status = 'live' AND alternates IS NULL AND hold_until IS NULL"
         answer = "CASE kind WHEN 'located' THEN redirect ELSE 303 END"
         self.stored_redirect = f"SELECT target, {answer}, metadata FROM bindings WHERE key = {one} AND {redirects}"
         self.lookups = (*self.few, self.stored_redirect)
@@ -101,6 +101,9 @@ class Statements:
         newest = "SELECT max(other.revision) FROM events AS other WHERE other.key = events.key"
         self.last_events = f"{compared} WHERE revision = ({newest}) ORDER BY key"
         self.one_event = f"{compared} WHERE key = {one} AND revision = {one}"
+
+        held = "SELECT key, long_identifier, hold_until, hold_reason FROM bindings"
+        self.holds = f"{held} WHERE hold_until IS NOT NULL AND hold_until > {one}"
 
         rule, record = ", ".join(RULE), ", ".join(PREFIX)
         self.rules = f"SELECT {rule} FROM rules"

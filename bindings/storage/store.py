@@ -12,7 +12,7 @@ from contextvars import ContextVar
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from ..names.binding import Action, Binding, Event, NameCount, StoredRedirect
+from ..names.binding import Action, Binding, Event, Hold, NameCount, StoredRedirect, rfc3339
 from ..names.errors import BindingError, BindingsUnavailable
 from ..names.event_selection import EventPage, EventSelection
 from ..names.operation import Operation
@@ -237,7 +237,7 @@ class DatabaseStore:
         return events.page(self._rows, self._database.dialect_name, selection, below, limit)
 
     def rules_version(self) -> str:
-        """Return a counter that increases with each change of a rule, a prefix record or the branding.
+        """Return a counter that increases with each change of a rule, a prefix record, a hold or the branding.
 
         New patterns of minted names increase it, too.
         """
@@ -246,6 +246,13 @@ class DatabaseStore:
     def rules(self) -> list[Rule]:
         """Return the rules of all NAANs and shoulders, in any order."""
         return [rule_of(row) for row in self._rows(self._statements.rules, ())]
+
+    def holds(self, now: datetime) -> list[Hold]:
+        """Return the holds of names that have not ended at a time, in any order. Those of prefixes are left out."""
+        return [
+            Hold(long or key, datetime.fromisoformat(until), reason)
+            for key, long, until, reason in self._rows(self._statements.holds, (rfc3339(now),))
+        ]
 
     def patterns(self) -> list[Pattern]:
         """Return the patterns of the names that were minted with a check character. They detect typing errors."""

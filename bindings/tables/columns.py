@@ -19,6 +19,7 @@ from ..names.errors import BindingError
 from ..names.fields import FIELDS, Fields
 from ..names.metadata import metadata
 from ..names.metadata.metadata import ELEMENTS
+from ..names.prefixes import holds
 from . import wrong_text
 
 # The order for a reader: what a name leads to, what it is, and then the rest.
@@ -240,5 +241,6 @@ _CONVERTERS = (
     ("listed", _listed),
     ("created", _time),
     ("changed", _time),
+    ("hold_until", holds.read_end),
 )
 _CONVERTED = frozenset(column for column, _ in _CONVERTERS)

@@ -4,7 +4,8 @@ A copy of a store needs them, so that it mints no name twice.
 
 - A rule has the kind ``rule``; the identifier is its prefix, the target is its template.
 - A prefix record has the kind ``prefix``. The identifier is its prefix, ``persistence`` is its statement. The columns
-  ``who``, ``what``, ``prefix.contact``, ``prefix.pattern`` and ``prefix.characters`` have its other texts.
+  ``who``, ``what``, ``prefix.contact``, ``prefix.pattern`` and ``prefix.characters`` have its other texts,
+  and ``hold_until`` and ``hold_reason`` its hold.
 - A counter of ``ararat mint --sequential`` has the kind ``counter``. The identifier is the beginning of its names, the
   target is a text such as ``next 17 of 10^4+check``.
 - The owner of a UUID has the kind ``uuid``; the identifier is the UUID, the resource is its owner.
@@ -21,9 +22,10 @@ from typing import NamedTuple
 
 from ...identifiers.urn.namespaces.technical import UUID_PATTERN
 from ..names import validation
+from ..names.binding import rfc3339
 from ..names.errors import BindingError
-from ..names.fields import MAX_RESOURCE, redirect_status
-from ..names.prefixes import prefixes
+from ..names.fields import MAX_REASON, MAX_RESOURCE, redirect_status
+from ..names.prefixes import holds, prefixes
 from ..names.prefixes.patterns import COUNTER
 from ..names.prefixes.rule_templates import check_template
 from . import columns
@@ -64,24 +66,28 @@ class PrefixRow(NamedTuple):
     statement: str = ""
     pattern: str = ""
     characters: str = ""
+    hold_until: str = ""
+    hold_reason: str = ""
 
     @property
-    def texts(self) -> dict[prefixes.Field, str]:
+    def texts(self) -> dict[prefixes.Field | prefixes.HoldField, str]:
         """The recorded texts by field, without the empty ones."""
-        return {field: text for field, text in zip(prefixes.FIELDS, self[1:], strict=True) if text}
+        return {field: text for field, text in zip(prefixes.RECORDED, self[1:], strict=True) if text}
 
     def cells(self) -> dict[str, str]:
         texts = {PREFIX_COLUMNS[field]: text for field, text in self.texts.items()}
         return {"identifier": self.prefix, "kind": "prefix", **texts}
 
 
-PREFIX_COLUMNS: Mapping[prefixes.Field, str] = {
+PREFIX_COLUMNS: Mapping[prefixes.Field | prefixes.HoldField, str] = {
     "who": "who",
     "what": "what",
     "contact": "prefix.contact",
     "statement": "persistence",
     "pattern": "prefix.pattern",
     "characters": "prefix.characters",
+    "hold_until": "hold_until",
+    "hold_reason": "hold_reason",
 }
 """The columns of the texts of a prefix record."""
 
@@ -142,7 +148,12 @@ def _rule(prefix: str, cells: Mapping[str, str], test_naans: Collection[str]) ->
 
 def _prefix(prefix: str, cells: Mapping[str, str], test_naans: Collection[str]) -> PrefixRow:
     key = prefixes.check_prefix(prefix, test_naans)
-    texts = prefixes.check(key, {field: cells.get(column, "") for field, column in PREFIX_COLUMNS.items()})
+    texts = prefixes.check(key, {field: cells.get(PREFIX_COLUMNS[field], "") for field in prefixes.FIELDS})
+    until, reason = (cells.get(column, "").strip() for column in prefixes.HOLD_FIELDS)
+    if until or reason:
+        end = holds.read_end(until)
+        reason = reason and validation.check(reason, "hold-reason", "reason of the hold", MAX_REASON)
+        return PrefixRow(key, **texts, hold_until=rfc3339(end), hold_reason=reason)
     if not any(texts.values()):
         raise BindingError("prefix-empty", f"the record of {key} has no text")
     return PrefixRow(key, **texts)

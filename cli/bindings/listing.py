@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -37,6 +38,11 @@ def _selection_options(command: Callable[..., Any]) -> Callable[..., Any]:
         ),
         click.option("--resource-prefix", metavar="TEXT", help="Names whose resource begins with TEXT."),
         click.option("--metadata", metavar="KEY=TEXT", help="Names whose element KEY is exactly TEXT."),
+        click.option(
+            "--hold",
+            type=click.Choice(["yes", "no", "any"]),
+            help="yes: names on hold now. any: also names whose hold has ended. Holds of prefixes do not count.",
+        ),
         click.option("--owner", metavar="NAME", help="Names that NAME bound or reserved first."),
         *(
             click.option(f"--{verb}-{side}", metavar="TIME", callback=read_moment, help=text)
@@ -156,9 +162,11 @@ def _names(bindings: Bindings, selection: Selection, limit: int | None) -> Itera
 
 def _print_names(names: Iterator[Binding]) -> None:
     sheet = Sheet.of(sys.stdout)
-    number = 0
+    number, now = 0, datetime.now(UTC)
     for number, name in enumerate(names, 1):  # noqa: B007  the number is used after the loop
         marks = [*(["test"] if name.is_test else []), *([] if name.is_live else [name.status])]
+        if name.hold is not None and name.hold.until > now:
+            marks.append(f"on hold until {name.hold.until:%Y-%m-%d %H:%M:%SZ}")
         state = f" ({', '.join(marks)})" if marks else ""
         target = f" -> {identifier(name.target)}" if name.target else ""
         write([sheet.paint(f"{identifier(name.identifier)}{state}{target}", "" if name.is_live else "warning")])

@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 
+from ...bindings.holding import holds_at
 from ...bindings.names.binding import rfc3339
 from ...bindings.names.selection import LAST, Selection
 from ...bindings.open import bindings_at
 from ...identifiers.text import display
 from ...middleware import BindingError, Bindings, BindingsUnavailable
-from ...middleware.edge.marker import Marker, read_marker
+from ...middleware.edge.marker import Marker, digest_of, read_marker
 from ..output import counted
 from .finding import HealthFinding
 
@@ -53,6 +54,11 @@ def _compared(bindings: Bindings, marker: Marker, where: str) -> HealthFinding:
     state, exported = bindings.store.ranges().state("", LAST), rfc3339(marker.exported)
     before = marker.state
     counts = f"It has the redirects of {counted(marker.redirects, 'name')} of {marker.state.names:,}."
+    held = digest_of(holds_at(bindings, bindings.now()))
+    if state == before and held != marker.holds:
+        message = f"{where} is outdated: since {exported}, a hold began or ended. {counts}"
+        change = f"Write it again: ararat export --edge {marker.format} FILE. Then let the front server read it."
+        return HealthFinding("edge", "export-outdated", "error", _SHOWN, message, change)
     if state == before:
         message = f"{where} is current: no public name has changed since {exported}. {counts}"
         return HealthFinding("edge", "export-current", "ok", _SHOWN, message)

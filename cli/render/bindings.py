@@ -47,6 +47,8 @@ def binding_lines(binding: Binding, sheet: Sheet, inherited: Inherited | None = 
     if binding.passthrough:
         how = "as received" if binding.passthrough == "given" else "in normal form"
         yield from sheet.field("Passthrough", f"the rest of a longer name is appended to the target {how}")
+    if binding.hold is not None:
+        yield from sheet.field("On hold", f"until {moment(binding.hold.until)}", style="warning")
     if not binding.listed:
         yield from sheet.field("Listed", "no: the name is in no feed, and its description has noindex")
     if binding.scope == "subtree":
@@ -88,6 +90,13 @@ def event_lines(event: Event, sheet: Sheet) -> Iterator[str]:
     yield from sheet.prose(f"{state(after)}{f' -> {identifier(after.target)}' if after.target else ''}", indent=4)
     if after.reason:
         yield from sheet.prose(words(after.reason), indent=4)
+    before = event.before
+    if (after.hold_until, after.hold_reason) != (before and before.hold_until, before and before.hold_reason):
+        if after.hold_until is None:
+            yield from sheet.prose("the hold was released", indent=4)
+        else:
+            yield from sheet.prose(f"on hold until {moment(after.hold_until)}", indent=4)
+            yield from sheet.prose(words(after.hold_reason or ""), indent=4)
 
 
 def rule_event_lines(event: RuleEvent, sheet: Sheet) -> Iterator[str]:
@@ -129,9 +138,10 @@ def prefix_event_lines(event: PrefixEvent, sheet: Sheet) -> Iterator[str]:
 def _texts(record: PrefixRecord, sheet: Sheet) -> Iterator[str]:
     from ...bindings.names.prefixes.patterns import read_form
 
-    for name, text in record.texts.items():
+    for name, text in record.all_texts.items():
         form = read_form(text) if name == "pattern" else None
-        yield from sheet.field(name.capitalize(), f"{text} ({form.words})" if form else words(text, most=4000))
+        title = name.replace("_", " ").capitalize()
+        yield from sheet.field(title, f"{text} ({form.words})" if form else words(text, most=4000))
 
 
 def state(binding: Binding) -> str:

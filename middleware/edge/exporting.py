@@ -12,11 +12,12 @@ from dataclasses import dataclass, field
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, BinaryIO
 
-from ...bindings.collection import utc_now
+from ...bindings.holding import holds_at
+from ...bindings.names.prefixes.holds import Holds
 from ...identifiers.text.display import counted
 from ..resolution.settings import Settings
 from .front_servers import EdgeName, edge_format
-from .marker import Counted, Marker
+from .marker import Counted, Marker, digest_of
 from .redirects import EdgeRedirect, EdgeRedirects
 
 if TYPE_CHECKING:
@@ -65,10 +66,11 @@ def export_redirects(
     Raises :class:`NotRepresentable` without ``omit``, ValueError for settings that the export cannot have,
     :class:`BindingsUnavailable`, :class:`UnreadableBinding`, and OSError if a file cannot be written.
     """
-    redirects = EdgeRedirects(settings)
+    exported = bindings.now()
+    found = holds_at(bindings, exported)
+    redirects = EdgeRedirects(settings, Holds(found), lambda: exported)
     format = edge_format(name, redirects.prefix, redirects.fields)
     omitted = OmittedNames()
-    exported = utc_now()
     seen = 0
 
     def selected(counted: Counted) -> Iterator[EdgeRedirect]:
@@ -92,6 +94,7 @@ def export_redirects(
             prefix=redirects.prefix,
             exported=exported,
             state=counted.state,
+            holds=digest_of(found),
             redirects=seen - omitted.number,
             omitted=omitted.number,
         )

@@ -1,18 +1,20 @@
 """The marker of an export: one line that names its time and the state of the database from which it was written.
 
 The state is the number of public names, the sum of their revisions and the time of the last change. Each change of a
-public name increases the sum. So an export is current if, and only if, the database has the state of its marker.
+public name increases the sum. So an export is current if, and only if, the database has the state of its marker, and
+the same holds last: one of a prefix begins without a change of a name, and each ends by the clock.
 """
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from ...bindings.names.binding import Binding, rfc3339
+from ...bindings.names.binding import Binding, Hold, rfc3339
 from ...bindings.storage.name_ranges import RangeState
 from ...bindings.system.regular_file import read_regular
 
@@ -23,7 +25,7 @@ _TIME = r"2[0-9]{3}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{6}Z"
 _MARKER = re.compile(
     rf"ararat-edge 1 format=(?P<format>[a-z]+) exported=(?P<exported>{_TIME}) prefix=(?P<prefix>[!#-~]+) "
     rf"names=(?P<names>[0-9]+) revisions=(?P<revisions>[0-9]+) changed=(?P<changed>{_TIME}|none) "
-    r"redirects=(?P<redirects>[0-9]+) omitted=(?P<omitted>[0-9]+)",
+    r"redirects=(?P<redirects>[0-9]+) omitted=(?P<omitted>[0-9]+)(?: holds=(?P<holds>[0-9a-f]{16}|none))?",
     re.ASCII,
 )
 
@@ -37,6 +39,7 @@ class Marker:
     - ``state``: the state of the public names in the database.
     - ``redirects``: the number of names with a redirect in the export.
     - ``omitted``: the number of names that were left out because the format cannot represent them.
+    - ``holds``: the digest of the holds at the time of the export (:func:`digest_of`).
     """
 
     format: str
@@ -45,6 +48,7 @@ class Marker:
     state: RangeState
     redirects: int
     omitted: int
+    holds: str = _NONE
 
     def __str__(self) -> str:
         """Return the marker as text of printable ASCII without quotation marks."""
@@ -52,7 +56,7 @@ class Marker:
         return (
             f"ararat-edge 1 format={self.format} exported={rfc3339(self.exported)} prefix={self.prefix} names={names} "
             f"revisions={revisions} changed={_NONE if changed is None else rfc3339(changed)} "
-            f"redirects={self.redirects} omitted={self.omitted}"
+            f"redirects={self.redirects} omitted={self.omitted} holds={self.holds}"
         )
 
 
@@ -74,9 +78,16 @@ def read_marker(file: Path) -> Marker | None:
             state=RangeState(int(found["names"]), int(found["revisions"]), changed),
             redirects=int(found["redirects"]),
             omitted=int(found["omitted"]),
+            holds=found["holds"] or _NONE,
         )
     except ValueError:
         return None
+
+
+def digest_of(holds: Iterable[Hold]) -> str:
+    """Return a text that differs if other names or prefixes are on hold. It is "none" without a hold."""
+    lines = sorted(f"{each.of} {each.is_prefix}\n" for each in holds)
+    return hashlib.sha256("".join(lines).encode()).hexdigest()[:16] if lines else _NONE
 
 
 class Counted:

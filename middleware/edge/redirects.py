@@ -14,11 +14,12 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from ...bindings.names.binding import Binding
+from ...bindings.names.prefixes.holds import NO_HOLDS, Holds
 from ..http.answer import Answer, Headers
 from ..http.request import Request
 from ..http.request_target import Target
 from ..http.responses import Answers
-from ..resolution.resolver import no_rules, resolve
+from ..resolution.resolver import Clock, no_rules, resolve, utc_now
 from ..resolution.result import Resolution
 from ..resolution.settings import Settings
 from ..views.signposting import links_of_name
@@ -58,11 +59,12 @@ class EdgeRedirect:
 class EdgeRedirects:
     """The redirects of a resolver with these settings, which need a prefix.
 
-    ``fields`` are the header fields of every redirect, except Location and Link. Raises ValueError for settings with
-    which a redirect depends on other fields of the request.
+    The redirect of a name on hold is that to its description. ``holds`` are those of prefixes and of names, and ``now``
+    returns the time of the export. ``fields`` are the header fields of every redirect, except Location and Link. Raises
+    ValueError for settings with which a redirect depends on other fields of the request.
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, holds: Holds = NO_HOLDS, now: Clock = utc_now) -> None:
         if settings.prefix is None:
             raise ValueError("prefix: the prefix is missing; set the public URL of the resolver")
         if settings.cors_origins:
@@ -71,6 +73,8 @@ class EdgeRedirects:
                 "not compare; set all or none"
             )
         self._settings = settings
+        self._holds = holds
+        self._now = now
         self.prefix = settings.prefix
         self._answers = Answers(settings)
         self._path = urlsplit(settings.prefix).path
@@ -90,9 +94,9 @@ class EdgeRedirects:
         def fetch(keys: Iterable[str]) -> Mapping[str, Binding]:
             return {key: binding} if key in keys else {}
 
-        resolution = resolve(key, fetch, no_rules, self._settings)
+        resolution = resolve(key, fetch, no_rules, self._settings, holds=self._holds, now=self._now)
         # Another program can have written a URN under a key that no request looks up.
-        if resolution.outcome not in ("located", "related") or resolution.key != key or resolution.vary:
+        if resolution.outcome not in ("located", "related", "held") or resolution.key != key or resolution.vary:
             return None
         answer = self._answer(resolution, key)
         return EdgeRedirect(

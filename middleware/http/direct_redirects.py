@@ -13,6 +13,7 @@ from ...bindings.names import targets
 from ...bindings.names.binding import NOTHING, StoredRedirect
 from ...bindings.names.errors import BindingError
 from ...bindings.names.naming import is_test
+from ...bindings.names.prefixes.holds import NO_HOLDS, Holds
 from ...identifiers.ark import length
 from ...identifiers.ark import parser as ark
 from ..resolution.result import Resolution
@@ -38,15 +39,21 @@ def redirect_of(resolution: Resolution, *, whole: bool = False) -> Redirect:
     binding = resolution.binding
     links = links_by_metadata(NOTHING if binding is None else binding.metadata)
     path = None if binding is None else f"/{resolution.key}"
+    if resolution.hold is not None and path is None:
+        # No binding describes an identifier that is forwarded, but the held prefix does.
+        path = f"/{resolution.hold.of}"
     about = resolution if whole else None
     return resolution.status, resolution.target, path, links, resolution.container, resolution.vary, about
 
 
-def direct_redirect(path: str, stored: Callable[[str], StoredRedirect | None], settings: Settings) -> Redirect | None:
+def direct_redirect(
+    path: str, stored: Callable[[str], StoredRedirect | None], settings: Settings, holds: Holds = NO_HOLDS
+) -> Redirect | None:
     """Return the redirect for a path as received without a query, or None if :func:`resolve` must decide.
 
     - ``path``: a slash and the identifier, also one with triplets or with characters that are not allowed.
     - ``stored``: returns the redirect of a name by its key, or None if the name has another answer.
+    - ``holds``: the holds of names and prefixes.
 
     >>> stored = lambda key: StoredRedirect(f"https://a.org/{key}", 302, {})
     >>> direct_redirect("/ark:/12345/x", stored, Settings())
@@ -57,6 +64,8 @@ def direct_redirect(path: str, stored: Callable[[str], StoredRedirect | None], s
         return None
     key = ark.plain(given)
     if key is None or (is_test(key) and not settings.test_naans):
+        return None
+    if holds.may_cover(key):
         return None
     found = stored(key)
     if found is None:

@@ -5,7 +5,8 @@ older one. Each request moves its redirect to the newer one. So names without re
 
 All redirects are forgotten after each change of a binding. :meth:`.BindingSource.data_version` detects it: at most
 :data:`LOCAL_SECONDS` later for a file, and :data:`SERVER_SECONDS` later for a server. This process sees its own changes
-at once. The version is read before a binding is, so that an old redirect is never kept for a new version.
+at once. The holds in memory are compared, too, because they are read at another time. The version is read before a
+binding is, so that an old redirect is never kept for a new version.
 
 Only redirects of bound names are kept, so that requests for unknown names need no memory. A redirect is kept under the
 path as received, and only if it depends on nothing else of the request.
@@ -16,6 +17,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Hashable
 
+from ...bindings.names.prefixes.holds import NO_HOLDS, Holds
 from ..resolution.source import BindingSource
 from .direct_redirects import Redirect
 
@@ -47,6 +49,7 @@ class RedirectCache:
         self._seconds = LOCAL_SECONDS if bindings.is_local else SERVER_SECONDS
         self._valid_until = float("-inf")
         self._version: Hashable = None
+        self._holds: Holds = NO_HOLDS
         self._own_changes = bindings.own_changes
         # Both are replaced by one assignment. A thread that has read an old redirect adds it to a dropped generation.
         self._generations: tuple[Generation, Generation] = ({}, {})
@@ -70,10 +73,10 @@ class RedirectCache:
         """
         began, own = self._clock(), self._bindings.own_changes
         if began >= self._valid_until or own != self._own_changes:
-            version = self._bindings.data_version()
-            if version is None or (version, own) != self._version:
+            version, holds = self._bindings.data_version(), self._bindings.holds()
+            if version is None or (version, own) != self._version or holds is not self._holds:
                 self._generations = {}, {}
-                self._version, self._own_changes = (version, own), own
+                self._version, self._own_changes, self._holds = (version, own), own, holds
             if version is None:
                 return None
             self._valid_until = began + self._seconds

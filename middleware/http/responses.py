@@ -56,9 +56,9 @@ _NOT_INDEXED = ("X-Robots-Tag", "noindex")
 # How many seconds clients can cache a refusal. It is short, because an identifier can be bound at any time.
 _REFUSAL_SECONDS = {404: 60, 410: 60}
 
-# RFC 5861: a cache can return an old redirect while the resolver fails, or while it requests a new one. It is not sent
-# with the setting 0, which permits no copy.
-_STALE = ", stale-if-error=86400, stale-while-revalidate=60"
+# RFC 5861: a cache can return an old redirect while the resolver fails. With the setting 0, which permits no copy, it
+# is not sent. Otherwise no cache uses a redirect longer than the setting, so that a hold begins in time.
+_STALE = ", stale-if-error=86400"
 
 _PAGE_FORMS = ("text/html", "application/json", "text/plain")
 _REFUSAL_FORMS = ("text/html", "application/problem+json", "application/json", "text/plain")
@@ -149,12 +149,24 @@ class Answers:
                 return self._prefix(resolution, request).under(request.conditions)
             case "served":
                 return hand_over(resolution, request, self._settings.cache)
-            case "located" | "related" | "described" | "forwarded":
+            case "located" | "related" | "described" | "forwarded" | "held":
                 found = redirect_of(resolution)
                 answer = self.redirect(found, request.root, is_secure=request.is_secure, origin=request.origin)
+                if resolution.hold is not None:
+                    answer = Answer(answer.status, self._until_end(answer.headers, resolution), answer.body)
                 return self._shown(answer, resolution, request) if request.no_redirect else answer
             case _:
                 assert_never(resolution.outcome)
+
+    def _until_end(self, headers: Headers, resolution: Resolution) -> Headers:
+        """Return the header fields of an answer that a hold changes. No cache keeps it for longer than the hold."""
+        seconds = ("Cache-Control", f"max-age={self._seconds(resolution)}")
+        return [seconds if name == "Cache-Control" else (name, value) for name, value in headers]
+
+    def _seconds(self, resolution: Resolution) -> int:
+        """Return how long a cache can keep an answer for a bound name."""
+        most = self._settings.cache
+        return most if resolution.fresh_for is None else min(most, resolution.fresh_for)
 
     def options(self, request: Request, methods: str = METHODS) -> Answer:
         """Return the response to OPTIONS: 204 with the allowed methods, also for a CORS preflight request."""
@@ -219,6 +231,7 @@ class Answers:
             resolution.rule,
             resolution.inherited,
             self._logged(resolution),
+            resolution.hold,
         )
         further: Headers = [] if resolution.binding.is_live and resolution.binding.listed else [_NOT_INDEXED]
         if view.successor is not None:
@@ -232,7 +245,7 @@ class Answers:
         """Return 200 with the record of a NAAN or shoulder."""
         if resolution.record is None:
             raise ValueError("the resolution has no record of a prefix")
-        view = describe_prefix(resolution.record, request.root, resolution.inherited)
+        view = describe_prefix(resolution.record, request.root, resolution.inherited, resolution.hold)
         return self._formatted(view, f"{view.address}?info", [], resolution, request)
 
     def _formatted(
@@ -245,7 +258,8 @@ class Answers:
             message = f"the recorded metadata is not enough for a description as {form.title}"
             return self._refusal(refuse(resolution.given, "unknown-inflection", message), request, view.formats)
         headers: Headers = [("Link", describedby(info)), ("Link", f'<{info}>; rel="canonical"')]
-        headers += [("Link", view.signposts.field(form)), *further, ("Cache-Control", self._found_for)]
+        headers += [("Link", view.signposts.field(form)), *further]
+        headers.append(("Cache-Control", f"max-age={self._seconds(resolution)}"))
         if form.media_type == "text/html":
             body = self._page(view, headers, request)
         else:

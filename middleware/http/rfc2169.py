@@ -69,7 +69,7 @@ def as_redirect(resolution: Resolution) -> Resolution:
         case "served":
             address = f"/{quote(resolution.given, safe=destination.AS_IT_IS)}"
             return replace(resolution, status=302, outcome="located", target=address, vary=())
-        case "located" | "related" | "described" | "forwarded" | "refused" | "prefix":
+        case "located" | "related" | "described" | "forwarded" | "held" | "refused" | "prefix":
             return resolution
         case _:
             assert_never(resolution.outcome)

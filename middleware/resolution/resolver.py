@@ -19,6 +19,9 @@ exceptions of ``fetch`` reach the caller. The first step that applies decides:
                                                                   texts that are not ARKs
     9. otherwise                                                  404, which names the nearest bound container
 
+A hold of the name, or of a name or prefix above it, replaces each redirect and each answer of the site by 303 to the
+description (:mod:`.held`).
+
 Every spelling of a bound name gets the same answer, because only the normal form is looked up: "A HTTP ARK resolver
 MUST treat equally all resolution requests for Extended ARKs with the same normal form" (ARK draft, section 7.1).
 """
@@ -27,6 +30,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import assert_never
 
 from ...bindings.names import selection, targets
@@ -34,12 +38,14 @@ from ...bindings.names.binding import Binding
 from ...bindings.names.error_codes import HTTP_STATUS
 from ...bindings.names.errors import BindingError
 from ...bindings.names.passthrough import append_path, as_received, inherit, is_given, suffix_below
+from ...bindings.names.prefixes.holds import NO_HOLDS, Holds
 from ...bindings.names.prefixes.prefixes import NO_RECORDS, Inherited, PrefixRecord, PrefixRecords
 from ...bindings.names.prefixes.rules import RuleMatch
 from ...identifiers import Ark, Problem, Urn
 from . import refusals
 from .description_formats import BY_INFLECTION
 from .forwarding import forward_text, forwarding
+from .held import with_hold
 from .lookup import Fetch, FoundBinding, find_above, find_exact, withdrawing_keys
 from .negotiation import ANYTHING, Accepted, choose
 from .request import ResolutionRequest, parse_request, without_final_dot
@@ -49,6 +55,13 @@ from .subtree import find_below, find_below_text, nearest_ark
 
 Rules = Callable[[Identifier], RuleMatch | None]
 """Returns the binding that a rule makes for an identifier that is not bound, or None."""
+
+
+Clock = Callable[[], datetime]
+
+
+def utc_now() -> datetime:
+    return datetime.now(UTC)
 
 
 Prefixes = Callable[[], PrefixRecords]
@@ -71,14 +84,24 @@ def resolve(
     settings: Settings,
     accepted: Accepted = ANYTHING,
     prefixes: Prefixes = no_prefixes,
+    holds: Holds = NO_HOLDS,
+    now: Clock = utc_now,
 ) -> Resolution:
     """Resolve an identifier as received, for a client with these Accept fields.
+
+    ``holds`` are those of names and prefixes, and ``now`` returns the time that they are compared with.
 
     >>> resolve("ark:12345/", lambda keys: {}, no_rules, Settings()).problem.code
     'empty-name'
     >>> resolve("ark:12345/x", lambda keys: {}, no_rules, Settings()).status
     404
     """
+    return with_hold(_resolved(given, fetch, rules, settings, accepted, prefixes), holds, now())
+
+
+def _resolved(
+    given: str, fetch: Fetch, rules: Rules, settings: Settings, accepted: Accepted, prefixes: Prefixes
+) -> Resolution:
     request = parse_request(given, settings, accepted)
     if isinstance(request, Problem):
         found = (

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from ...bindings.names import naming as names
-from ...bindings.names.binding import Binding
+from ...bindings.names.binding import Binding, Hold
 from ...bindings.names.prefixes.prefixes import Inherited, PrefixRecord
 from ...identifiers import Ark, Problem, Urn
 
 Identifier = Ark | Urn
 
-Outcome = Literal["located", "related", "described", "served", "metadata", "prefix", "forwarded", "refused"]
+Outcome = Literal["located", "related", "described", "served", "metadata", "prefix", "forwarded", "held", "refused"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,7 +23,8 @@ class Resolution:
     ``status``      the HTTP status. For a served name it is always 200
     ``outcome``     "located", "related" and "described" are redirects, "forwarded" is a redirect to another resolver,
                     "served" passes the request to the site, "metadata" is the description, "prefix" is the record of a
-                    NAAN or shoulder, "refused" is an error (see ``problem``)
+                    NAAN or shoulder, "held" is a redirect to the
+                    description because of a hold, "refused" is an error (see ``problem``)
     ``identifier``  the parsed identifier without its inflection; None if it could not be parsed, and for a NAAN
     ``inflection``  the inflection in normal form, with its question mark; "" without one
     ``binding``     the binding of the identifier, or the one made for it by a container or a rule; None if the
@@ -40,6 +41,8 @@ class Resolution:
                     longest NAAN or shoulder that it begins with
     ``correction``  the bound name that an unknown identifier probably means
     ``inherited``   the statement of persistence that the name inherits from the record of a prefix, for a description
+    ``hold``        the narrowest hold of the identifier, for the outcome "held" and for a description
+    ``fresh_for``   the number of seconds until the hold ends, at most 300; None without a hold
     ``seconds``     the duration in seconds; set only for ``on_resolve``
     """
 
@@ -59,6 +62,8 @@ class Resolution:
     record: PrefixRecord | None = None
     correction: str | None = None
     inherited: Inherited | None = None
+    hold: Hold | None = None
+    fresh_for: int | None = None
     seconds: float | None = None
 
     if not TYPE_CHECKING:

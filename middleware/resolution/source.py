@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Protocol
 
 from ...bindings.collection import Bindings
 from ...bindings.names.branding.model import NO_BRANDING, Branding
+from ...bindings.names.prefixes.holds import NO_HOLDS, Holds
 from ...bindings.names.prefixes.prefixes import NO_RECORDS
 from ...identifiers import Ark, Urn
 from .settings import Settings, SettingsArguments
@@ -70,6 +72,14 @@ class BindingSource(Protocol):
     def prefix_records(self) -> PrefixRecords:
         """Return the records of NAANs and shoulders, which describe all names that begin with them."""
         return NO_RECORDS
+
+    def now(self) -> datetime:
+        """Return the current time in UTC, which holds are compared with."""
+        return datetime.now(UTC)
+
+    def holds(self) -> Holds:
+        """Return the holds of names and prefixes. It is the same object until one of them changes."""
+        return NO_HOLDS
 
     def is_mistyped(self, identifier: Ark | Urn, /) -> bool:
         """Return whether the check character of an unbound identifier is wrong, so it probably has a typing error."""

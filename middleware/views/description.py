@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 
 from markupsafe import Markup
 
-from ...bindings.names.binding import NOTHING, Binding, rfc3339
+from ...bindings.names.binding import NOTHING, Binding, Hold, rfc3339
 from ...bindings.names.errors import BindingError
 from ...bindings.names.metadata import datacite_and_schema_checks, metadata
 from ...bindings.names.prefixes.prefixes import Inherited
@@ -52,6 +52,7 @@ class Description(Formatted):
     - ``inflections``: those of the site with their descriptions (ARK-044).
     - ``inherited``: the statement of persistence of a prefix record, for a name without its own, or None.
     - ``logged``: the place of the name in the public log, or None.
+    - ``hold``: the hold of the name, or of a name or prefix above it, that lasts now; or None.
     """
 
     binding: Binding
@@ -63,6 +64,7 @@ class Description(Formatted):
     root: str = ""
     inherited: Inherited | None = None
     logged: LoggedName | None = None
+    hold: Hold | None = None
 
     @property
     def elements(self) -> dict[str, str]:
@@ -122,7 +124,11 @@ class Description(Formatted):
 
     @property
     def open(self) -> str | None:
-        """The label of the link to the item; None for a withdrawn name, and for an item without a page."""
+        """The label of the link to the item; None for a withdrawn name or one on hold, and for an item without a
+        page.
+        """
+        if self.hold is not None:
+            return None
         if not self.binding.is_live or (self.binding.kind in ("located", "related") and self.place is None):
             return None
         return messages.OPEN.get(self.binding.kind)
@@ -201,7 +207,12 @@ class Description(Formatted):
         """The bibliographic reference, from which the formats for programs are made."""
         binding = self.binding
         return reference(
-            binding.identifier, self.address, binding.metadata, target=self.item, withdrawal=self.withdrawal
+            binding.identifier,
+            self.address,
+            binding.metadata,
+            target=self.item,
+            withdrawal=self.withdrawal,
+            hold=hold_sentence(self.hold),
         )
 
     @property
@@ -287,6 +298,7 @@ class Description(Formatted):
             "rule": self.rule,
             "created": rfc3339(self.binding.created),
             "changed": rfc3339(self.binding.changed),
+            "hold": self.hold and self.hold.as_dict(),
             "citation": self.citation,
             "metadata": self.elements,
             "persistence_source": self.inherited and self.inherited.prefix,
@@ -300,11 +312,31 @@ class Description(Formatted):
 
     def as_text(self) -> bytes:
         """Return the description as an ERC record: the metadata, then the fields of the binding, one on each line."""
-        objects = ("metadata", "log", "inflections")
+        objects = ("metadata", "log", "hold", "inflections")
         about = {name: value for name, value in self.as_dict().items() if name not in objects}
         about |= {"test": messages.TEST} if self.binding.is_test else {}
+        about |= hold_lines(self.hold)
         about |= {f"log_{name}": str(value) for name, value in (self.log or {}).items()}
         return erc.serialize(self._with_kernel, self.address, about | dict(self.inflections)).encode()
+
+
+def hold_sentence(hold: Hold | None) -> str | None:
+    """Return the sentence that a redirect is on hold, followed by the reason. Return None without a hold.
+
+    >>> from datetime import UTC, datetime
+    >>> hold_sentence(Hold("ark:12345/x", datetime(2027, 3, 2, tzinfo=UTC), "A court order."))
+    'The redirect of this identifier is on hold until 2027-03-02T00:00:00.000000Z. A court order.'
+    """
+    if hold is None:
+        return None
+    sentence = f"The redirect of this identifier is on hold until {rfc3339(hold.until)}."
+    return f"{sentence} {hold.reason or ''}".rstrip()
+
+
+def hold_lines(hold: Hold | None) -> dict[str, str]:
+    """Return a hold as lines of a text, by their labels. The dict is empty without a hold."""
+    found = {} if hold is None else hold.as_dict()
+    return {f"hold_{name}": str(value) for name, value in found.items() if value is not None}
 
 
 def citation(known: Reference, institution: str | None, address: str) -> str:
@@ -344,6 +376,7 @@ def describe(
     rule: str | None = None,
     inherited: Inherited | None = None,
     logged: LoggedName | None = None,
+    hold: Hold | None = None,
 ) -> Description:
     """Create the description of a binding.
 
@@ -353,9 +386,10 @@ def describe(
     - ``rule``: the prefix of the rule that made the binding, or None.
     - ``inherited``: the statement of persistence of a prefix record, or None.
     - ``logged``: the place of the name in the public log, or None.
+    - ``hold``: the hold that lasts now, or None. Its description does not show the target.
     """
-    address, place = f"{root}/{binding.identifier}", _place(binding, root)
-    return Description(binding, address, place, through, inflections, rule, root, inherited, logged)
+    address, place = f"{root}/{binding.identifier}", None if hold else _place(binding, root)
+    return Description(binding, address, place, through, inflections, rule, root, inherited, logged, hold)
 
 
 def successor_address(successor: str, root: str) -> str:

@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from ...bindings.names.binding import rfc3339
+from ...bindings.names.binding import Hold, rfc3339
 from ...bindings.names.branding.model import contact_address
 from ...bindings.names.prefixes.patterns import read_form
 from ...bindings.names.prefixes.prefixes import Inherited, PrefixRecord, kind_of
 from ...identifiers.text import display
 from . import templates
+from .description import hold_lines, hold_sentence
 from .formats import erc
 from .formats.reference import Reference, reference
 from .formatted import Formatted
@@ -30,12 +31,14 @@ class PrefixDescription(Formatted):
     - ``record``: its record; ``address``: its address at this resolver.
     - ``inherited``: the statement of persistence of a shorter prefix, or None.
     - ``root``: the beginning of links.
+    - ``hold``: the hold of the names below the prefix that lasts now, or None.
     """
 
     record: PrefixRecord
     address: str
     inherited: Inherited | None
     root: str
+    hold: Hold | None = None
 
     @property
     def kind(self) -> str:
@@ -95,6 +98,7 @@ class PrefixDescription(Formatted):
             "pattern": record.pattern,
             "characters": record.characters,
             "rule": record.rule and record.rule.template,
+            "hold": self.hold and self.hold.as_dict(),
             "changed": rfc3339(record.changed),
         }
         return {name: value for name, value in known.items() if value is not None}
@@ -104,7 +108,7 @@ class PrefixDescription(Formatted):
         """The bibliographic reference of the collection of names, from which the formats for programs are made."""
         texts = {"erc.who": self.record.who, "erc.what": self.record.what, "dc.type": "Collection"}
         recorded = {name: text for name, text in texts.items() if text is not None}
-        return reference(self.record.prefix, self.address, recorded)
+        return reference(self.record.prefix, self.address, recorded, hold=hold_sentence(self.hold))
 
     @property
     def signposts(self) -> Signposts:
@@ -117,15 +121,19 @@ class PrefixDescription(Formatted):
     def as_text(self) -> bytes:
         """Return the description as an ERC record: the metadata, then the other members, one on each line."""
         members = self.as_dict()
+        members.pop("hold", None)
+        members |= hold_lines(self.hold)
         if self.reference.is_test:
             members["test"] = TEST
         return erc.serialize(members, self.address, members).encode()
 
 
-def describe_prefix(record: PrefixRecord, root: str, inherited: Inherited | None) -> PrefixDescription:
+def describe_prefix(
+    record: PrefixRecord, root: str, inherited: Inherited | None, hold: Hold | None = None
+) -> PrefixDescription:
     """Create the description of a prefix from its record.
 
     ``root`` is the beginning of links: the resolver prefix, or SCRIPT_NAME. ``inherited`` is the statement of
-    persistence of a shorter prefix, or None.
+    persistence of a shorter prefix, or None. ``hold`` is the hold that lasts now, or None.
     """
-    return PrefixDescription(record, f"{root}/{record.prefix}", inherited, root)
+    return PrefixDescription(record, f"{root}/{record.prefix}", inherited, root, hold)

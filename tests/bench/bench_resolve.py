@@ -24,7 +24,7 @@ SELECT = """
 import sqlite3, threading
 HEADERS = [
     ("Content-Length", "0"),
-    ("Cache-Control", "max-age=300, stale-if-error=86400, stale-while-revalidate=60"),
+    ("Cache-Control", "max-age=300, stale-if-error=86400"),
     ("Link", '</ark:12345/x00000001?info>; rel="describedby"'),
     (
         "Link",

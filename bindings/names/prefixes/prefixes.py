@@ -25,7 +25,7 @@ from ....identifiers.ark import length as lengths
 from ....identifiers.ark import parser as ark
 from ....identifiers.text import iri
 from .. import naming, selection, validation
-from ..binding import Binding, rfc3339
+from ..binding import Binding, Hold, rfc3339
 from ..errors import BindingError
 from . import character_sets
 from .patterns import Pattern, read_form, require_check
@@ -35,8 +35,15 @@ if TYPE_CHECKING:
     from .rules import Rule
 
 Field = Literal["who", "what", "contact", "statement", "pattern", "characters"]
+HoldField = Literal["hold_until", "hold_reason"]
 FIELDS: tuple[Field, ...] = ("who", "what", "contact", "statement", "pattern", "characters")
-"""The texts of a record, in the order of display."""
+"""The texts of a record that a form sets, in the order of display."""
+
+HOLD_FIELDS: tuple[HoldField, ...] = ("hold_until", "hold_reason")
+"""The texts of a record about its hold. The end is in RFC 3339. They are set and deleted together."""
+
+RECORDED: tuple[Field | HoldField, ...] = (*FIELDS, *HOLD_FIELDS)
+"""All texts of a record."""
 
 MAX_TEXT = 4000
 """The maximum number of characters of a text."""
@@ -57,6 +64,7 @@ class PrefixRecord:
     - ``characters``: the permitted characters of the names below the prefix (:mod:`character_sets`).
     - ``changed``, ``actor``, ``revision``: the last change, and the number of changes from 1.
     - ``rule``: the rule of the same prefix, or None.
+    - ``hold_until``, ``hold_reason``: the end of the hold of all names below the prefix in RFC 3339, and its reason.
     """
 
     prefix: str
@@ -70,19 +78,32 @@ class PrefixRecord:
     actor: str | None
     revision: int
     rule: Rule | None = None
+    hold_until: str | None = None
+    hold_reason: str | None = None
 
     @property
     def texts(self) -> dict[Field, str]:
         """The recorded texts by field, in the order of :data:`FIELDS`. Fields that are None are omitted."""
-        values = (self.who, self.what, self.contact, self.statement, self.pattern, self.characters)
-        return {field: text for field, text in zip(FIELDS, values, strict=True) if text is not None}
+        return {field: text for field in FIELDS if (text := getattr(self, field)) is not None}
+
+    @property
+    def all_texts(self) -> dict[Field | HoldField, str]:
+        """The recorded texts with those of the hold, in the order of :data:`RECORDED`."""
+        return {field: text for field in RECORDED if (text := getattr(self, field)) is not None}
+
+    @property
+    def hold(self) -> Hold | None:
+        """The recorded hold of all names below the prefix, also one that has ended. None without a hold."""
+        if self.hold_until is None:
+            return None
+        return Hold(self.prefix, datetime.fromisoformat(self.hold_until), self.hold_reason, is_prefix=True)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the record as a JSON object. The time is RFC 3339 in UTC."""
         return {
             "prefix": self.prefix,
-            **dict.fromkeys(FIELDS),
-            **self.texts,
+            **dict.fromkeys(RECORDED),
+            **self.all_texts,
             "changed": rfc3339(self.changed),
             "actor": self.actor,
             "revision": self.revision,
@@ -92,15 +113,15 @@ class PrefixRecord:
 
 def record(
     prefix: str,
-    texts: Mapping[Field, str] = MappingProxyType({}),
+    texts: Mapping[Any, str] = MappingProxyType({}),
     *,
     changed: datetime = _UNDATED,
     actor: str | None = None,
     revision: int = 1,
 ) -> PrefixRecord:
-    """Create the record of a prefix from its texts by field. The other fields are None."""
-    who, what, contact, statement, pattern, characters = (texts.get(field) for field in FIELDS)
-    return PrefixRecord(prefix, who, what, contact, statement, pattern, characters, changed, actor, revision)
+    """Create the record of a prefix from its texts by field (:data:`RECORDED`). The others are None."""
+    stated: dict[str, Any] = {field: texts.get(field) for field in RECORDED}
+    return PrefixRecord(prefix=prefix, changed=changed, actor=actor, revision=revision, **stated)
 
 
 class PrefixEvent(NamedTuple):
@@ -321,15 +342,15 @@ def _check_pattern(prefix: str, text: str) -> str:
 
 
 def changed(
-    existing: PrefixRecord | None, prefix: str, texts: Mapping[Field, str], now: datetime, actor: str | None
+    existing: PrefixRecord | None, prefix: str, texts: Mapping[Any, str], now: datetime, actor: str | None
 ) -> PrefixRecord:
     """Return a prefix record after a change. Return ``existing`` itself if nothing differs.
 
     ``texts`` are checked; fields that are not in it stay. ``existing`` is None without a record. Raises
     :class:`BindingError` with the code ``prefix-empty`` if no text would be recorded.
     """
-    before = existing.texts if existing else {}
-    after: dict[Field, str] = {field: text for field in FIELDS if (text := texts.get(field, before.get(field)))}
+    before = existing.all_texts if existing else {}
+    after = {field: text for field in RECORDED if (text := texts.get(field, before.get(field)))}
     if not after:
         raise BindingError("prefix-empty", f"the record of {prefix} would have no text")
     if existing and after == before:

@@ -126,6 +126,8 @@ def _prefix_record() -> list[Column[Any]]:
         Column("statement", Text),  # the persistence statement, which names below the prefix inherit
         Column("pattern", Text),  # of names to mint
         Column("characters", Text),  # the permitted characters of names below the prefix (ARK-138)
+        Column("hold_until", Text),  # the end of the hold of all names below the prefix
+        Column("hold_reason", Text),
         Column("changed", Text, nullable=False),
         Column("actor", Text),
         Column("revision", Integer, nullable=False),

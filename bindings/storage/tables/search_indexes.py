@@ -48,6 +48,8 @@ RESOURCE = f"substr(resource, 1, {TARGET_CHARACTERS})"
 _INDEXES = (
     "CREATE INDEX bindings_recorded ON bindings (recorded, key)",
     "CREATE INDEX bindings_created ON bindings (created, key)",
+    # Few rows: those that are or were on hold.
+    "CREATE INDEX bindings_hold ON bindings (hold_until, key) WHERE hold_until IS NOT NULL",
     "CREATE INDEX bindings_not_live ON bindings (status, key) WHERE status <> 'live'",
 )
 _EVENT_INDEXES = (

@@ -193,6 +193,7 @@ class Transaction:
         self._rules_version = facts.get("rules")
         self._has_deleted = "has deleted names" in facts
         self._has_dropped_triggers = False
+        self._held: set[str] = set()  # the names that were read with a hold
         self.operations = Operations(connection, database)
         self.written: list[Change] = []
         self.noted: dict[str | None, str] = {}
@@ -231,7 +232,9 @@ class Transaction:
         keys = [index_key(name) for name in identifiers]
         parameters = (self._database.array_parameter(keys),)
         rows = self.connection.exec_driver_sql(self._statements.select_for_update, parameters)
-        return {binding.identifier: binding for binding in map(binding_of, rows)}
+        found = {binding.identifier: binding for binding in map(binding_of, rows)}
+        self._held.update(key for key, binding in found.items() if binding.hold_until is not None)
+        return found
 
     def deleted(self, identifiers: Sequence[str]) -> dict[str, int]:
         """Return the names that were deleted, each with the revision of its last deletion. Other names are omitted."""
@@ -275,12 +278,14 @@ class Transaction:
         events: list[Row] = []
         deleted: list[Row] = []
         written: list[Change] = []
+        is_held = False
         for change, source in zip(changes, sources, strict=True):
             after, is_new = change.after, change.is_new
             if revision := deleted_before.get(after.identifier):
                 after = replace(after, revision=revision + 1)
                 change = change._replace(after=after)
             written.append(change)
+            is_held = is_held or after.hold_until is not None or after.identifier in self._held
             row = row_of(after)
             if change.action == "deleted":
                 deleted.append(row[:1])
@@ -289,6 +294,9 @@ class Transaction:
             else:
                 changed.append(row[1:] + search_of(after) + row[:1])
             events.append((*row, change.action, actor, source, operation))
+        if is_held:
+            # The resolver reads the holds of names together with the rules.
+            self._raise_rules_version()
         if len(new) >= _MANY_ROWS:
             self.drop_replacement_triggers()
         self._insert(new, [] if changed or deleted else events)
@@ -436,6 +444,11 @@ class Transaction:
         self._has_dropped_triggers = True
         for trigger in triggers.replacement_triggers():
             self.connection.exec_driver_sql(f"DROP TRIGGER IF EXISTS {trigger.name}")
+
+    @property
+    def changes_rules(self) -> bool:
+        """Whether the transaction changes what a resolver keeps in memory: rules, prefix records or holds."""
+        return self._rules_version is None
 
     def _raise_rules_version(self) -> None:
         self.connection.exec_driver_sql(_NEXT_RULES_VERSION)

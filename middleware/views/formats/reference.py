@@ -70,6 +70,7 @@ class Reference:
     - ``identifier``: the name; ``address``: its URL at this resolver.
     - ``target``: the URL of the resource, or None.
     - ``withdrawal``: a sentence that the name is withdrawn, and the reason; None for a live name.
+    - ``hold``: a sentence that the redirect is on hold, and the reason; None for another name.
     - ``issued``: the parts of the date: year, or year and month, or year, month and day.
     - ``licence``: the URL of a licence; ``authors``: URLs of the creators, such as that of an ORCID.
     - ``documents``: the recorded DataCite record and schema.org object, by the names of their metadata elements.
@@ -79,6 +80,7 @@ class Reference:
     address: str
     target: str | None
     withdrawal: str | None
+    hold: str | None
     title: str | None
     creators: tuple[str, ...]
     publisher: str | None
@@ -99,13 +101,13 @@ class Reference:
 
     @property
     def note(self) -> str | None:
-        """The sentences that the name is only for tests, and that it is withdrawn; None for another name."""
-        return " ".join(filter(None, (TEST if self.is_test else None, self.withdrawal))) or None
+        """The sentences that the name is only for tests, and that it is withdrawn or on hold; None for another name."""
+        return " ".join(filter(None, (TEST if self.is_test else None, self.withdrawal, self.hold))) or None
 
     @property
     def status(self) -> str | None:
-        """ "withdrawn" or "test"; None for another name."""
-        return "withdrawn" if self.withdrawal else "test" if self.is_test else None
+        """ "withdrawn", "on hold" or "test"; None for another name."""
+        return "withdrawn" if self.withdrawal else "on hold" if self.hold else "test" if self.is_test else None
 
     @property
     def year(self) -> str | None:
@@ -125,6 +127,7 @@ def reference(
     *,
     target: str | None = None,
     withdrawal: str | None = None,
+    hold: str | None = None,
 ) -> Reference:
     """Create the reference of a name from its recorded metadata, which has full names (``erc.who``).
 
@@ -139,6 +142,7 @@ def reference(
         address=address,
         target=target,
         withdrawal=withdrawal,
+        hold=hold,
         title=values.first("title"),
         creators=values.every("creator"),
         publisher=values.first("publisher"),

@@ -28,6 +28,7 @@ def as_object(reference: Reference) -> dict[str, Any]:
         "description": reference.description,
         "keywords": list(reference.subjects) or None,
         "creativeWorkStatus": reference.status,
+        "conditionsOfAccess": reference.hold,
     }
     recorded = schema_object(reference.documents.get("schema"))
     known = {name: value for name, value in derived.items() if value is not None}
@@ -40,9 +41,16 @@ def as_object(reference: Reference) -> dict[str, Any]:
             "url": reference.address,
         },
         "url": reference.target or reference.address,
-    } | ({"creativeWorkStatus": reference.status} if reference.is_test else {})
+    } | _state(reference)
     context = recorded.get("@context", CONTEXT)
     return {"@context": context, **known, **{k: v for k, v in recorded.items() if k != "@context"}, **about}
+
+
+def _state(reference: Reference) -> dict[str, str]:
+    """Return the members that a recorded object gets for a name that is a test or on hold."""
+    if reference.hold is not None:
+        return {"creativeWorkStatus": "on hold", "conditionsOfAccess": reference.hold}
+    return {"creativeWorkStatus": "test"} if reference.is_test else {}
 
 
 def serialize(reference: Reference) -> str:

@@ -48,6 +48,8 @@ VALUES: dict[str, dict[str, Any]] = {
     "created": {"created": datetime(2020, 1, 1, tzinfo=UTC)},
     "changed": {"changed": datetime(2027, 1, 1, tzinfo=UTC), "created": NOW},
     "once_public": {"once_public": "yes"},
+    "hold_until": {"hold_until": datetime(2027, 3, 1, tzinfo=UTC)},
+    "hold_reason": {"hold_reason": "a court order", "hold_until": datetime(2027, 3, 1, tzinfo=UTC)},
 }
 
 
@@ -114,6 +116,8 @@ PLACES: dict[str, tuple[Callable[[str], bool], dict[str, str]]] = {
             "created": "only imports set times",
             "changed": "only imports set times",
             "once_public": "only an undo and imports set it",
+            "hold_until": "bindings.holding.hold sets it",
+            "hold_reason": "bindings.holding.hold sets it",
         },
     ),
     "columns of the database": (
@@ -140,6 +144,8 @@ PLACES: dict[str, tuple[Callable[[str], bool], dict[str, str]]] = {
             "created": "only imports set times",
             "changed": "only imports set times",
             "once_public": "only an undo and imports set it",
+            "hold_until": "POST /api/v1/holds sets it",
+            "hold_reason": "POST /api/v1/holds sets it",
         },
     ),
     "answers of the API": (
@@ -156,6 +162,8 @@ PLACES: dict[str, tuple[Callable[[str], bool], dict[str, str]]] = {
             "created": "only imports set times",
             "changed": "only imports set times",
             "once_public": "only an undo and imports set it",
+            "hold_until": "an option of ararat hold",
+            "hold_reason": "an option of ararat hold",
         },
     ),
     "forms of the desk": (
@@ -165,6 +173,8 @@ PLACES: dict[str, tuple[Callable[[str], bool], dict[str, str]]] = {
             "created": "only imports set times",
             "changed": "only imports set times",
             "once_public": "only an undo and imports set it",
+            "hold_until": "the form of holds sets it",
+            "hold_reason": "the form of holds sets it",
         },
     ),
     "history of the desk": (
@@ -217,16 +227,17 @@ def test_a_field_is_written_and_read_again(field: Field) -> None:
 
 @pytest.mark.parametrize("field", [field for field in FIELDS if field.name != "status"], ids=lambda field: field.name)
 def test_the_public_description_has_the_public_fields(field: Field) -> None:
-    described = lambda binding: Description(binding, "https://example.org", binding.target).as_dict()  # noqa: E731
+    described = lambda binding: Description(  # noqa: E731
+        binding, "https://example.org", binding.target, hold=binding.hold
+    ).as_dict()
     assert differs(described, field.name) is field.is_public
 
 
 def test_a_redaction_removes_the_fields_that_say_so(bindings: Bindings) -> None:
     if bindings.kind == "file":
         pytest.skip("a file has no log")
-    texts = {
-        key: value for each in ("resource", "alternates", "metadata", "redirect") for key, value in VALUES[each].items()
-    }
+    wanted = ("resource", "alternates", "metadata", "redirect", "hold_reason")
+    texts = {key: value for each in wanted for key, value in VALUES[each].items()}
     bindings.bind(NAME, Fields(target="https://example.org/1", **texts))
     bindings.withdraw(NAME, reason="sold", successor="ark:12345/x6")
     before = bindings.lookup(NAME)

@@ -167,6 +167,9 @@ class Kept:
     def patterns(self):
         return []
 
+    def holds(self, now):
+        return []
+
     def prefixes(self):
         return []
 
@@ -228,6 +231,9 @@ class Stuck:
         return [Rule("ark:12345/", "https://a.org/${value}", 302, NOW, None)]
 
     def patterns(self):
+        return []
+
+    def holds(self, now):
         return []
 
     def prefixes(self):

@@ -1,0 +1,261 @@
+"""Put a name, or all names below a prefix, on hold; release and list holds (:mod:`.names.prefixes.holds`).
+
+A name that is recorded is held as a name, any other text as a prefix. A hold of a prefix is in its prefix record, so
+that its history shows it.
+
+>>> import tempfile
+>>> from datetime import timedelta
+>>> from ararat.middleware import open_bindings
+>>> folder = tempfile.TemporaryDirectory()
+>>> b = open_bindings(f"{folder.name}/bindings.sqlite", create=True)
+>>> b.bind("ark:12345/x1", "https://example.org/1")
+'bound'
+>>> hold(b, "ark:12345/x1", b.now() + timedelta(days=30), "a court order", actor="me").outcome
+'held'
+>>> [(each.hold.of, each.hold.reason, each.actor) for each in current(b)]
+[('ark:12345/x1', 'a court order', 'me')]
+>>> release(b, "ark:12345/x1").outcome, current(b)
+('released', [])
+>>> b.close(); folder.cleanup()
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from . import changes, prefix_changes
+from .names import assignment
+from .names import naming as names
+from .names.actor import Actor
+from .names.binding import rfc3339
+from .names.errors import BindingError
+from .names.prefixes import holds, prefixes
+from .names.selection import Selection
+
+if TYPE_CHECKING:
+    from .collection import Bindings
+    from .names.assignment import Change
+    from .names.binding import Binding, Event, Hold
+    from .names.prefixes.prefixes import PrefixEvent, PrefixRecord
+    from .storage.writing.transaction import Transaction
+
+Of = Literal["name", "prefix"]
+
+MAX_LISTED = 1000
+"""The number of holds of names up to which a list has their time and actor, which take a query for each name."""
+
+
+class Held(NamedTuple):
+    """The result of a change of a hold.
+
+    - ``outcome``: "held", "unchanged" or "released". ``of``: the key of the name or prefix; ``kind``: which it is.
+    """
+
+    outcome: str
+    of: str
+    kind: Of
+
+
+class Holding(NamedTuple):
+    """A hold in a list.
+
+    - ``since``, ``actor``: the change that recorded its end and reason. They are None behind the first
+      :data:`MAX_LISTED` names.
+    - ``is_current``: whether it lasts. Without it, it ended by the clock and was not released.
+    """
+
+    hold: Hold
+    since: datetime | None
+    actor: str | None
+    is_current: bool
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the hold as a JSON object. Times are RFC 3339 in UTC."""
+        since = None if self.since is None else rfc3339(self.since)
+        return {**self.hold.as_dict(), "since": since, "actor": self.actor, "current": self.is_current}
+
+
+def require(bindings: Bindings, text: str, kind: Of | None = None) -> tuple[str, Of]:
+    """Return the key of a name or prefix to hold, and which it is. ``kind`` is None for any, the name first.
+
+    Raises :class:`BindingError` with the code ``hold-unknown`` for a text that is neither a recorded name nor a prefix
+    with a record, a rule or names, and the errors of :func:`.prefixes.check_prefix`.
+    """
+    if kind != "prefix":
+        try:
+            key = names.key(names.read(text))
+        except BindingError:
+            if kind == "name":
+                raise
+        else:
+            if kind == "name" or bindings.fetch([key]):
+                return key, "name"
+    prefix = prefixes.check_prefix(text, bindings.naming.test_naans)
+    is_known = (
+        bindings.prefixes.get(prefix) is not None
+        or any(rule.prefix == prefix for rule in bindings.rules.list())
+        or bool(bindings.list_names(Selection(prefix=prefix), limit=1).names)
+    )
+    if not is_known:
+        raise BindingError("hold-unknown", identifier=prefix)
+    return prefix, "prefix"
+
+
+def hold(
+    bindings: Bindings,
+    of: str,
+    until: datetime,
+    reason: str,
+    *,
+    kind: Of | None = None,
+    revision: int | None = None,
+    actor: Actor | str | None = None,
+) -> Held:
+    """Put a name, or all names below a prefix, on hold until a time, or change the hold.
+
+    - ``of``: a name or a prefix in any spelling. ``kind``: which it is; None for a recorded name, else a prefix.
+    - ``until``: an aware time in the future, at most a year ahead.
+    - ``reason``: 1 to 2,000 characters for visitors.
+    - ``revision``: as for :meth:`.Bindings.bind`, for a name.
+
+    Raises :class:`BindingError` with the code ``hold-until``, ``hold-reason``, ``hold-withdrawn``, ``hold-unknown``,
+    ``not-bound`` or ``not-granted``, and :class:`Stale`.
+    """
+    key, found = require(bindings, of, kind)
+    if found == "name":
+        return _change(bindings, key, lambda each, now: assignment.hold(each, until, reason, now), revision, actor)
+
+    def change(transaction: Transaction, now: datetime, by: str | None) -> Literal["held", "unchanged"]:
+        return prefix_changes.hold(transaction, key, until, reason, now, by)
+
+    return _change_prefix(bindings, key, change, actor)
+
+
+def release(
+    bindings: Bindings,
+    of: str,
+    *,
+    kind: Of | None = None,
+    revision: int | None = None,
+    actor: Actor | str | None = None,
+) -> Held:
+    """End the hold of a name or a prefix, also one that ended by the clock. The parameters are as for :func:`hold`.
+
+    Without ``kind``, a name without a hold is taken for a prefix. Raises :class:`BindingError` with the code
+    ``hold-missing`` if there is no hold.
+    """
+    if kind is None:
+        key, kind = require(bindings, of)
+        if kind == "name" and bindings.fetch([key])[key].hold_until is None:
+            kind = "prefix" if _is_held_prefix(bindings, of) else "name"
+    if kind == "name":
+        return _change(bindings, of, assignment.release, revision, actor)
+    key = prefixes.check_prefix(of, bindings.naming.test_naans)
+
+    def change(transaction: Transaction, now: datetime, by: str | None) -> Literal["released"]:
+        return prefix_changes.release(transaction, key, now, by)
+
+    return _change_prefix(bindings, key, change, actor)
+
+
+def _is_held_prefix(bindings: Bindings, text: str) -> bool:
+    try:
+        record = bindings.prefixes.get(text)
+    except BindingError:
+        return False
+    return record is not None and record.hold_until is not None
+
+
+def _change(
+    bindings: Bindings,
+    name: str,
+    decide: Callable[[Binding, datetime], Change],
+    revision: int | None,
+    actor: Actor | str | None,
+) -> Held:
+    wanted = changes.change_recorded(name, lambda existing, now: [decide(existing, now)], revision)
+    return Held(bindings.change([wanted], actor=actor)[0].outcome, wanted.key, "name")
+
+
+def _change_prefix(
+    bindings: Bindings,
+    key: str,
+    change: Callable[[Transaction, datetime, str | None], Literal["held", "unchanged", "released"]],
+    actor: Actor | str | None,
+) -> Held:
+    by = Actor.of(actor)
+    if not by.may_change(key):
+        raise BindingError("not-granted", identifier=key)
+
+    def write(transaction: Transaction) -> Held:
+        outcome = change(transaction, bindings.now(), by.name)
+        if outcome == "unchanged":
+            transaction.rollback()
+        else:
+            transaction.noted[key] = outcome
+        return Held(outcome, key, "prefix")
+
+    return bindings.write(write, actor=by)
+
+
+def current(bindings: Bindings, *, with_ended: bool = False) -> list[Holding]:
+    """Return the holds of names and prefixes, the first to end first. ``with_ended`` includes those that have ended."""
+    now = bindings.now()
+    condition: Literal["yes", "any"] = "any" if with_ended else "yes"
+    found: list[Holding] = []
+    after: str | None = None
+    while True:
+        page = bindings.list_names(Selection(hold=condition), after=after, limit=MAX_LISTED)
+        for binding in page.names:
+            if binding.hold is not None:
+                is_few = len(found) < MAX_LISTED
+                since, actor = _recorded(bindings.history(binding.identifier)) if is_few else (None, None)
+                found.append(Holding(binding.hold, since, actor, binding.hold.until > now))
+        after = page.next
+        if after is None:
+            break
+    for record in bindings.prefixes.list():
+        if record.hold is not None and (with_ended or record.hold.until > now):
+            since, actor = _recorded_prefix(bindings.prefixes.history(record.prefix))
+            found.append(Holding(record.hold, since, actor, record.hold.until > now))
+    return sorted(found, key=lambda each: (each.hold.until, each.hold.of))
+
+
+def holds_at(bindings: Bindings, now: datetime) -> list[Hold]:
+    """Return the holds of names and prefixes that last at a time, in any order, as the store has them."""
+    found = [record.hold for record in bindings.store.prefixes() if record.hold is not None]
+    return [*bindings.store.holds(now), *(each for each in found if each.until > now)]
+
+
+def over(bindings: Bindings, key: str) -> Hold | None:
+    """Return the narrowest hold of a name or prefix now, also that of a name or prefix above it; None without one.
+
+    Changes of other processes are seen after about a second.
+    """
+    now = bindings.now()
+    binding = bindings.fetch([key]).get(key)
+    above = bindings.source.holds().over(key, now, is_read=binding is not None)
+    return holds.narrowest((binding and binding.hold, above), now)
+
+
+def _recorded(events: Sequence[Event]) -> tuple[datetime | None, str | None]:
+    """Return the time and the actor of the change that recorded the current hold of a name."""
+    for event in reversed(events):
+        if event.before is None or _hold_of(event.before) != _hold_of(event.after):
+            return event.when, event.actor
+    return None, None
+
+
+def _hold_of(record: Binding | PrefixRecord) -> tuple[object, str | None]:
+    return record.hold_until, record.hold_reason
+
+
+def _recorded_prefix(events: Sequence[PrefixEvent]) -> tuple[datetime | None, str | None]:
+    found: PrefixRecord | None = None
+    for event in reversed(events):
+        if found is not None and _hold_of(event.record) != _hold_of(found):
+            break
+        found = event.record
+    return (found.changed, found.actor) if found is not None else (None, None)

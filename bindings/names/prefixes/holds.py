@@ -1,0 +1,118 @@
+"""Holds: a name, or all names below a prefix, are described and do not redirect until a time.
+
+A hold belongs to the record of a name or of a prefix. It ends by the clock, and its end stays recorded until it is
+released. A hold of a name includes all names below it, those that continue it with a slash or a dot. Of several holds
+the narrowest one is shown: that of the longest name or prefix.
+
+>>> from datetime import UTC, datetime
+>>> found = Holds([Hold("ark:12345/x", read_end("2027-03-01"), "a court order")])
+>>> found.over("ark:12345/x/p1", datetime(2027, 3, 1, 23, tzinfo=UTC)).reason
+'a court order'
+>>> found.over("ark:12345/x/p1", datetime(2027, 3, 2, tzinfo=UTC)), found.over("ark:12345/x1", datetime.now(UTC))
+(None, None)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+from datetime import UTC, datetime, timedelta
+
+from .. import validation
+from ..binding import Hold, rfc3339
+from ..errors import BindingError
+from ..fields import MAX_REASON
+
+MAX_SECONDS = 300
+"""The maximum number of seconds for which a cache can store an answer that a hold changes."""
+
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_DAY = timedelta(days=1)
+
+
+def read_end(text: str) -> datetime:
+    """Return the end of a hold as a time in UTC.
+
+    The text is a time in RFC 3339 with its offset, or a date. The hold includes the whole day of a date in UTC, so that
+    it ends at midnight after it. Raises :class:`BindingError` with the code ``hold-until``.
+
+    >>> print(read_end("2027-03-01"), read_end("2027-03-01T12:00:00+01:00"))
+    2027-03-02 00:00:00+00:00 2027-03-01 11:00:00+00:00
+    """
+    try:
+        time = datetime.fromisoformat(text.strip())
+        if _DATE.fullmatch(text.strip()):
+            return time.replace(tzinfo=UTC) + _DAY
+        if time.tzinfo is not None:
+            return time.astimezone(UTC)
+    except (ValueError, OverflowError):
+        pass
+    raise BindingError("hold-until", f"{validation.shown(text)} is not a date or a time with its offset")
+
+
+def require_limited(until: datetime, now: datetime) -> None:
+    """Raise :class:`BindingError` with the code ``hold-until`` for an end later than this day of the next year."""
+    try:
+        year = now.replace(year=now.year + 1, hour=0, minute=0, second=0, microsecond=0)
+    except ValueError:  # 29 February
+        year = now.replace(year=now.year + 1, month=3, day=1, hour=0, minute=0, second=0, microsecond=0)
+    if until > year + _DAY:
+        raise BindingError("hold-until", f"{rfc3339(until)} is more than a year ahead")
+
+
+def check(until: datetime, reason: str, now: datetime) -> tuple[datetime, str]:
+    """Check the end and the reason of a new hold, and return them in their stored form.
+
+    Raises :class:`BindingError` with the code ``hold-until`` or ``hold-reason``.
+    """
+    until = until.astimezone(UTC)
+    if until <= now:
+        raise BindingError("hold-until", f"{rfc3339(until)} is in the past")
+    require_limited(until, now)
+    return until, validation.check(reason, "hold-reason", "reason of the hold", MAX_REASON)
+
+
+def narrowest(holds: Iterable[Hold | None], now: datetime) -> Hold | None:
+    """Return the hold of the longest name or prefix that has not ended. That of a name precedes that of a prefix."""
+    current = [each for each in holds if each is not None and each.until > now]
+    return max(current, key=lambda each: (len(each.of), not each.is_prefix), default=None)
+
+
+class Holds:
+    """All holds of names and prefixes, for fast lookups by name. It is false without any."""
+
+    def __init__(self, holds: Iterable[Hold] = ()) -> None:
+        self._names: dict[str, Hold] = {}
+        self._prefixes: dict[str, Hold] = {}
+        for each in holds:
+            (self._prefixes if each.is_prefix else self._names)[each.of] = each
+        # One lookup for each length, so that the number of prefixes does not matter.
+        self._lengths = sorted({len(prefix) for prefix in self._prefixes})
+
+    def __bool__(self) -> bool:
+        return bool(self._names or self._prefixes)
+
+    def may_cover(self, key: str) -> bool:
+        """Return whether a name can be below a held name or prefix. It is quick, and can be true without a hold."""
+        if not self:
+            return False
+        if self._names and (key in self._names or "/" in key[key.find("/") + 1 :] or "." in key):
+            return True
+        return any(key[:length] in self._prefixes for length in self._lengths)
+
+    def over(self, key: str, now: datetime, above: Collection[str] = (), *, is_read: bool = False) -> Hold | None:
+        """Return the narrowest hold of a name at a time, or None.
+
+        - ``key``: the normal form of the name, or of a text below it.
+        - ``above``: further names whose holds include this name: those that it is a variant of.
+        - ``is_read``: whether the record of the name itself was read, so that its hold here can be older.
+        """
+        # A URN contains no other names.
+        places = [place for place, char in enumerate(key) if char in "/."] if key.startswith("ark:") else []
+        keys = {key, *above, *(key[:place] for place in places)} - ({key} if is_read else set())
+        found = [self._names.get(each) for each in keys]
+        found += [self._prefixes.get(key[:length]) for length in self._lengths if length <= len(key)]
+        return narrowest(found, now)
+
+
+NO_HOLDS = Holds()
