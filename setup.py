@@ -33,7 +33,7 @@ VENDORED = {
 CATALOGUES = Path("middleware", "views", "po")
 
 
-MODULES = ("__init__", "__main__", "asgi", "wsgi")
+MODULES = ("__init__", "__main__", "asgi", "testing", "wsgi")
 
 
 class BuildPy(build_py):

@@ -195,9 +195,15 @@ def read_pattern(
     from ..identifiers import iri_policy
 
     profiles = (naming.policy, *map(iri_policy.known, iri_policy.SHIPPED))
-    own_profile = next((each for each in profiles if each and pattern.is_ark and each.naan == pattern.naan), None)
+    own_profile = next((each for each in profiles if each and pattern.is_ark and pattern.naan in each.own_naans), None)
     if own_profile and not iri_policy.allows_shoulder(pattern.shoulder, own_profile):
         raise BindingError("shoulder-reserved", identifier=pattern.beginning)
+    own = naming.policy
+    is_foreign = own and pattern.is_ark and iri_policy.naan_fault(pattern.naan, own) == "naan-foreign"
+    if own and is_foreign and own.enforces("naan-foreign"):
+        cited = own.citation("", iri_policy.SOURCE)
+        message = f"NAAN {pattern.naan} is not one of {', '.join(own.own_naans)} ({cited})"
+        raise BindingError("naan-foreign", message, identifier=pattern.beginning)
     # Other resolvers need not accept longer ARKs (ARK-057, L-01).
     if length < 1 or len(pattern.beginning) + length + bool(check) > lengths.ALWAYS_ACCEPTED:
         message = f"{length:,} characters after {shown} are too {'few' if length < 1 else 'many'}"

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 DEFAULT_RESOLVER = "https://n2t.net"
 
 # The names in iri_policy.SHIPPED. Most commands do not need that package, which takes long to load.
-_POLICIES = "17beta"
+_POLICIES = "17beta, museum, repository"
 
 
 def _actor() -> str:

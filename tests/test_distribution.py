@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import importlib.metadata
 import json
 import os
 import re
@@ -17,10 +18,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from packaging.requirements import Requirement
+
+from tests.test_testing import EXAMPLES, FRAMEWORKS, broken
 
 ROOT = Path(__file__).parents[1]
 ROOMS = ("identifiers", "bindings", "middleware", "webapp", "cli", "templates", "static")
-MODULES = {"__init__.py", "__main__.py", "asgi.py", "wsgi.py", "py.typed"}
+MODULES = {"__init__.py", "__main__.py", "asgi.py", "testing.py", "wsgi.py", "py.typed"}
 VENDORED = {"ararat/static/vendor/htmx-2.min.js", "ararat/static/vendor/hx-sse-2.min.js"}
 COMPILED = {f"ararat/{path.relative_to(ROOT).with_suffix('.mo')}" for path in ROOT.glob("middleware/views/po/*.po")}
 
@@ -200,6 +204,47 @@ def test_the_middleware_works_with_older_frameworks(wheel: Path, tmp_path: Path)
     command = run(python.with_name("ararat"), "inspect", "ark:12345/x", folder=tmp_path)
     assert command.returncode == 69
     assert "pip install 'ararat[app]'" in command.stderr
+
+
+def pins_of(*names: str) -> str:
+    """Return the pinned requirements of packages and of all that they need, with their hashes."""
+    needed, waiting = set[str](), list(names)
+    while waiting:
+        name = re.sub("[-_.]+", "-", waiting.pop()).lower()
+        if name in needed:
+            continue
+        needed.add(name)
+        for text in importlib.metadata.requires(name) or ():
+            requirement = Requirement(text)
+            if requirement.marker is None or requirement.marker.evaluate({"extra": ""}):
+                waiting.append(requirement.name)
+    folder = ROOT / "tests" / "requirements"
+    pinned = "".join((folder / name).read_text("utf-8") for name in ("run.txt", "test.txt"))
+    found = {block.partition("==")[0]: block for block in re.findall(r"^[a-z0-9].*(?:\n .*)*\n", pinned, re.MULTILINE)}
+    return "".join(found[name] for name in sorted(needed))
+
+
+@pytest.mark.long
+def test_the_plugin_tests_the_site_of_a_stranger(dist: Path, tmp_path: Path):
+    """The examples of the guide in a fresh environment: green, and red when a page of a name is lost."""
+    place = tmp_path / "empty"
+    venv.create(place, with_pip=False)
+    python = place / "bin" / "python"
+    pip = (sys.executable, "-m", "pip", "--python", python)
+    pinned = tmp_path / "pinned.txt"
+    pinned.write_text(pins_of("django", "fastapi", "flask", "jinja2", "pytest", "sqlalchemy", "uvicorn", "werkzeug"))
+    built(*pip, "install", "--quiet", "--require-hashes", "--requirement", pinned, folder=tmp_path)
+    [wheel] = dist.glob("*.whl")
+    built(*pip, "install", "--quiet", "--no-index", wheel, folder=tmp_path)
+    for title in FRAMEWORKS:
+        museum, tests = EXAMPLES[title]
+        folder = tmp_path / title.split()[0]
+        folder.mkdir()
+        (folder / "test_names.py").write_text(tests)
+        for content, code, said in ((museum, 0, "passed"), (broken(museum), 1, "Restore the page /paintings/17")):
+            (folder / "museum.py").write_text(content)
+            done = run(python, "-m", "pytest", "-p", "no:cacheprovider", folder=folder, PYTHONDONTWRITEBYTECODE="1")
+            assert (done.returncode, said in done.stdout) == (code, True), done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("hook", ["build_wheel", pytest.param("build_editable", marks=pytest.mark.long)])

@@ -213,6 +213,7 @@ ERROR_CODES: dict[str, ErrorCode] = _catalogue(
     ErrorCode("naan-unregistered", "the NAAN is not registered", "a NAAN that is registered with the ARK Maintenance Agency, or that you declare as your own", f"{_ARK}, section 3.1", about="identifier"),
     # With an IRI policy
     ErrorCode("name-reserved", "the IRI policy reserves this name for later use", "a name whose shoulder is any number of the digits 2 to 9 and one 0 or 1, and not 0 alone", f"{_POLICY}, POL-031", about="identifier"),
+    ErrorCode("naan-foreign", "the NAAN belongs to another organization by the IRI policy", "a NAAN of the policy, or another one in its list naans", f"{_POLICY}, POL-038", about="identifier"),
     ErrorCode("persistent-not-ark", "only an ARK can be designated as persistent", "an ARK, or no statement of persistence", f"{_POLICY}, POL-017", about="identifier"),
     ErrorCode("availability-statement", "a persistent name cannot have this availability", "lifetime or subinfinite, or none for a name that is not published", f"{_POLICY}, POL-018", about="metadata"),
     ErrorCode("uuid-reused", "the UUID already identifies another resource", "another UUID", f"{_POLICY}, POL-048", about="identifier"),

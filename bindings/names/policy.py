@@ -2,10 +2,11 @@
 
 A :class:`PolicyCheck` receives each change once, between the decision of :mod:`assignment` and the write:
 
-- A new ARK under the NAAN of the policy must begin with a shoulder that is not reserved (POL-030, POL-031).
+- A new ARK must have a NAAN of the policy, and begin with a shoulder that is not reserved (POL-030, POL-031, POL-038).
 - Only an ARK can have the metadata element ``persistence``, from its allocation or later (POL-016, POL-017).
 - A persistent name has the availability "lifetime" or "subinfinite". The profile sets the default. The availability
   "none" means that the name is not published (POL-018, POL-020).
+- A rule that the profile switches off, or whose severity is a note or a warning, refuses no change.
 - A UUID, in a name ``urn:uuid:...`` or in the path of a target, belongs to one resource permanently (POL-048).
 
 :mod:`assignment` enforces without a policy that no name is re-assigned (POL-023).
@@ -80,6 +81,7 @@ class PolicyCheck:
         try:
             name = names.read(after.identifier)
             if (before is None or before.is_reserved) and isinstance(name, Ark):
+                self._require_naan(name)
                 self._require_shoulder(name)
             if after.is_reserved:
                 return change
@@ -93,26 +95,43 @@ class PolicyCheck:
             return Change("unchanged", before, None)
         return change._replace(after=checked)
 
+    @property
+    def _cited(self) -> str:
+        """The title and the address of the policy, for messages."""
+        return ", ".join(filter(None, (self.profile.title or f"policy {self.profile.name}", self.profile.url)))
+
+    def _require_naan(self, ark: Ark) -> None:
+        # The setting test_naans decides about names for tests. Without it, they are refused before.
+        own = self.profile.own_naans
+        is_foreign = bool(own) and ark.normal_naan not in own and not ark.reserved_naan
+        if is_foreign and self.profile.enforces("naan-foreign"):
+            raise BindingError("naan-foreign", f"NAAN {ark.normal_naan} is not one of {', '.join(own)} ({self._cited})")
+
     def _require_shoulder(self, ark: Ark) -> None:
-        if ark.normal_naan != self.profile.naan:
+        if ark.normal_naan not in self.profile.own_naans:
             return
         from ...identifiers import iri_policy
 
         shoulder, reserved = iri_policy.shoulder(ark, self.profile)
-        if reserved:
+        if reserved and self.profile.enforces("reserved-name" if shoulder is None else "shoulder-reserved"):
             why = "it has no shoulder" if shoulder is None else f"the shoulder {shoulder} is reserved"
-            raise BindingError("name-reserved", f"the policy reserves this name: {why}")
+            raise BindingError("name-reserved", f"the policy reserves this name: {why} ({self._cited})")
 
     def _add_availability(self, after: Binding, *, is_ark: bool) -> Binding:
         if "erc.persistence" not in after.metadata:
             return after
         # "Persistent IRIs MUST be allocated using the ARK system"
         if not is_ark:
+            if not self.profile.enforces("persistent-not-ark"):
+                return after
             raise BindingError("persistent-not-ark")
         # "MUST have availability equal to lifetime or subinfinite; if none is explicitly stated in the documentation
         # then lifetime is implied"
         stated = after.metadata.get("erc.availability", self.profile.default_availability)
-        if stated is None or stated not in (*self.profile.availability, UNPUBLISHED):
+        allowed = (*self.profile.availability, UNPUBLISHED)
+        if stated not in allowed and not self.profile.enforces("availability-statement"):
+            return after
+        if stated is None or stated not in allowed:
             shown = f"the availability {validation.shown(stated)} is not allowed" if stated else None
             raise BindingError("availability-statement", shown)
         return replace(after, metadata=metadata.check({**after.metadata, "erc.availability": stated}))
@@ -123,7 +142,8 @@ class PolicyCheck:
         for uuid in sorted(uuids):
             # "a different resource MUST NOT be allocated using the same uuid part"
             first = settings.setting(f"uuid {uuid}")
-            if first is not None and first not in (after.resource, after.identifier):
+            is_reused = first is not None and first not in (after.resource, after.identifier)
+            if is_reused and self.profile.enforces("uuid-twice"):
                 raise BindingError("uuid-reused", f"the UUID {uuid} already belongs to {validation.shown(first, 100)}")
         for uuid in uuids:
             if settings.setting(f"uuid {uuid}") is None:

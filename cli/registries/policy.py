@@ -72,9 +72,14 @@ def show_command(profile: Profile, as_json: bool) -> int:
     if as_json:
         streams.dump(settings)
         return DONE
+    tables = {key: value for key, value in settings.items() if isinstance(value, dict)}
     for key, value in settings.items():
         # JSON and TOML write texts, numbers and lists of texts alike.
-        sys.stdout.write(f"{key} = {json.dumps(value)}\n" if value is not None else f"# {key} is not set\n")
+        if key not in tables:
+            sys.stdout.write(f"{key} = {json.dumps(value)}\n" if value is not None else f"# {key} is not set\n")
+    # The keys of TOML after a table belong to it.
+    for key, table in tables.items():
+        sys.stdout.write(f"\n[{key}]\n" + "".join(f"{code} = {json.dumps(each)}\n" for code, each in table.items()))
     return DONE
 
 

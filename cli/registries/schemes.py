@@ -18,7 +18,9 @@ _STYLES: dict[str, Style] = {"error": "error", "warning": "warning", "note": "so
 
 @click.group("schemes", short_help="Check registrations of URI schemes.")
 def schemes_command() -> None:
-    """Check registrations of URI schemes, such as https, against RFC 7595 or the earlier draft 4395bis.
+    """Check registrations of URI schemes, such as https, against RFC 7595 or the draft of 2011, 4395bis.
+
+    Names of schemes are compared without regard to case, as RFC 3986 requires.
 
     A record is the registration of one scheme with IANA. NAME is a built-in record (ark, urn). FILE is a record in the
     form of the template or JSON. - is standard input.
@@ -28,7 +30,7 @@ def schemes_command() -> None:
 @schemes_command.command("lint", short_help="Find problems in a record.")
 @click.argument("record", metavar="NAME|FILE|-")
 @click.option(
-    "--profile", type=click.Choice(list(PROFILES)), default="4395bis", show_default=True, help="The rules to apply."
+    "--profile", type=click.Choice(list(PROFILES)), default="7595", show_default=True, help="The rules to apply."
 )
 @click.option("--update", is_flag=True, help="Treat FILE as a change of a registered scheme.")
 @click.option("--questions", is_flag=True, help="Also print the questions for a reviewer.")
@@ -49,8 +51,8 @@ def lint_command(record: str, profile: str, update: bool, questions: bool, as_js
         _print_findings(found, findings, profile)
     if questions and not as_json:
         write(Sheet.of(sys.stdout).prose("\nQuestions for a reviewer:", style="strong"))
-        for number, question in QUESTIONS:
-            write(Sheet.of(sys.stdout).prose(f"{question} ({number})", indent=2))
+        for _, question in QUESTIONS:
+            write(Sheet.of(sys.stdout).prose(question, indent=2))
     return NO if any(finding.severity != "note" for finding in findings) else DONE
 
 
@@ -89,7 +91,7 @@ def show_command(record: str, as_json: bool, as_text: bool) -> int:
 @click.option(
     "--profile",
     type=click.Choice(list(PROFILES)),
-    default="4395bis",
+    default="7595",
     show_default=True,
     help="The rules that define the fields.",
 )
@@ -111,7 +113,9 @@ def new_command(name: str, profile: str) -> int:
     sheet = Sheet.of(sys.stderr)
     for number, step in enumerate(scheme_registration.CHECKLIST, 1):
         write(sheet.prose(f"{number}. {step}"), to=sys.stderr)
-    if not reading.registrable and name.islower():
+    if name != name.lower():
+        write(sheet.prose(f"The record has the name in lower case: {name.lower()}.", style="warning"), to=sys.stderr)
+    if not scheme_registration.read_name(name.lower()).registrable:
         why = f"is already registered ({reading.status})" if reading.status else "is reserved for examples"
         raise CommandError(f"{name} {why}", exit_code=NO)
     return DONE

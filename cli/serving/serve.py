@@ -238,7 +238,12 @@ def opened(
         # The default format is CSV.
         return open_file(Path(store.place), policy=profile, state=state, test_naans=test_naans)
     bindings = open_bindings(
-        store.place, create=create or store.is_demo, policy=profile, state=state, test_naans=test_naans
+        store.place,
+        create=create or store.is_demo,
+        # The names of the demo have the NAANs for examples, which no policy has.
+        policy=None if store.is_demo else profile,
+        state=state,
+        test_naans=test_naans,
     )
     if store.is_demo:
         load(bindings)

@@ -7,17 +7,18 @@ To allocate an IRI is to assign it to a resource. The policy applies to the host
 >>> verdict.namespaces, verdict.allocatable, verdict.codes
 (('language',), False, ('empty-segment',))
 
-A :class:`Profile` sets the hosts, the NAAN and the namespaces. A site can write its own profile as a file
-(:func:`read`). The source is document 002. Decisions P-01 to P-16 explain its defects and their solutions.
+A :class:`Profile` sets the hosts, the NAANs, the namespaces and the severity of each rule. A site can write its own
+profile as a file (:func:`read`). The source is document 002. Decisions P-01 to P-16 explain its defects and their
+solutions.
 """
 
 from __future__ import annotations
 
-from .evaluation import Known, Verdict, evaluate, evaluate_all
-from .finding_codes import FINDINGS
+from .evaluation import Known, Verdict, evaluate, evaluate_all, naan_fault, ruled
+from .finding_codes import FINDINGS, SOURCE, finding
 from .grammar import MISCELLANEOUS, is_reserved, namespaces, printed, repaired
 from .hierarchy import components, parents
-from .profile import LARGEST, NAMESPACES, SHIPPED, Profile, ProfileError, known, read
+from .profile import LARGEST, NAMESPACES, SEVERITIES, SHIPPED, Profile, ProfileError, known, read
 from .shoulders import Shoulder, allows_shoulder, equivalence_class, meaning, shoulder
 
 __all__ = [
@@ -25,7 +26,9 @@ __all__ = [
     "LARGEST",
     "MISCELLANEOUS",
     "NAMESPACES",
+    "SEVERITIES",
     "SHIPPED",
+    "SOURCE",
     "Known",
     "Profile",
     "ProfileError",
@@ -36,13 +39,16 @@ __all__ = [
     "equivalence_class",
     "evaluate",
     "evaluate_all",
+    "finding",
     "is_reserved",
     "known",
     "meaning",
+    "naan_fault",
     "namespaces",
     "parents",
     "printed",
     "read",
     "repaired",
+    "ruled",
     "shoulder",
 ]

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from .. import parsing, registries
+from ..ark.grammar import RESERVED_NAAN
 from ..ark.model import Ark
 from ..problems import IdentifierError, Problem
 from ..text import display
@@ -34,6 +35,7 @@ class Known(NamedTuple):
     - ``allocated``: the time of the allocation in UTC, as a complete or partial ISO 8601 time.
     - ``documented``: whether a document describes the allocation.
     - ``others``: the other allocated IRIs.
+    - ``own``: whether the site allocates the text. An ARK of another NAAN is then an error.
     """
 
     information: bool | None = None
@@ -44,6 +46,7 @@ class Known(NamedTuple):
     allocated: str | None = None
     documented: bool | None = None
     others: Collection[str] | None = None
+    own: bool = False
 
 
 NOTHING = Known()
@@ -117,7 +120,7 @@ def evaluate(text: str, profile: Profile, known: Known = NOTHING) -> Verdict:
     (('empty-segment',), ())
     """
     parts = split(text)
-    ark = _own_ark(text, profile)
+    ark = _own_ark(text, profile, known)
     at_host = _at_host(parts, profile)
     uuid = "uuid" in profile.namespaces and text[: len(_NAMED_UUID)].lower() == _NAMED_UUID
     if not (at_host or ark or uuid):
@@ -132,14 +135,14 @@ def evaluate(text: str, profile: Profile, known: Known = NOTHING) -> Verdict:
     classed = f"{profile.resolvers[0]}/{text}" if bare else text
     is_reserved = grammar.is_reserved(text, profile)
     rules = _at_a_host(text, parts, profile, known, is_reserved) if at_host else iter(())
-    found = [*rules, *_everywhere(text, parts, profile, known, ark)]
+    found = [*rules, *_everywhere(text, parts, profile, known, ark, at_host and is_reserved)]
     return Verdict(
         text,
         profile.name,
         True,
         grammar.namespaces(classed, profile),
         is_reserved,
-        tuple(sorted(found, key=lambda each: (each.start, each.end))),
+        _by_the_rules(sorted(found, key=lambda each: (each.start, each.end)), profile),
         components(text)[:DEEPEST] if parts.authority is not None else (),
         parents(text) if parts.authority is not None else (),
     )
@@ -156,7 +159,7 @@ def evaluate_all(texts: Iterable[str], profile: Profile, *, complete: bool = Fal
     [('parent-unallocated',)]
     """
     given = list(texts)
-    known = Known(others=frozenset(given)) if complete else NOTHING
+    known = Known(own=True, others=frozenset(given) if complete else None)
     productions = grammar.repaired(profile).namespaces
     times: Counter[str] = Counter()
     uuids: dict[str, set[str]] = {}
@@ -175,6 +178,7 @@ def evaluate_all(texts: Iterable[str], profile: Profile, *, complete: bool = Fal
         found = matcher.fullmatch(text) if matcher else None
         if found and "." not in found["timespec"] and times[found["timespec"]] > 1:
             more.append(finding("coarse-timespec", *found.span("timespec")))
+        more = _by_the_rules(more, profile)
         yield replace(verdict, findings=(*verdict.findings, *more)) if more else verdict
 
 
@@ -185,12 +189,48 @@ def _at_host(parts: IriParts, profile: Profile) -> bool:
     return host in profile.hosts or (host.startswith("www.") and host[4:] in profile.hosts)
 
 
-def _own_ark(text: str, profile: Profile) -> Ark | None:
-    """Return the ARK in ``text`` if it has the NAAN of the profile."""
-    if profile.naan is None:
+def ruled(found: Problem, profile: Profile) -> Problem | None:
+    """Return a finding with the severity and the citation of the profile, or None if the profile switches it off.
+
+    >>> from .profile import known
+    >>> ruled(finding("url-gone", 0, 1), known("museum")).reference.startswith("A URL policy for a museum")
+    True
+    """
+    severity = profile.severity(found.code, found.severity)
+    if severity == "off":
+        return None
+    reference = profile.citation(found.code, found.reference)
+    return replace(found, severity=severity, reference=reference)
+
+
+def _by_the_rules(findings: Iterable[Problem], profile: Profile) -> tuple[Problem, ...]:
+    return tuple(each for each in (ruled(found, profile) for found in findings) if each is not None)
+
+
+def _own_ark(text: str, profile: Profile, known: Known) -> Ark | None:
+    """Return the ARK in ``text`` if it has a NAAN of the profile, or if the site allocates the text."""
+    if not (profile.own_naans or known.own):
         return None
     ark = shoulders.ark_of(text, profile)
-    return ark if ark and shoulders.naan_and_name(ark)[0] == profile.naan else None
+    if ark is None or ark.normal_naan in profile.own_naans:
+        return ark
+    return ark if known.own and (profile.own_naans or ark.reserved_naan) else None
+
+
+def naan_fault(naan: str, profile: Profile) -> str | None:
+    """Return the code of the rule that a new ARK of this NAAN breaks, or None.
+
+    A profile without a NAAN makes no statement about NAANs, except about the one for tests (P-17).
+
+    >>> from .profile import known
+    >>> [naan_fault(naan, known("17beta")) for naan in ("21206", "20206", "99999")]
+    [None, 'naan-foreign', 'naan-reserved-invalid']
+    """
+    if naan in profile.own_naans:
+        return None
+    if f"ark:{naan}/" == RESERVED_NAAN:
+        return "naan-reserved-invalid"
+    return "naan-foreign" if profile.own_naans else None
 
 
 def _at_a_host(text: str, parts: IriParts, profile: Profile, known: Known, is_reserved: bool) -> Iterator[Problem]:
@@ -244,23 +284,40 @@ def _reserved(text: str, parts: IriParts, profile: Profile) -> Iterator[Problem]
         yield finding("undefined-scheme", start, start + len(scheme), f"the scheme {scheme[:60]} is not defined")
     if known and scheme.lower() in ("ark", "urn"):
         try:
-            parsing.parse(text[start:])
+            identifier = parsing.parse(text[start:])
         except IdentifierError as error:
             found = error.problem
             yield finding("scheme-semantics", start + found.start, start + found.end, found.message)
+        else:
+            if isinstance(identifier, Ark):
+                yield from _of_naan(identifier, start, profile)
 
 
-def _everywhere(text: str, parts: IriParts, profile: Profile, known: Known, ark: Ark | None) -> Iterator[Problem]:
+def _of_naan(ark: Ark, start: int, profile: Profile) -> Iterator[Problem]:
+    """Check that a NAA assigns names under its own NAAN: "MUST match the semantics of that scheme" (section 4)."""
+    naan = ark.normal_naan
+    if (code := naan_fault(naan, profile)) is None:
+        return
+    place = next((part for part in ark.segments if part.part == "naan"), None)
+    said = f"the NAAN {naan} is not of this policy, which has {', '.join(profile.own_naans)}"
+    span = (start + place.start, start + place.end) if place else (start, start + len(ark.text))
+    yield finding(code, *span, said if code == "naan-foreign" else None)
+
+
+def _everywhere(
+    text: str, parts: IriParts, profile: Profile, known: Known, ark: Ark | None, is_reserved: bool
+) -> Iterator[Problem]:
     """Check the rules for all identifiers that the policy covers."""
     whole = 0, len(text)
     if ark is not None:
-        yield from _of_ark(text, ark, profile)
-        # "the status code MUST NOT be a permanent redirect (status code 301 or 308)"
-        if known.status in PERMANENT_REDIRECTS:
-            yield finding("permanent-redirect", *whole)
+        yield from _of_ark(text, ark, profile, is_reserved)
     elif known.persistent:
         # "Persistent IRIs MUST be allocated using the ARK system"
         yield finding("persistent-not-ark", *whole)
+    # "the status code MUST NOT be a permanent redirect (status code 301 or 308)"
+    is_name = ark is not None or is_reserved
+    if known.status in PERMANENT_REDIRECTS and (is_name or _is_temporary(parts.path, profile)):
+        yield finding("permanent-redirect", *whole, f"{known.status} is a permanent redirect")
     if known.persistent and known.published is not False:
         yield from _availability(known.availability, profile, whole)
     # "Allocation of IRIs MUST be documented."
@@ -272,8 +329,13 @@ def _everywhere(text: str, parts: IriParts, profile: Profile, known: Known, ark:
         yield from segments.uuid(text, len(_NAMED_UUID))
 
 
-def _of_ark(text: str, ark: Ark, profile: Profile) -> Iterator[Problem]:
+def _of_ark(text: str, ark: Ark, profile: Profile, is_reserved: bool) -> Iterator[Problem]:
     start = text.rfind(ark.text)
+    if ark.normal_naan not in profile.own_naans:
+        # A reserved path of a host was already checked.
+        if not is_reserved:
+            yield from _of_naan(ark, start, profile)
+        return
     place = next((part.start + start, part.end + start) for part in ark.segments if part.part == "name")
     shoulder = shoulders.shoulder(ark, profile)
     if shoulder.reserved and shoulder.shoulder is not None:
@@ -284,6 +346,11 @@ def _of_ark(text: str, ark: Ark, profile: Profile) -> Iterator[Problem]:
     # possible)". Only a person can decide this.
     if word := shoulders.meaning(shoulders.naan_and_name(ark)[1]):
         yield finding("not-opaque", *place, f"the name looks meaningful: {word[:60]}")
+
+
+def _is_temporary(path: str, profile: Profile) -> bool:
+    """Return whether the profile wants temporary redirects for a path."""
+    return any(path == each or (each.endswith("/") and path.startswith(each)) for each in profile.temporary_paths)
 
 
 def _availability(stated: str | None, profile: Profile, whole: tuple[int, int]) -> Iterator[Problem]:

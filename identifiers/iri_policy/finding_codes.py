@@ -1,14 +1,17 @@
 """The findings of a policy check: stable codes in one catalogue, like :data:`ararat.identifiers.PROBLEMS`.
 
 An "error" breaks a MUST or uses a reserved name, so the IRI must not be allocated. A "warning" breaks a SHOULD or a
-RECOMMENDED. A "note" is advice.
+RECOMMENDED. A "note" is advice. A profile can change the severity of each code in :data:`SWITCHABLE`.
 """
 
 from __future__ import annotations
 
 from ..problems import Definition, Problem, catalogue
 
-_P = "17beta policy"
+SOURCE = "17beta policy"
+"""The document from which most rules come. Messages cite the policy of the profile instead."""
+
+_P = SOURCE
 _SITE = "https://17beta.top"
 
 FINDINGS: dict[str, Definition] = catalogue(
@@ -37,6 +40,9 @@ FINDINGS: dict[str, Definition] = catalogue(
     # -- 4 IRIs reserved for resolvers -----------------------------------------------------------------------------
     ("undefined-scheme", "error", "the path is reserved, and its scheme is not defined", "a scheme of the profile or of the registry of URI schemes", f"{_P}, section 4", f"{_SITE}/zzz:1"),
     ("scheme-semantics", "error", "the path is reserved for a scheme, but the text is not an identifier of the scheme", "an identifier of the scheme", f"{_P}, section 4", f"{_SITE}/ark:"),
+    ("naan-foreign", "error", "the NAAN belongs to another organization", "a NAAN of this policy", f"{_P}, section 4", f"{_SITE}/ark:20206/730591"),
+    ("naan-reserved-invalid", "error", "NAAN 99999 is reserved for tests and invalid ARKs", "a NAAN of this policy", f"{_P}, section 4", f"{_SITE}/ark:99999/x"),
+    ("reserved-path-answered", "error", "another application answers a path that is reserved for a resolver", "a resolver, or 404", f"{_P}, section 4", None),
     # -- 5 Non-information resources -------------------------------------------------------------------------------
     ("non-information-fragment", "error", "the IRI of a non-information resource has a fragment", "an IRI without a fragment", f"{_P}, section 5", None),
     ("non-information-status", "error", "the status of a non-information resource is wrong", "404 or 303", f"{_P}, section 5", None),
@@ -50,7 +56,17 @@ FINDINGS: dict[str, Definition] = catalogue(
     ("bad-timespec", "error", "the time is not valid", "a date and a time of ISO 8601", f"{_P}, section 6.4", f"{_SITE}/20201304T120000Z"),
     ("timespec-differs", "error", "the time differs from the time of the allocation", "the time of the allocation", f"{_P}, section 6.4", None),
     ("coarse-timespec", "note", "several IRIs have this time", "a time with a fraction of a second", f"{_P}, section 6.4", None),
+    # -- A running site: section 2 asks "to keep such an allocation effective for as much time as feasible" ----------
+    ("url-gone", "error", "a URL of an earlier check does not work any more", "a page, or a redirect to its new URL", f"{_P}, section 2", None),
+    ("url-moved", "warning", "a URL of an earlier check redirects to another one now", "the URL unchanged", f"{_P}, section 2", None),
+    ("page-error", "warning", "a listed URL does not work", "a page, or a redirect", f"{_P}, section 1", None),
 )  # fmt: skip
+
+FIXED = ("not-an-iri",)
+"""The codes whose severity is always that of the catalogue, because the text cannot be checked further."""
+
+SWITCHABLE = tuple(code for code in FINDINGS if code not in FIXED)
+"""The codes whose severity a profile can change."""
 
 
 def finding(code: str, start: int, end: int, message: str | None = None) -> Problem:

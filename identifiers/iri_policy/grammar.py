@@ -99,8 +99,9 @@ def repaired(profile: Profile) -> Productions:
     """
     web = _web_prefix(profile)
     bare = f"{web}/{OPAQUE}"
-    if profile.naan is not None:
-        bare = rf"(?:{web}/|{_ark_prefix(profile, web)}/{LABEL_PATTERN}/?{re.escape(profile.naan)}/){OPAQUE}"
+    if profile.own_naans:
+        naans = "|".join(map(re.escape, profile.own_naans))
+        bare = rf"(?:{web}/|{_ark_prefix(profile, web)}/{LABEL_PATTERN}/?(?:{naans})/){OPAQUE}"
     every = {
         "language": f"{web}/(?P<tag>{LANG_TAG}){_SEGMENTS}{TAIL}",
         "uuid": f"{web}/(?P<uuid>{UUID})(?:{embedded.ISEGMENT_NZ})?{TAIL}|(?i:urn:uuid:)(?P<named>{UUID})",

@@ -1,7 +1,8 @@
 """The settings of an IRI policy: its hosts, and the parameters of its rules (:class:`Profile`).
 
-The rules are those of the 17beta policy. A profile sets the hosts and the words that they apply to. The package
-contains the profile ``17beta``. A site can write its own as TOML or JSON (:func:`read`).
+The rules are those of the 17beta policy and some for running sites. A profile sets the hosts and the words that they
+apply to, the severity of each rule, and the place of the rule in the policy of the site. The package contains three
+profiles (:data:`SHIPPED`). A site can write its own as TOML or JSON (:func:`read`).
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import Any
 
 from ..ark.grammar import BASE29
 from ..text import display, iri
+from .finding_codes import FIXED, SOURCE, SWITCHABLE
 
 NAMESPACES = ("language", "uuid", "opaque", "datetime", "personal")
 """The namespaces of section 6, in order. All other IRIs are in "miscellaneous"."""
@@ -23,8 +25,17 @@ NAMESPACES = ("language", "uuid", "opaque", "datetime", "personal")
 SHOULDERS = ("decimal", "any")
 """The division of names: shoulders of digits 2 to 9 and then one 0 or 1 (section 3.1), or no fixed division."""
 
-SHIPPED = ("17beta",)
-"""The profiles in the package."""
+SHIPPED = ("17beta", "museum", "repository")
+"""The profiles in the package: the policy of document 002, cool URLs for a museum, a data repository with ARKs."""
+
+SEVERITIES = ("off", "note", "warning", "error")
+"""The values of a rule in a profile."""
+
+PARAMETERS = (
+    *("id", "pid", "oid", "uid", "nid", "objid", "objectid", "itemid", "recordid", "page_id", "post", "attachment_id"),
+    *("p", "node", "option", "action", "module", "controller", "method", "sid", "phpsessid", "jsessionid"),
+)
+"""Query parameters that name a resource by a key of a database, a program or a session."""
 
 EXTENSIONS = (
     *("html", "htm", "xhtml", "xht", "shtml", "mht", "mhtml", "css", "js", "mjs", "json", "jsonld", "xml", "xsl"),
@@ -55,6 +66,8 @@ _WORD = r"[a-z0-9][a-z0-9+\-._]{0,62}"
 _BASE29 = f"[{BASE29}]{{1,32}}"
 _RESOLVER = r"https?://[a-z0-9\-.]{1,253}(?::[0-9]{1,5})?(?:/[A-Za-z0-9\-._~]+)*/?"
 _LANGUAGE = "[a-z]{2,3}"
+_ADDRESS = r"https?://[!-;=?-\[\]_a-z~]{1,190}"
+_PARAMETER = r"[a-z0-9_][a-z0-9_\-.]{0,62}"
 
 
 class ProfileError(ValueError):
@@ -69,7 +82,7 @@ class Profile:
 
     - ``hosts``: host names in lower case. The policy covers IRIs of these hosts and of "www." before them (POL-001).
     - ``schemes``: the preferred scheme first.
-    - ``naan``: the policy covers the ARKs of this NAAN.
+    - ``naan``: the policy covers the ARKs of this NAAN. ``naans``: further NAANs.
     - ``resolvers``: prefixes under which an ARK is the same name (POL-025).
     - ``namespaces``: the namespaces in use, from :data:`NAMESPACES`.
     - ``languages``: the allowed primary language subtags. Empty: all.
@@ -77,8 +90,12 @@ class Profile:
     - ``shoulders``: one of :data:`SHOULDERS`. ``reserved_shoulders`` must not be used (POL-030).
     - ``availability``: the allowed availabilities of a published persistent name.
     - ``default_availability``: the availability if no availability is stated (POL-018).
-    - ``extensions``, ``technology``: filename extensions that are not allowed.
+    - ``extensions``, ``technology``: filename extensions that are not allowed. ``parameters``: query parameters.
     - ``deepest``: the maximum number of segments of a path that is not reported as long (POL-012).
+    - ``temporary_paths``: paths whose redirects must be temporary, as those of ARKs must be. A path that ends in a
+      slash means all paths below it.
+    - ``url``: the address of the written policy. ``sections``: pairs of a rule and its place in the policy.
+    - ``rules``: pairs of a rule and its severity, one of :data:`SEVERITIES`. Other rules have that of the catalogue.
 
     >>> known("17beta").naan
     '21206'
@@ -100,6 +117,46 @@ class Profile:
     extensions: tuple[str, ...] = EXTENSIONS
     technology: tuple[str, ...] = TECHNOLOGY
     deepest: int = 6
+    naans: tuple[str, ...] = ()
+    parameters: tuple[str, ...] = PARAMETERS
+    temporary_paths: tuple[str, ...] = ()
+    url: str = ""
+    sections: tuple[tuple[str, str], ...] = ()
+    rules: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def own_naans(self) -> tuple[str, ...]:
+        """The NAANs under which the owner of the policy assigns ARKs: ``naan`` and then ``naans``.
+
+        >>> Profile("ours", ("example.org",), naan="12148", naans=("12345",)).own_naans
+        ('12148', '12345')
+        """
+        return tuple(dict.fromkeys((*filter(None, (self.naan,)), *self.naans)))
+
+    def severity(self, code: str, otherwise: str) -> str:
+        """Return the severity of the rule ``code``, or ``otherwise`` if the profile does not set it.
+
+        >>> Profile("ours", ("example.org",), rules=(("deep-path", "off"),)).severity("deep-path", "note")
+        'off'
+        """
+        return next((severity for each, severity in self.rules if each == code), otherwise)
+
+    def enforces(self, code: str) -> bool:
+        """Return whether a change of a name that breaks the rule is refused, unless the profile weakens the rule."""
+        return self.severity(code, "error") == "error"
+
+    def citation(self, code: str, reference: str) -> str:
+        """Return the place of the rule in the policy of the site. ``reference`` is that in the catalogue.
+
+        A rule of a standard, such as the syntax of an IRI, keeps its reference.
+
+        >>> Profile("ours", ("example.org",), title="Our rules").citation("deep-path", "17beta policy, section 1")
+        'Our rules'
+        """
+        if not reference.startswith(SOURCE):
+            return reference
+        section = next((section for each, section in self.sections if each == code), "")
+        return ", ".join(filter(None, (self.title or f"policy {self.name}", section, self.url)))
 
     def as_dict(self) -> dict[str, Any]:
         """Return all settings as JSON values. Converted to JSON text, they are a file that :func:`read` accepts.
@@ -108,6 +165,8 @@ class Profile:
         '21206'
         """
         whole = {field.name: getattr(self, field.name) for field in fields(self)}
+        for key in _TABLES:
+            whole[key] = dict(whole[key])
         return {key: list(value) if isinstance(value, tuple) else value for key, value in whole.items()}
 
     @classmethod
@@ -179,7 +238,7 @@ def known(name: str) -> Profile:
     '17beta.top'
     """
     if name not in SHIPPED:
-        raise ValueError(f"the policy profile {_shown(name)} does not exist; expected one of{', '.join(SHIPPED)}")
+        raise ValueError(f"the policy profile {_shown(name)} does not exist; expected one of {', '.join(SHIPPED)}")
     package = __spec__.parent.rpartition(".")[0]
     return read(resources.files(package).joinpath("data", f"policy-{name}.toml").read_text("utf-8"))
 
@@ -225,6 +284,27 @@ def _title(key: str, value: Any) -> str:
     return value
 
 
+def _url(key: str, value: Any) -> str:
+    return _matching(rf"(?:{_ADDRESS})?", "a URL that begins with https://")(key, value)
+
+
+def _path(key: str, value: Any) -> str:
+    return _matching(r"/[A-Za-z0-9\-._~:/]{0,199}", "a path that begins with a slash")(key, value)
+
+
+def _table(check: Callable[[str, Any], str]) -> Callable[[str, Any], tuple[tuple[str, str], ...]]:
+    def check_all(key: str, value: Any) -> tuple[tuple[str, str], ...]:
+        if not isinstance(value, dict):
+            raise ProfileError(f"{key}: expected a table from rules to texts")
+        for code in value:
+            if code not in SWITCHABLE:
+                why = "cannot be changed" if code in FIXED else "is unknown"
+                raise ProfileError(f"{key}: the rule {_shown(code)} {why}; expected {', '.join(SWITCHABLE)}")
+        return tuple((code, check(f"{key}.{code}", each)) for code, each in value.items())
+
+    return check_all
+
+
 def _number(key: str, value: Any) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= 100:
         raise ProfileError(f"{key}: {_shown(value)} is not valid; expected a number from 1 to 100")
@@ -251,4 +331,11 @@ _KEYS: dict[str, Callable[[str, Any], Any]] = {
     "extensions": _each(_word),
     "technology": _each(_word),
     "deepest": _number,
+    "naans": _each(_matching(_BASE29, "a NAAN in lower case")),
+    "parameters": _each(_matching(_PARAMETER, "the name of a query parameter in lower case")),
+    "temporary_paths": _each(_path),
+    "url": _url,
+    "sections": _table(_title),
+    "rules": _table(_one_of(SEVERITIES)),
 }
+_TABLES = ("sections", "rules")

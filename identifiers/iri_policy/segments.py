@@ -20,6 +20,8 @@ _TAG = re.compile("[A-Za-z]{2,3}(?:-.*)?|[xX]-.*", re.DOTALL)
 _LIKE_UUID = re.compile(UUID_PATTERN)
 _LIKE_TIME = re.compile(grammar.TIMESPEC)
 _SPACE = re.compile("%20|%09")
+_SEPARATOR = re.compile("[&;]")
+_PATH_PARAMETER = re.compile(";([A-Za-z0-9_.-]{1,63})=")
 _OPAQUE = re.compile(grammar.OPAQUE)
 _MADE_WITH = ("cgi-bin", "cgi", "servlet", "wp-content")
 MAX_FINDINGS = 20
@@ -41,6 +43,7 @@ def findings(text: str, parts: IriParts, profile: Profile, allocated: str | None
     if parts.path != parts.path.lower() or _SPACE.search(parts.path):
         yield from islice(_styles(phrases), MAX_FINDINGS)
     yield from islice(_made_with(places, profile), MAX_FINDINGS)
+    yield from islice(_parameters(text, profile), MAX_FINDINGS)
 
 
 def uuid(text: str, start: int) -> Iterator[Problem]:
@@ -146,3 +149,20 @@ def _made_with(places: Iterable[tuple[str, int]], profile: Profile) -> Iterator[
         # "Allocations SHOULD ... avoid including information specific to the current technological setting."
         if (name and extension in profile.technology) or extension in _MADE_WITH:
             yield finding("technology", place, end)
+
+
+def _parameters(text: str, profile: Profile) -> Iterator[Problem]:
+    """Yield the query parameters that name a resource by a key of a database, a program or a session."""
+    before, mark, query = text.partition("#")[0].partition("?")
+    place = len(before) + len(mark)
+    for parameter in _SEPARATOR.split(query) if query else ():
+        name = parameter.partition("=")[0].lower()
+        if name in profile.parameters:
+            said = f"the query parameter {name} depends on the technology of the site"
+            yield finding("technology", place, place + len(parameter), said)
+        place += len(parameter) + 1
+    # A session in the path: /page;jsessionid=1
+    for found in islice(_PATH_PARAMETER.finditer(before), MAX_FINDINGS):
+        if found[1].lower() in profile.parameters:
+            said = f"the parameter {found[1].lower()} depends on the technology of the site"
+            yield finding("technology", *found.span(1), said)

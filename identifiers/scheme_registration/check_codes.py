@@ -1,6 +1,6 @@
 """The rules for a registration of a URI scheme: stable codes in one catalogue, each with its source.
 
-Document 003 is draft-ietf-iri-4395bis-irireg-04.
+The rules are those of a draft of 2011 (:data:`DRAFT`). RFC 7595 has the same ones, in part in other sections.
 """
 
 from __future__ import annotations
@@ -31,7 +31,24 @@ def _rules(*rows: tuple[str, Level, str, str, str, str]) -> dict[str, Registrati
     return {row[0]: RegistrationRule(*row) for row in rows}
 
 
-_003, _7595 = "document 003, section", "RFC 7595, section"
+DRAFT, CURRENT = "draft-ietf-iri-4395bis-irireg-04", "RFC 7595"
+"""The titles of the two documents."""
+
+_SECTIONS = {"6.1": "7.1", "6.3": "7.3", "6.4": "7.4", "7": "8"}
+"""The sections that have another number in RFC 7595."""
+
+_003 = f"{DRAFT}, section"
+
+
+def reference_in(document: str, reference: str) -> str:
+    """Return the reference of a rule for the document whose rules are applied: :data:`DRAFT` or :data:`CURRENT`.
+
+    >>> reference_in("RFC 7595", "draft-ietf-iri-4395bis-irireg-04, section 6.4")
+    'RFC 7595, section 7.4'
+    """
+    section = reference.rpartition(" ")[2]
+    return reference if document == DRAFT else f"{CURRENT}, section {_SECTIONS.get(section, section)}"
+
 
 RULES = _rules(
     (
@@ -180,4 +197,4 @@ CHECKLIST = (
     "Use the comments, and send the request to IANA with the status that you want.",
     "The Designated Expert reviews the request by the rules of that status. The IESG decides disputes.",
 )
-"""The steps of a registration (document 003, sections 6.1 and 6.2, as in RFC 4395; SCH-039 to SCH-043)."""
+"""The steps of a registration (RFC 7595, sections 7.1 and 7.2; SCH-039 to SCH-043)."""

@@ -1,18 +1,18 @@
 """Check the record of a URI scheme registration by the rules of a profile.
 
-There are two profiles. "4395bis" is document 003 with the eleven fields of RFC 4395. "7595" is the current BCP. Its
-template has six fields and leaves the rest to the specification (S-01).
+There are two profiles. "7595", the default of the command, is the current BCP. Its template has six fields and leaves
+the rest to the specification. "4395bis" is a draft of 2011 with the eleven fields of RFC 4395 (S-01).
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 from ..text import characters
-from .check_codes import CHECKLIST, QUESTIONS, RULES
+from .check_codes import CHECKLIST, CURRENT, DRAFT, QUESTIONS, RULES, reference_in
 from .record import FIELDS, Registration
 from .scheme_names import GENERAL, MAX_ADVISED, RESERVED, NameReading, read_name
 from .status import STATUSES, is_way
@@ -38,7 +38,7 @@ class RegistrationProfile(NamedTuple):
 PROFILES = {
     "4395bis": RegistrationProfile(
         "4395bis",
-        "draft-ietf-iri-4395bis-irireg-04",
+        DRAFT,
         tuple(field.name for field in FIELDS),
         # RFC 4395, section 3: a name, a contact, security considerations, and the specification or the reason why it
         # does not exist.
@@ -46,7 +46,7 @@ PROFILES = {
     ),
     "7595": RegistrationProfile(
         "7595",
-        "RFC 7595",
+        CURRENT,
         ("name", "status", "applications", "contact", "controller", "references"),
         ("name", "status", "contact"),
     ),
@@ -99,7 +99,7 @@ def missing(record: Registration, profile: str = "4395bis") -> list[str]:
 def lint(record: Registration, profile: str = "4395bis", *, update: bool = False) -> list[RegistrationFinding]:
     """Check a record and return the findings in the order of its fields.
 
-    The guidelines are errors for a permanent registration and warnings for another (document 003, section 3: "Meeting
+    The guidelines are errors for a permanent registration and warnings for another (RFC 7595, section 3: "Meeting
     these guidelines is REQUIRED for permanent scheme registration. Meeting these guidelines is also RECOMMENDED for
     provisional registration"; SCH-006). A historical registration needs only its name and a reference. Set ``update``
     if the record changes a registered entry: the name must then not be free, but the change of status must be allowed.
@@ -118,7 +118,8 @@ def lint(record: Registration, profile: str = "4395bis", *, update: bool = False
         *_of_syntax(record),
     ]
     order = [field.name for field in FIELDS]
-    return sorted(found, key=lambda finding: order.index(finding.field))
+    cited = (replace(each, reference=reference_in(rules.title, each.reference)) for each in found)
+    return sorted(cited, key=lambda finding: order.index(finding.field))
 
 
 def _profile(name: str) -> RegistrationProfile:

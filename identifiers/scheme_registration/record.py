@@ -41,8 +41,8 @@ class TemplateField:
     hint: str
 
 
-# The template's fields are missing in our copy of document 003 (T-01); these are RFC 4395's, which the registration of
-# "urn" in document 001, section 7.1, was written to (S-01, SCH-048, SCH-051).
+# The fields of the template are missing in our copy of the draft 4395bis (T-01). These are those of RFC 4395. The
+# registration of "urn" in document 001, section 7.1, has them (S-01, SCH-048, SCH-051).
 FIELDS = (
     TemplateField(
         "name", "Scheme name", ("uri/iri scheme name", "uri scheme name", "name"), "in lower case, without a colon"

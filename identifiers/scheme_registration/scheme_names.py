@@ -19,7 +19,7 @@ VALID = re.compile(SCHEME)
 """The syntax of a scheme name in ASCII letters of either case (SCH-030). Use it with ``fullmatch``."""
 
 RESERVED = "example"
-"""The scheme "that can be used for examples in documentation without fear of conflicts" (document 003, section 7)."""
+"""The scheme "that can be used for examples in documentation without fear of conflicts" (RFC 7595, section 8)."""
 
 MAX_ADVISED = 20
 # fmt: off
@@ -62,7 +62,7 @@ class NameReading:
 def read_name(name: str) -> NameReading:
     """Check ``name`` as the name of a URI scheme: its syntax, its registration and similar names. Accepts any str.
 
-    Source: document 003, section 3.8; SCH-030, SCH-031, SCH-049.
+    Source: RFC 7595, section 3.8; SCH-030, SCH-031, SCH-049.
 
     >>> read_name("com-example-info").registrable, read_name("ARK").valid, read_name("ARK").registrable
     (True, True, False)
@@ -71,9 +71,10 @@ def read_name(name: str) -> NameReading:
     """
     if VALID.fullmatch(name) is None:
         return NameReading(name, False, False, None, False, ())
-    found = registries.scheme(name)
+    # RFC 3986, section 3.1: "schemes are case-insensitive"
+    found = registries.scheme(name.lower())
     # "the scheme names itself MUST be registered using lowercase letters"
-    free = name.islower() and found is None and name != RESERVED
+    free = name.islower() and found is None and name.lower() != RESERVED
     return NameReading(name, True, free, found and found.status, is_private(name), tuple(similar_names(name)))
 
 

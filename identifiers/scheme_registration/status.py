@@ -1,6 +1,6 @@
 """The status of a registered URI scheme (permanent, provisional, historical), and who can request a change.
 
-The rules are those of document 003, section 6.3 (SCH-044 to SCH-047). The requester is one of :data:`ACTORS`. This
+The rules are those of RFC 7595, section 7.3 (SCH-044 to SCH-047). The requester is one of :data:`ACTORS`. This
 module does not verify the identity of the requester.
 """
 

@@ -1,10 +1,15 @@
-"""The inspector mounted under a path of a Django site: both work, and do not affect each other."""
+"""The inspector mounted under a path of a Django site, and a site of the fixture for browsers of the pytest plugin."""
 
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from playwright.sync_api import expect
+
+from tests.test_testing import EXAMPLES
+
+pytest_plugins = ["ararat.testing"]
 
 SITE = """
 import django
@@ -49,3 +54,19 @@ def test_the_inspector_and_a_django_site_work_side_by_side(page, wsgi_server, pa
     expect(page.locator(".verdict")).to_contain_text("Equivalent")
     page.get_by_role("link", name="Inspect", exact=True).click()
     expect(page).to_have_url(f"{mount}/")
+
+
+def test_the_example_of_the_guide_leads_a_reader_to_the_painting(
+    ararat_bindings, ararat_live_site, page, page_watch, monkeypatch, tmp_path
+):
+    (tmp_path / "museum_in_a_browser.py").write_text(EXAMPLES["Flask"][0], "utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    space: dict[str, Any] = {}
+    exec(EXAMPLES["In a browser"][0].replace("from museum ", "from museum_in_a_browser "), space)
+
+    def start(app: Any) -> Any:
+        site = ararat_live_site(app)
+        page_watch.origins.add(site.url)
+        return site
+
+    space["test_a_reader_sees_the_painting"](ararat_bindings, start, page)

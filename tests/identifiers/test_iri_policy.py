@@ -99,6 +99,49 @@ def test_the_example_of_a_code_has_that_finding(code):
     assert found[code].severity == FINDINGS[code].severity
 
 
+@pytest.mark.parametrize(
+    ("iri", "codes"),
+    [
+        pytest.param("ark:20206/730591", ("naan-foreign",), id="of another organization"),
+        pytest.param("https://n2t.net/ark:20206/730591", ("naan-foreign",), id="at a resolver of the profile"),
+        pytest.param("ark:99999/fk4x", ("naan-reserved-invalid",), id="for tests"),
+        pytest.param("ark:21206/730591", (), id="its own"),
+        pytest.param("ark:12345/10015", (), id="in the list naans"),
+        pytest.param("https://example.org/ark:20206/1", (), id="at another resolver"),
+    ],
+)
+def test_a_list_to_allocate_has_only_naans_of_the_policy(iri, codes):
+    own = iri_policy.Profile.of(P.as_dict() | {"naans": ["12345"]})
+    assert [each.codes for each in evaluate_all([iri], own)] == [codes]
+    assert evaluate(iri, own).codes == ()
+
+
+def test_without_a_naan_only_the_one_for_tests_is_reported():
+    plain = iri_policy.Profile("plain", ("example.org",))
+    iris = ["https://example.org/ark:/67890/x", "https://example.org/ark:/99999/x", "ark:67890/x", "ark:99999/x"]
+    assert [each.codes for each in evaluate_all(iris, plain)] == [
+        (),
+        ("naan-reserved-invalid",),
+        (),
+        ("naan-reserved-invalid",),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("iri", "status", "codes"),
+    [
+        pytest.param(f"{SITE}/ark:21206/10015", 301, ("permanent-redirect",), id="an ARK"),
+        pytest.param(f"{SITE}/urn:example:a", 308, ("permanent-redirect",), id="a URN"),
+        pytest.param(f"{SITE}/id/17", 301, ("permanent-redirect",), id="below a path of the profile"),
+        pytest.param(f"{SITE}/id/17", 303, (), id="temporary"),
+        pytest.param(f"{SITE}/idea", 301, (), id="another path"),
+    ],
+)
+def test_names_and_paths_of_the_profile_redirect_for_a_time(iri, status, codes):
+    own = iri_policy.Profile.of(P.as_dict() | {"temporary_paths": ["/id/"], "namespaces": []})
+    assert evaluate(iri, own, Known(status=status)).codes == codes
+
+
 @pytest.mark.parametrize("code", FINDINGS)
 def test_codes_are_kebab_case_and_texts_are_ascii(code):
     known = FINDINGS[code]
@@ -149,7 +192,15 @@ def test_known_facts_of_an_allocation_are_checked(known, iri, code):
         pytest.param(f"{SITE}/en/v1.2", (), id="a dot, but no extension"),
         pytest.param(f"{SITE}/ark:21206/10015.pdf", (), id="a variant is not an extension (P-11)"),
         pytest.param("http://17beta.top/ark:21206/10015?info", (), id="a resolver is asked by http too"),
-        pytest.param(f"{SITE}/ark:12345/x", (), id="of another NAAN nothing is said"),
+        pytest.param(f"{SITE}/ark:12345/x", ("naan-foreign",), id="another NAAN"),
+        pytest.param(f"{SITE}/ark:/2-02-06/730591", ("naan-foreign",), id="the NAAN of the text of the policy, P-07"),
+        pytest.param(f"{SITE}/ark:/99999/x", ("naan-reserved-invalid",), id="the NAAN for tests"),
+        pytest.param("https://n2t.net/ark:12345/x", (), id="another NAAN elsewhere"),
+        pytest.param("ark:12345/x", (), id="an ARK of another NAAN alone"),
+        pytest.param(f"{SITE}/en/x?id=17", ("technology",), id="a key of a database"),
+        pytest.param(f"{SITE}/en/x?a=1&PHPSESSID=2#id=1", ("technology",), id="a session"),
+        pytest.param(f"{SITE}/en/x;jsessionid=2", ("technology",), id="a session in the path"),
+        pytest.param(f"{SITE}/en/x?q=id", (), id="another parameter"),
         pytest.param(f"{SITE}/doi:10.1/x", (), id="a registered scheme"),
         pytest.param(f"{SITE}/urn:foo", ("scheme-semantics",), id="no URN"),
         pytest.param(f"{SITE}/x", (), id="one letter is opaque, and no tag"),

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
+from dataclasses import fields
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ararat.identifiers import iri_policy
-from ararat.identifiers.iri_policy import Profile, ProfileError, evaluate
+from ararat.identifiers.iri_policy import FINDINGS, Profile, ProfileError, evaluate
+from ararat.identifiers.iri_policy.profile import EXTENSIONS, PARAMETERS, TECHNOLOGY
 
 OURS = """
 name = "library"
@@ -79,6 +83,19 @@ def test_json_and_toml_give_the_same_profile():
         pytest.param('{"name": "x", "hosts": ["a.org"], "namespaces": ["x"]}', "namespaces:", id="namespace"),
         pytest.param('{"name": "x", "hosts": ["a.org"], "default_availability": "day"}', "is not in", id="default"),
         pytest.param('{"name": "x", "hosts": ["a.org"], "title": "a\\nb"}', "title: expected one line", id="title"),
+        pytest.param('{"name": "x", "hosts": ["a.org"], "naans": ["x!"]}', 'naans: "x!"', id="NAANs"),
+        pytest.param('{"name": "x", "hosts": ["a.org"], "url": "ours"}', 'url: "ours"', id="url"),
+        pytest.param('{"name": "x", "hosts": ["a.org"], "rules": ["off"]}', "rules: expected a table", id="no table"),
+        pytest.param(
+            '{"name": "x", "hosts": ["a.org"], "rules": {"deep": "off"}}', '"deep" is unknown', id="unknown rule"
+        ),
+        pytest.param(
+            '{"name": "x", "hosts": ["a.org"], "rules": {"deep-path": "no"}}', 'rules.deep-path: "no"', id="severity"
+        ),
+        pytest.param(
+            '{"name": "x", "hosts": ["a.org"], "rules": {"not-an-iri": "off"}}', "cannot be changed", id="fixed rule"
+        ),
+        pytest.param('{"name": "x", "hosts": ["a.org"], "temporary_paths": ["id"]}', "temporary_paths:", id="path"),
         pytest.param("[" * 5000, "the text is not TOML", id="nested"),
         pytest.param('{"a":' * 200, "the profile is nested too deeply", id="nested JSON"),
         pytest.param("#" * 70_000, "the maximum is 65,536 characters", id="long"),
@@ -100,3 +117,72 @@ def test_every_text_is_a_profile_or_refused(text):
 def test_an_unknown_profile_name_raises_value_error():
     with pytest.raises(ValueError, match='the policy profile "18beta"'):
         iri_policy.known("18beta")
+
+
+@pytest.mark.parametrize("name", iri_policy.SHIPPED)
+def test_each_ready_profile_can_be_written_and_read(name):
+    profile = iri_policy.known(name)
+    assert profile.name == name
+    assert profile.title
+    assert iri_policy.read(json.dumps(profile.as_dict())) == profile
+    own = f"https://{profile.hosts[0]}"
+    assert evaluate(f"{own}/ark:67890/x", profile).codes == ("naan-foreign",)
+    assert "technology" in evaluate(f"{own}/cgi-bin/show.php?id=1", profile).codes
+
+
+def test_the_sections_of_the_built_in_profile_are_those_of_the_catalogue():
+    profile = iri_policy.known("17beta")
+    assert {code: f"17beta policy, {section}" for code, section in profile.sections} == {
+        code: known.reference for code, known in iri_policy.FINDINGS.items() if known.reference.startswith("17beta")
+    }
+
+
+@pytest.mark.parametrize(
+    ("severity", "codes", "allocatable"),
+    [
+        pytest.param("off", (), True, id="off"),
+        pytest.param("note", ("empty-segment",), True, id="note"),
+        pytest.param("warning", ("empty-segment",), True, id="warning"),
+        pytest.param("error", ("empty-segment",), False, id="error"),
+    ],
+)
+def test_a_rule_has_the_severity_and_the_citation_of_the_profile(severity, codes, allocatable):
+    ours = f"""
+        name = "ours"
+        title = "Addresses of the museum"
+        url = "https://museum.example/policy"
+        hosts = ["museum.example"]
+        [sections]
+        empty-segment = "rule 7"
+        [rules]
+        empty-segment = "{severity}"
+    """
+    verdict = evaluate("https://museum.example/en/", iri_policy.read(ours))
+    assert (verdict.codes, verdict.allocatable) == (codes, allocatable)
+    for found in verdict.findings:
+        assert found.severity == severity
+        assert found.reference == "Addresses of the museum, rule 7, https://museum.example/policy"
+    # The syntax is that of a standard.
+    [found] = evaluate("https://museum.example/a b", iri_policy.read(ours)).findings
+    assert found.reference == "RFC 3987, section 2.2"
+
+
+def test_the_guide_has_each_key_and_each_rule():
+    guide = (Path(__file__).parents[2] / "docs" / "url-policy.md").read_text("utf-8")
+    rows = [line.split(" | ") for line in guide.splitlines() if line.startswith("| `")]
+    first = [row[0].strip("| `") for row in rows]
+    keys = {field.name for field in fields(Profile)}
+    assert keys <= set(first)
+    assert set(iri_policy.SHIPPED) <= set(first)
+    rules = [(row[0].strip("| `"), row[1], row[2].rstrip(" |")) for row in rows if row[1] in iri_policy.SEVERITIES]
+    assert rules == [(code, known.severity, known.title) for code, known in FINDINGS.items()]
+    for count, key in (
+        (len(EXTENSIONS), "extensions"),
+        (len(TECHNOLOGY), "technology"),
+        (len(PARAMETERS), "parameters"),
+    ):
+        assert f"| {count} of them, such as " in next(
+            line for line in guide.splitlines() if line.startswith(f"| `{key}`")
+        )
+    [example] = re.findall(r"```toml\n(.*?)```", guide, re.DOTALL)
+    assert evaluate("https://museum.example/a/", iri_policy.read(example)).codes == ()

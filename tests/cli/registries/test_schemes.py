@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 
 import pytest
@@ -29,7 +30,7 @@ def ararat() -> Callable[..., Result]:
 
 
 def test_lint_lists_exactly_the_missing_fields_of_ark(ararat):
-    said = ararat("lint", "ark")
+    said = ararat("lint", "ark", "--profile", "4395bis")
     rows = [line.split() for line in said.stdout.splitlines() if not line.startswith(" ")]
     assert rows[:-1] == [
         ["syntax", "error", "field-missing"],
@@ -39,7 +40,15 @@ def test_lint_lists_exactly_the_missing_fields_of_ark(ararat):
         ["security", "error", "minimum-missing"],
     ]
     assert said.exit_code == 1
-    assert ararat("lint", "ark", "--profile", "7595").exit_code == ararat("lint", "urn").exit_code == 0
+    assert "(draft-ietf-iri-4395bis-irireg-04, section 6.4)" in unwrapped(said.stdout)
+    assert ararat("lint", "ark").exit_code == ararat("lint", "urn").exit_code == 0
+    assert ararat("lint", "urn", "--profile", "4395bis").exit_code == 0
+
+
+def test_messages_cite_the_titles_of_documents(ararat):
+    said = unwrapped(ararat("lint", "-", "--questions", given="Scheme name: x\n").stdout)
+    assert "(RFC 7595, section 7.4)" in said
+    assert not re.search("document 00|SCH-", said)
 
 
 def test_lint_reads_a_record_from_a_file(ararat, tmp_path):
@@ -93,6 +102,15 @@ def test_a_new_record_contains_only_its_name(ararat):
     record = read(made.stdout)
     assert isinstance(record, Registration)
     assert (record.name, record.status) == ("atlas", "provisional")
-    assert ararat("lint", "-", given=made.stdout).stdout.count("-missing") == 9
+    assert ararat("lint", "-", given=made.stdout).stdout.count("-missing") == 4
     assert made.stderr.startswith("1. Search the registry")
-    assert [ararat("new", name).exit_code for name in ("urn", "example", "at_las")] == [1, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [("urn", 1), ("example", 1), ("Example", 1), ("HTTP", 1), ("Mailto", 1), ("at_las", 2), ("Atlas", 0)],
+)
+def test_a_taken_name_is_taken_in_any_case(ararat, name, code):
+    made = ararat("new", name)
+    assert made.exit_code == code
+    assert ("has the name in lower case" in made.stderr) == (not name.islower())

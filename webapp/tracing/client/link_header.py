@@ -46,6 +46,19 @@ def describedby(fields: Iterable[str]) -> list[str]:
     return pages or found
 
 
+def relations(fields: Iterable[str]) -> dict[str, list[str]]:
+    """Return the targets of all links by their relation, in lower case. Links of other resources are omitted.
+
+    >>> relations(['<?info>; rel="describedby", </licence>; rel="license item"'])
+    {'describedby': ['?info'], 'license': ['/licence'], 'item': ['/licence']}
+    """
+    found: dict[str, list[str]] = {}
+    for target, parameters in _links(fields):
+        for relation in parameters.get("rel", "").lower().split() if "anchor" not in parameters else ():
+            found.setdefault(relation, []).append(target)
+    return found
+
+
 def _links(fields: Iterable[str]) -> Iterator[tuple[str, dict[str, str]]]:
     for field in fields:
         position = 0

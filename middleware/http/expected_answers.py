@@ -1,0 +1,195 @@
+"""Compare the answer of a site to a request for a name with the expected one, and say what to do about a difference.
+
+The assertions of the pytest plugin and the command ``ararat check --url`` use it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urljoin, urlsplit
+
+from ...identifiers.text import display
+
+if TYPE_CHECKING:
+    from ...bindings.names.binding import Binding
+
+PROBLEM = "application/problem+json"
+"""The media type in which a resolver describes its errors to programs."""
+
+TEMPORARY = (302, 303, 307)
+PERMANENT = (301, 308)
+FOUND = (200, 204, *TEMPORARY)
+"""The statuses of a name that resolves."""
+
+_SHOWN = 300
+
+
+class SiteAnswer(NamedTuple):
+    """An answer of a site: the status, the header fields in order, and the body."""
+
+    status: int
+    fields: tuple[tuple[str, str], ...]
+    body: bytes = b""
+
+    def field(self, name: str) -> str | None:
+        """Return the first value of the header field ``name``, in any case, or None.
+
+        >>> SiteAnswer(302, (("location", "/x"),)).field("Location")
+        '/x'
+        """
+        return next((value for field, value in self.fields if field.lower() == name.lower()), None)
+
+    @property
+    def problem(self) -> Mapping[str, Any]:
+        """The problem document of a refusal, or an empty mapping for another answer."""
+        if (self.field("Content-Type") or "").partition(";")[0].strip().lower() != PROBLEM:
+            return {}
+        try:
+            document = json.loads(self.body)
+        except (ValueError, RecursionError):
+            return {}
+        return document if isinstance(document, dict) else {}
+
+    def __str__(self) -> str:
+        """Return the status and what explains it: the Location, the reason of a refusal, or the media type."""
+        try:
+            phrase = f" {HTTPStatus(self.status).phrase}"
+        except ValueError:
+            phrase = ""
+        shown = f"{self.status}{phrase}"
+        if (where := self.field("Location")) is not None:
+            return f"{shown} to {display.escape(where[:_SHOWN])}"
+        detail = self.problem.get("detail")
+        if isinstance(detail, str):
+            return f"{shown}: {display.escape(detail[:_SHOWN])}"
+        kind = self.field("Content-Type")
+        return f"{shown} ({display.escape(kind[:_SHOWN])})" if kind else shown
+
+
+class ExpectedAnswer(NamedTuple):
+    """The answer that a name should have: one of the ``statuses`` and the ``target``, or None for any target."""
+
+    statuses: tuple[int, ...]
+    target: str | None = None
+
+    def __str__(self) -> str:
+        """Return the answer in words.
+
+        >>> str(ExpectedAnswer((302, 303, 307), "https://example.org/"))
+        '302, 303 or 307 to https://example.org/'
+        """
+        *others, last = map(str, self.statuses)
+        listed = f"{', '.join(others)} or {last}" if others else last
+        return listed if self.target is None else f"{listed} to {display.escape(self.target[:_SHOWN])}"
+
+
+class AnswerFault(NamedTuple):
+    """A difference between the answer of a site and the expected one, in printable ASCII.
+
+    ``asked`` is the request, ``came`` the answer, ``expected`` the right one, and ``fix`` what to do.
+    """
+
+    asked: str
+    came: str
+    expected: str
+    fix: str
+
+    def __str__(self) -> str:
+        return f"asked     {self.asked}\ncame      {self.came}\nexpected  {self.expected}\nfix       {self.fix}"
+
+
+def answer_of(binding: Binding) -> ExpectedAnswer:
+    """Return the answer that a site gives for a name by its record."""
+    if binding.is_withdrawn or binding.is_hidden:
+        return ExpectedAnswer((410,))
+    if binding.is_reserved:
+        return ExpectedAnswer((404,))
+    if binding.kind == "served":
+        return ExpectedAnswer((200, 204))
+    if binding.kind == "described":
+        return ExpectedAnswer((200, 303))
+    statuses = (303,) if binding.kind == "related" else TEMPORARY
+    # Accept and Accept-Language select among the alternates.
+    return ExpectedAnswer(statuses, None if binding.alternates else binding.target)
+
+
+def fault(asked: str, url: str, answer: SiteAnswer, expected: ExpectedAnswer) -> AnswerFault | None:
+    """Return the difference between an answer and the expected one, or None.
+
+    ``asked`` is the request in words, and ``url`` its absolute address, against which a Location is resolved. A target
+    that is a path is compared with the path of the Location.
+
+    >>> moved = SiteAnswer(301, (("Location", "https://example.org/"),))
+    >>> fault("GET /ark:12345/x", "http://localhost/ark:12345/x", moved, ExpectedAnswer((302,))).came
+    '301 Moved Permanently to https://example.org/'
+    """
+
+    def differs(fix: str) -> AnswerFault:
+        return AnswerFault(display.escape(asked[:_SHOWN]), str(answer), str(expected), fix)
+
+    if answer.status not in expected.statuses:
+        return differs(_fix(answer, expected))
+    where = answer.field("Location")
+    if expected.target is None:
+        return None
+    if where is None:
+        return differs("The answer has no Location. Send the target of the name in it.")
+    is_path = expected.target.startswith("/") and not expected.target.startswith("//")
+    if (_path(where) if is_path else _comparable(urljoin(url, where))) != _comparable(expected.target):
+        return differs("The name leads elsewhere. Correct its target (ararat relocate NAME URL), or the expected one.")
+    return None
+
+
+def _path(url: str) -> str:
+    """Return a URL without its scheme and host, because a target on the site itself is stored as a path."""
+    try:
+        return urlsplit(url)._replace(scheme="", netloc="").geturl()
+    except ValueError:
+        return url
+
+
+def _comparable(url: str) -> str:
+    """Return a URL with a slash for an empty path, so that both spellings of a home page are equal."""
+    _, separator, rest = url.partition("://")
+    return f"{url}/" if separator and not {"/", "?", "#"} & set(rest) else url
+
+
+def _fix(answer: SiteAnswer, expected: ExpectedAnswer) -> str:
+    status, code = answer.status, answer.problem.get("code")
+    if status in PERMANENT:
+        return (
+            "Clients keep a permanent redirect and never ask again. Redirect names with 302, 303 or 307. A rule of the "
+            "front server or of the framework (https, www, a slash at the end) often causes it."
+        )
+    if code == "not-bound":
+        return "The resolver answers, but the name is not bound. Bind it: ararat bind NAME URL."
+    if status == 410 and 410 not in expected.statuses:
+        return "The name is withdrawn. Restore it (ararat restore NAME), or expect that it is withdrawn."
+    if status == 404 and code is None:
+        return (
+            "The request did not reach a resolver. Put ResolverMiddleware around the application that is tested. "
+            "Django's test client does not run WSGI middleware: use ararat_site(application)."
+        )
+    if code is not None and status in (400, 404, 414):
+        return "The resolver refuses the text. Correct the spelling of the name: ararat inspect NAME."
+    if status == 503:
+        return "The resolver cannot read its bindings. See its log, or run: ararat doctor."
+    if status >= 500:
+        return "The application failed. See its log."
+    if status in (401, 403):
+        return "The site asks for a password or refuses the request. Exclude the paths of names from this rule."
+    if status == 429:
+        return "The site limits the number of requests. Ask more slowly, or exclude the paths of names from the limit."
+    if 410 in expected.statuses:
+        return "The name still works. Withdraw it (ararat withdraw NAME), or expect that it resolves."
+    if 404 in expected.statuses:
+        return "The name is reserved and must not be public. Find the application that answers for it."
+    if status in (200, 204):
+        return (
+            "The site answers with a page of its own. Check that no route of the application matches this path, and "
+            "that the name is bound to a URL."
+        )
+    return "Compare the binding of the name (ararat show NAME) with the answer."
