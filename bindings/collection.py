@@ -21,7 +21,7 @@ import logging
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING, Literal, Self, TypeVar, Unpack
 
 from . import changes
@@ -42,6 +42,7 @@ from .names.selection import MAX_PAGE, Group, Page, Selection
 from .prefix_changes import Prefixes, Rules
 from .rule_cache import RuleCache
 from .source import StoredSource
+from .storage.protocols import utc_now
 from .storage.reopening import Opening
 
 if TYPE_CHECKING:
@@ -56,10 +57,6 @@ _log = logging.getLogger(__name__)
 
 
 StoreKind = Literal["database", "file", "snapshot"]
-
-
-def utc_now() -> datetime:
-    return datetime.now(UTC)
 
 
 class Bindings:
@@ -161,6 +158,8 @@ class Bindings:
         - ``metadata`` and ``alternates``: see :mod:`metadata` and :mod:`alternates`.
         - ``redirect``: the status 302 or 307.
         - ``listed``: whether the name is in sitemaps, Atom and OAI-PMH: True or False.
+        - ``embargo``: reserve the name until this date (midnight UTC) or time with its offset, which must be in the
+          future; from then on it is live. An empty text removes the recorded one.
         - ``passthrough``: whether identifiers below the name lead to URLs below its target (:mod:`passthrough`).
         - ``scope``: "name", or for a served name "subtree": the site answers for all identifiers below it
           (:mod:`subtree`).
@@ -189,6 +188,7 @@ class Bindings:
         checked = (fields if fields.kind else fields._replace(kind="located")).for_name(
             identifier, self.naming.test_naans
         )
+        assignment.require_later(checked, self.now)
         decide: Decide = lambda existing, now: [assignment.bind(existing, checked, now)]  # noqa: E731
         outcome = self._change(NameChange(checked.key, decide, revision), actor)
         if outcome == "bound":
@@ -242,6 +242,7 @@ class Bindings:
         >>> b.close(); folder.cleanup()
         """
         fields = _fields(target, stated)._replace(status="reserved").for_name(identifier, self.naming.test_naans)
+        assignment.require_later(fields, self.now)
         decide: Decide = lambda existing, now: [assignment.reserve(existing, fields, now)]  # noqa: E731
         return self._change(NameChange(fields.key, decide, revision), actor)
 

@@ -18,6 +18,7 @@ import logging
 import re
 import secrets
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import date, datetime
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -35,8 +36,6 @@ from .names.prefixes.patterns import DEFAULT_LENGTH, Check, Form, Pattern, read_
 from .names.prefixes.prefixes import PrefixRecords, check_prefix
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from .storage.writing.transaction import Transaction
 
 MAX_COUNT = 10_000
@@ -62,6 +61,7 @@ def mint(
     digits: bool | None = None,
     sequential: bool = False,
     under_rule: bool = False,
+    embargo: datetime | date | str | None = None,
     actor: Actor | str | None = None,
 ) -> list[str]:
     """Mint ``count`` (1 to 10,000) new names, all or none. Return them in normal form.
@@ -76,7 +76,8 @@ def mint(
 
     Names are random and unpredictable; with ``sequential`` they are numbered.
 
-    A minted name is reserved, and is never minted again. Several names are one operation, which can be undone.
+    A minted name is reserved, and is never minted again. With ``embargo``, it is live from this date or
+    time on. Several names are one operation, which can be undone.
 
     Names are skipped if they were ever reserved or bound, including withdrawn and deleted names. Names above a bound
     name are skipped, too. Names that a rule answers are skipped, unless ``under_rule`` is set. Names with a character
@@ -104,9 +105,13 @@ def mint(
             pattern = pattern_below(namespace, records, bindings.naming, length=length, check=check, digits=digits)
             names = Drawing(transaction, records, under_rule=under_rule).draw(pattern, count, sequential=sequential)
             stated = [
-                Fields(kind="described", status="reserved").for_name(name, bindings.naming.test_naans) for name in names
+                Fields(kind="described", status="reserved", embargo=embargo or None).for_name(
+                    name, bindings.naming.test_naans
+                )
+                for name in names
             ]
             now = bindings.now()
+            assignment.require_later(stated[0], lambda: now)
             changes = [assignment.bind(None, each, now) for each in stated]
             operation = begin_operation(transaction, [read.beginning], count, now)
             written = transaction.put(changes, who.name, [None] * len(changes), operation)

@@ -114,7 +114,7 @@ def bindings_at(
     from .storage.store import open_store
 
     database = database_at(url_or_path)
-    opening: Opening[Store] = Opening(str(database), lambda: open_store(database, create=create))
+    opening: Opening[Store] = Opening(str(database), lambda: open_store(database, create=create, clock=clock))
     return Bindings(
         opening,
         clock,
@@ -140,7 +140,9 @@ def _file_at(
     check_change = PolicyCheck(policy) if policy else no_policy
     tests = naans_for_tests(test_naans)
     folder = None if state is None else Path(state)
-    store = lambda: FileStore(path, check_change, served=served, state=folder, test_naans=tests)  # noqa: E731
+    store = lambda: FileStore(  # noqa: E731
+        path, check_change, served=served, state=folder, test_naans=tests, clock=clock
+    )
     where = validation.shown(str(path.absolute()), 200)
     return Bindings(Opening(where, store), clock, policy, kind="file", is_local=True, test_naans=tests)
 

@@ -152,6 +152,10 @@ class Store(Protocol):
         """
         ...
 
+    def has_due(self) -> bool:
+        """Return whether the embargo of a name is reached, and the event of its publication is not written yet."""
+        ...
+
     def first_actors(self, identifiers: Iterable[str]) -> dict[str, str]:
         """Return the actors of the first changes of these keys; keys without an actor are left out."""
         ...

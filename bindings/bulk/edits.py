@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..names import assignment, validation
 from ..names.assignment import Change
+from ..names.binding import rfc3339
 from ..names.errors import BindingError
 from ..names.fields import MAX_REASON, Fields, check_successor
 from ..names.metadata import metadata
@@ -25,17 +26,20 @@ if TYPE_CHECKING:
 
 _Decide = Callable[["Binding", datetime], "Change | NotedName | None"]
 
-EDITED = ("metadata", "resource", "redirect", "listed")
+EDITED = ("metadata", "resource", "redirect", "listed", "embargo")
 """The fields that :func:`edit` can set. A new target is a move, and a new state has its own operation."""
 
 
 def edit(fields: Fields) -> Plan:
     """Return the plan that sets the stated fields of each name. The state, the target and the other fields stay.
 
-    An empty text deletes a metadata element. Withdrawn names are left alone. Raises :class:`BindingError` with the code
+    An empty text deletes a metadata element, or the embargo. Withdrawn names are left alone. With an ``embargo``, only
+    reserved names are changed. Raises :class:`BindingError` with the code
     ``edit-fields`` for other fields than :data:`EDITED`, and with those of metadata.
     """
     stated = {name: value for name, value in fields._asdict().items() if value not in (None, "")}
+    if fields.embargo is not None:
+        stated["embargo"] = fields.embargo and rfc3339(validation.instant(fields.embargo))
     if not stated or stated.keys() - set(EDITED):
         raise BindingError("edit-fields", f"an edit of many names sets {', '.join(EDITED)}")
     if fields.metadata is not None:
@@ -44,6 +48,8 @@ def edit(fields: Fields) -> Plan:
     def decide(binding: Binding, now: datetime) -> Change | NotedName:
         if binding.is_withdrawn:
             return NotedName(binding.identifier, "withdrawn", "the name is withdrawn")
+        if fields.embargo is not None and not binding.is_reserved:
+            return NotedName(binding.identifier, "not-reserved", f"the name is {binding.status}")
         checked = assignment.with_recorded_place(fields, binding)
         checked = checked._replace(status="reserved" if binding.is_reserved else None)
         return assignment.bind(binding, checked.for_key(binding.identifier), now)

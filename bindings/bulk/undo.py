@@ -168,7 +168,9 @@ def _reversed(before: Binding | None, current: Binding | None, now: datetime) ->
     if current is None:
         if before is None:
             return None  # the operation reserved the name and deleted it
-        again = replace(before, revision=1, changed=later(now, before.recorded_at), recorded=None)
+        # A name whose date of publication has passed meanwhile does not become public by an undo.
+        embargo = before.embargo if before.at(now) is before else None
+        again = replace(before, revision=1, changed=later(now, before.recorded_at), recorded=None, embargo=embargo)
         return Change("reserved", again, "reserved")
     if current.is_reserved:
         if before is None and current.is_hidden:
@@ -177,6 +179,8 @@ def _reversed(before: Binding | None, current: Binding | None, now: datetime) ->
             return Change("deleted", next_revision(current, current, now), "deleted")
         if not before.is_reserved:
             return publish_again(current, before, now)
+        if before.at(now) is not before:
+            return NotedName(current.identifier, "embargo-past", "its date of publication is past")
         outcome = "relocated" if leads_elsewhere(current, before) else "updated"
         kept = replace(before, resource=current.resource) if current.is_hidden else before
         return Change(outcome, next_revision(current, replace(kept, once_public=current.once_public), now), "updated")

@@ -21,14 +21,14 @@ and imports.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 from . import targets, validation
-from .binding import PLACE, Action, Binding, Status
+from .binding import PLACE, Action, Binding, Status, rfc3339
 from .errors import BindingConflict, BindingError
 from .fields import (
     DEFAULTS,
@@ -104,6 +104,8 @@ def bind(
     """
     if fields.hold_until is not None and (existing is None or existing.hold_until != fields.hold_until):
         holds.require_limited(fields.hold_until, now)
+    if fields.embargo is not None:
+        fields = _with_embargo(existing, fields, now)
     if existing is None:
         first = fields.first(now)
         action = _FIRST[first.status]
@@ -134,6 +136,42 @@ _FIRST: Mapping[Status, Literal["reserved", "bound", "withdrawn"]] = {
 }
 
 
+def require_later(fields: Fields, now: Callable[[], datetime]) -> None:
+    """Raise :class:`BindingError` if the ``embargo`` of checked fields is not after the time that ``now`` returns.
+
+    A person who sets a past date probably made an error, and a public name never becomes reserved again. A table can
+    have a past date, because it was written before.
+    """
+    if isinstance(fields.embargo, datetime) and fields.embargo <= now():
+        message = f"the date {rfc3339(fields.embargo)} is past"
+        raise BindingError("embargo-past", message, identifier=fields.key)
+
+
+def first(fields: Fields, now: datetime) -> Change:
+    """Return the first change of a name by a person or program, as :func:`bind` without an existing binding.
+
+    Raises :class:`BindingError` with the code ``embargo-past``.
+    """
+    require_later(fields, lambda: now)
+    return bind(None, fields, now)
+
+
+def _with_embargo(existing: Binding | None, fields: Fields, now: datetime) -> Fields:
+    """Return checked fields with an ``embargo`` as they are now: from that time on, they are of a live name."""
+    is_reached = isinstance(fields.embargo, datetime) and fields.embargo <= now
+    if existing is None:
+        return fields._replace(status="live", embargo=None) if is_reached else fields
+    if existing.is_reserved:
+        # The date may have been removed since the request was written, so a past date does not publish the name.
+        require_later(fields, lambda: now)
+        return fields
+    if is_reached and existing.is_live:
+        # A table that was written before the date.
+        place = {} if fields.target is not None else {"target": existing.target, "kind": existing.kind}
+        return fields._replace(**place, status=None, embargo=None)
+    raise BindingConflict("embargo-reached", existing, existing)
+
+
 def _reserved_again(existing: Binding, fields: Fields, now: datetime) -> Change:
     """Change what is recorded for a reserved name. A public name stays as it is."""
     stated = _with_statements(existing, fields)
@@ -154,7 +192,7 @@ def _published(existing: Binding, fields: Fields, now: datetime) -> Change:
     if fields.status == "withdrawn":
         raise BindingConflict("withdraw-reserved", existing, existing)
     spelling = existing.spelling if existing.is_hidden else fields.spelling
-    stated = replace(_with_statements(existing, fields), status="live", spelling=spelling)
+    stated = replace(_with_statements(existing, fields), status="live", spelling=spelling, embargo=None)
     if existing.is_hidden and existing.resource not in (None, stated.resource):
         raise BindingConflict("other-resource", existing, stated)
     return Change("bound", next_revision(existing, stated, now), "bound")
@@ -288,6 +326,7 @@ def hide(existing: Binding, before: Binding, now: datetime) -> Change:
         spelling=existing.spelling,
         created=existing.created,
         once_public="yes",
+        embargo=None,
     )
     return Change("hidden", next_revision(existing, after, now), "hidden")
 
@@ -362,6 +401,8 @@ _REPLACED = frozenset(DEFAULTS) - {"status", "alternates", "metadata"}
 
 def _with_statements(existing: Binding, fields: Fields) -> Binding:
     stated: dict[str, Any] = {name: value for name in _STATED if (value := getattr(fields, name)) is not None}
+    if "embargo" in stated:
+        stated["embargo"] = fields.embargo or None
     if fields.status == "withdrawn":
         stated["status"] = "withdrawn"
     # A withdrawal or reservation can omit the target: the recorded place then stays.
@@ -403,6 +444,8 @@ def set_fields(identifier: Name, existing: Binding, fields: Fields, now: datetim
 
     With ``relocate``, the caller decides that a new place leads to the same resource. Raises :class:`BindingError`.
     """
+    if fields.embargo is not None and not existing.is_reserved:
+        raise BindingConflict("embargo-reached", existing, existing)
     status = existing.status if fields.status is None else check_status(fields.status)
     if status == "reserved" and not existing.is_reserved:
         return [reserve(existing, Fields(status="reserved").for_name(identifier, TEST_NAANS), now)]  # a conflict

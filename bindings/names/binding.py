@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from types import MappingProxyType
@@ -65,6 +65,7 @@ class Binding:
     - ``once_public``: "yes" if the publication of the name was undone, at any time; otherwise None.
     - ``hold_until``: the end of the hold of the name in UTC, also of one that has ended; None without a hold.
     - ``hold_reason``: the reason of the hold, or None.
+    - ``embargo``: the time in UTC from which a reserved name is live, or None. Other names have none.
     - ``recorded``: the time in UTC when this store recorded the last change, if an import set another time ``changed``;
       otherwise None. It is not a value of the name, so comparisons ignore it.
     """
@@ -89,6 +90,7 @@ class Binding:
     once_public: Literal["yes"] | None = None
     hold_until: datetime | None = None
     hold_reason: str | None = None
+    embargo: datetime | None = None
     recorded: datetime | None = field(default=None, compare=False)
 
     if not TYPE_CHECKING:
@@ -100,6 +102,29 @@ class Binding:
     def __hash__(self) -> int:
         # Mappings are not hashable. Each revision of a name has one state.
         return hash((self.identifier, self.revision, self.changed))
+
+    def at(self, instant: datetime) -> Binding:
+        """Return the binding as it is at this time. A reserved name is live from its ``embargo`` on.
+
+        The result has the values, the time and the revision of the change that publishes the name, also if that change
+        is not written yet. Each reader and each writer of a store calls it, so that the clock alone decides.
+
+        >>> from datetime import UTC
+        >>> from ararat.bindings.names.fields import Fields
+        >>> noon = datetime(2027, 3, 1, 12, tzinfo=UTC)
+        >>> fields = Fields(target="/x", embargo=noon).for_name("ark:12345/x")
+        >>> reserved = fields.first(datetime(2026, 1, 1, tzinfo=UTC))
+        >>> reserved.at(datetime(2027, 3, 1, 11, tzinfo=UTC)).status, reserved.at(noon).status
+        ('reserved', 'live')
+        >>> reserved.at(noon).revision
+        2
+        """
+        due = self.embargo
+        if due is None or due > instant:
+            return self
+        # A clock that was set back, or an import, can have left a later time of the last change.
+        when = max(due, self.changed)
+        return replace(self, status="live", embargo=None, changed=when, revision=self.revision + 1, recorded=None)
 
     @property
     def is_live(self) -> bool:

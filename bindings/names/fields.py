@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from itertools import islice
 from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple, TypedDict, cast
@@ -57,13 +57,15 @@ class Stated(TypedDict, total=False):
     resource: str | None
     alternates: Mapping[str, str] | None
     metadata: Mapping[str, str] | None
+    embargo: datetime | date | str | None
 
 
 class Fields(NamedTuple):
     """A request to set the fields of a name. None means that the request does not state the field.
 
     The recorded value of such a field stays; a new name gets the default. Alternates and metadata elements that are not
-    mentioned stay, too; an empty text deletes one. ``spelling``, ``created``, ``changed`` and ``once_public`` are for
+    mentioned stay, too; an empty text deletes one. An empty text removes the ``embargo``, too, and a time means the
+    status "reserved" if no status is stated. ``spelling``, ``created``, ``changed`` and ``once_public`` are for
     new names only.
 
     :meth:`for_name` checks a request and returns it with ``key``, the normal form of the name. The functions of
@@ -88,6 +90,7 @@ class Fields(NamedTuple):
     once_public: str | None = None
     hold_until: datetime | None = None
     hold_reason: str | None = None
+    embargo: datetime | date | str | None = None
     key: str = ""
 
     def for_name(self, identifier: Name, test_naans: Collection[str] = ()) -> Fields:
@@ -117,6 +120,8 @@ class Fields(NamedTuple):
         except BindingError as error:
             error.identifier, error.field = key, self._fields[place]
             raise
+        if values[_EMBARGO] and values[_STATUS] is None:
+            values[_STATUS] = "reserved"
         values[_KEY] = key
         if identifier is not None and self.spelling is None:
             values[_SPELLING] = spelling_of(identifier)
@@ -134,6 +139,7 @@ class Fields(NamedTuple):
                 values[name] = _without_deleted(values[name])
         if is_test(self.key):
             values["listed"] = False
+        values["embargo"] = self.embargo or None
         changed = values["changed"] = self.changed or now
         values["created"] = self.created or changed
         if changed != now:
@@ -355,6 +361,14 @@ def _check_hold_reason(reason: Any, given: Fields, key: str) -> str:
     if given.hold_until is None:
         raise BindingError("hold-until", "a hold has a reason and no end")
     return validation.check(reason, "hold-reason", "reason of the hold", MAX_REASON)
+
+
+def _check_embargo(embargo: Any, given: Fields, key: str) -> datetime | Literal[""]:
+    if embargo == "":
+        return ""
+    if given.status not in (None, "reserved"):
+        raise BindingError("embargo-state", f"the state is {given.status}")
+    return validation.instant(embargo)
 
 
 def _any(value: Any, given: Fields, key: str) -> Any:
@@ -626,6 +640,17 @@ FIELDS: Final = (
         is_redacted=True,
         hashed="set",
     ),
+    Field(
+        name="embargo",
+        title="Live from",
+        help="for a reserved name: the date (midnight UTC) or the time with its offset from which it is live",
+        type="time",
+        check=_check_embargo,
+        request="fields",
+        is_public=False,
+        is_redacted=False,
+        hashed="set",
+    ),
 )
 """The fields of a name in the order of :class:`Fields`, which is the order of their checks."""
 
@@ -668,7 +693,9 @@ _BY_NAME = {field.name: field for field in FIELDS}
 
 _NAMES = tuple(field.name for field in FIELDS)
 _CHECKS = tuple((Fields._fields.index(field.name), field.check) for field in FIELDS if field.check is not _any)
-_TARGET, _SPELLING, _KEY = map(Fields._fields.index, ("target", "spelling", "key"))
+_TARGET, _STATUS, _SPELLING, _EMBARGO, _KEY = map(
+    Fields._fields.index, ("target", "status", "spelling", "embargo", "key")
+)
 
 DEFAULTS: Final = MappingProxyType({field.name: field.default for field in FIELDS if field.default is not None})
 """The values of a new name, by field, where a request states none."""

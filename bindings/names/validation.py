@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, date, datetime, time
 
 from ...identifiers.text import display
 from .errors import BindingError
@@ -38,6 +39,30 @@ def check(text: object, code: str, what: str, most: int, *, lines: bool = False)
         where = f"U+{ord(control[0]):04X} at position {control.start() + 1}"
         raise BindingError(code, f"the {what} has the control character {where}")
     return text
+
+
+_INSTANT = re.compile(r"\d{4}-\d\d-\d\d(?:[Tt ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:[Zz]|[+-]\d\d:\d\d))?", re.ASCII)
+
+
+def instant(given: object) -> datetime:
+    """Convert a date or a time with its offset to a time in UTC. A date is its midnight in UTC.
+
+    Raises :class:`BindingError` with the code ``time-text`` for another value (RFC 3339).
+
+    >>> instant("2027-03-01").isoformat(), instant("2027-03-01T00:00:00+01:00").isoformat()
+    ('2027-03-01T00:00:00+00:00', '2027-02-28T23:00:00+00:00')
+    """
+    try:
+        if isinstance(given, str) and _INSTANT.fullmatch(given):
+            read = datetime.fromisoformat(given.upper())
+            return read.replace(tzinfo=UTC) if read.tzinfo is None else read.astimezone(UTC)
+        if isinstance(given, datetime) and given.tzinfo is not None:
+            return given.astimezone(UTC)
+        if isinstance(given, date) and not isinstance(given, datetime):
+            return datetime.combine(given, time(), UTC)
+    except (ValueError, OverflowError):
+        pass
+    raise BindingError("time-text", f"{shown(given)} is not a date or a time with its offset")
 
 
 def shown(text: object, most: int = 60) -> str:

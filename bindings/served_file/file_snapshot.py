@@ -50,8 +50,8 @@ class FileSnapshot:
         return map(self._bindings.__getitem__, sorted(self._bindings, key=index_key))
 
     def bound(self, identifiers: Iterable[str]) -> set[str]:
-        """Return the keys in ``identifiers`` that are in the file."""
-        return {name for name in identifiers if name in self._bindings}
+        """Return the keys in ``identifiers`` that are bound. Reserved names are omitted."""
+        return {name for name in identifiers if name in self._bindings and not self._bindings[name].is_reserved}
 
     def last_events(self) -> Iterator[LastEvent]:
         """Yield one event for each name, in the order of the keys in a database."""

@@ -42,6 +42,7 @@ from ..names.prefixes.prefixes import PrefixEvent, PrefixRecord
 from ..names.prefixes.rules import Rule, RuleEvent
 from ..names.selection import Group, Page, Selection, Sort, cursor, group_of, position
 from ..storage.name_ranges import FileRanges
+from ..storage.protocols import Clock, utc_now
 from ..storage.reopening import CLOSED
 from ..storage.tables.search_indexes import TARGET_CHARACTERS
 from ..system.fork_safety import ForkSafeLock
@@ -90,7 +91,9 @@ class FileStore:
         served: bool = True,
         state: Path | None = None,
         test_naans: Collection[str] = (),
+        clock: Clock = utc_now,
     ) -> None:
+        self._clock = clock
         self._check_change = check_change
         self._test_naans = test_naans
         self.path = path.absolute()
@@ -143,9 +146,16 @@ class FileStore:
         status = binding.redirect if binding.kind == "located" else 303
         return StoredRedirect(binding.target, status, binding.metadata)
 
-    def data_version(self) -> bytes:
-        """Return the SHA-256 of the version of the file that is served now."""
-        return self._current().digest
+    def data_version(self) -> tuple[bytes, int]:
+        """Return the SHA-256 of the version of the file that is served now, and the number of names whose embargo is
+        reached.
+        """
+        table = self._current()
+        return table.digest, table.bindings.published()
+
+    def has_due(self) -> bool:
+        """Return False: a file has no events that could be missing."""
+        return False
 
     def first_actors(self, identifiers: Iterable[str]) -> dict[str, str]:
         """Return an empty dict: a file has no actors."""
@@ -336,7 +346,7 @@ class FileStore:
 
     def _read_once(self) -> FileTable:
         try:
-            return read_table(read(self.path), self._check_change, self._test_naans)
+            return read_table(read(self.path), self._check_change, self._test_naans, self._clock)
         except OSError as error:
             raise BindingsUnavailable(f"{self}: {error.strerror or error}") from error
 
@@ -377,7 +387,7 @@ class FileStore:
         table = self._table
         if table is not None and table.digest == version.digest:
             return table
-        return read_table(version, self._check_change, self._test_naans)
+        return read_table(version, self._check_change, self._test_naans, self._clock)
 
     def _served_before(self, previous: FileVersion | None, copy: ServedCopy) -> Iterator[FileTable]:
         """Return the tables that a new version must follow."""

@@ -13,6 +13,7 @@ The rules for a change of a name are those of :mod:`assignment` for imports.
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_right, insort
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
@@ -26,6 +27,7 @@ from ..names.fields import Fields
 from ..names.policy import ChangeCheck, TemporarySettings, no_policy
 from ..names.prefixes import holds
 from ..names.prefixes.prefixes import PrefixRecord, record
+from ..storage.protocols import Clock, utc_now
 from ..tables import columns, other_rows, text_tables
 from ..tables import text_stream as lines
 from ..tables.other_rows import OtherRow, PrefixRow, RuleRow
@@ -39,11 +41,14 @@ class FileBindings(Mapping[str, Binding]):
     """The bindings of a table file by key, in the order of their lines.
 
     Most names of a large file are never requested. So each line is kept as its checked fields, and a binding is made
-    from them at the first use. ``changed`` is the time of lines without a time.
+    from them at the first use. ``changed`` is the time of lines without a time. A name is as it is at the time of the
+    request (:meth:`.Binding.at`), which ``now`` returns.
     """
 
-    def __init__(self, changed: datetime) -> None:
+    def __init__(self, changed: datetime, now: Clock = utc_now) -> None:
         self._changed = changed
+        self.now = now
+        self._embargoes: list[datetime] = []
         # The fields are kept as a plain tuple, because the garbage collector does not visit a tuple of texts.
         self._lines: dict[str, tuple[object, ...] | Binding] = {}
 
@@ -51,14 +56,22 @@ class FileBindings(Mapping[str, Binding]):
         """Add the name of a line."""
         if isinstance(line, Fields):
             self._lines[line.key] = tuple(line)
+            embargo = line.embargo
         else:
+            embargo = line.embargo
             self._lines[line.identifier] = _with_own_time(line)
+        if isinstance(embargo, datetime):
+            insort(self._embargoes, embargo)
+
+    def published(self) -> int:
+        """Return the number of names that are live since their embargo was reached."""
+        return bisect_right(self._embargoes, self.now())
 
     def __getitem__(self, key: str) -> Binding:
         line = self._lines[key]
         if isinstance(line, tuple):
             line = self._lines[key] = _with_own_time(Fields._make(line).first(self._changed))
-        return line
+        return line if line.embargo is None else line.at(self.now())
 
     def __contains__(self, key: object) -> bool:
         return key in self._lines
@@ -112,7 +125,10 @@ class FileTable(NamedTuple):
 
 
 def read_table(
-    version: FileVersion, check_change: ChangeCheck = no_policy, test_naans: Collection[str] = ()
+    version: FileVersion,
+    check_change: ChangeCheck = no_policy,
+    test_naans: Collection[str] = (),
+    clock: Clock = utc_now,
 ) -> FileTable:
     """Parse a version of a table file. ``check_change`` checks each binding.
 
@@ -121,7 +137,7 @@ def read_table(
     Two equal lines for one name are allowed. Raises :class:`TableError` for a file that is not a table, and for a line
     that cannot be bound. It is also raised for two different lines of one name, and for a last line without a line end.
     """
-    bindings = FileBindings(version.changed)
+    bindings = FileBindings(version.changed, clock)
     table = FileTable(bindings, array("Q"), bytearray(), version.digest, [], version.changed, [])
     prefixes: dict[tuple[type, str], int] = {}
     file = lines.name_of(version.path)
@@ -154,7 +170,7 @@ def read_table(
                     table.lines.append(row.line)
                     table.stated.append(fields.status is not None)
                     continue
-                change = assignment.bind(bindings[fields.key], fields, table.changed)
+                change = assignment.bind(bindings[fields.key], fields, clock())
             except BindingConflict as error:
                 raise _differs(table, error.existing.identifier, file, row.line) from None
             except BindingError as error:

@@ -8,6 +8,7 @@ A page of names is a range of an index in the order of that index (:mod:`search_
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -15,12 +16,12 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any, NamedTuple
 
-from ..names.binding import rfc3339
+from ..names.binding import Binding, rfc3339
 from ..names.errors import UnreadableBinding
 from ..names.metadata.folding import MIN_PART, parts, trigrams
 from ..names.operation import Operation
 from ..names.selection import HOST_ENDS, LAST, Group, Page, Selection, cursor, position, shoulder_of
-from .protocols import Row
+from .protocols import Clock, Row, utc_now
 from .rows import STATE, binding_of, element_text
 from .statements import marked
 from .tables.search_indexes import HAS_TRIGRAMS, RESOURCE, TARGET, TARGET_CHARACTERS
@@ -56,6 +57,11 @@ _WITH_TRIGRAMS = "search_trigrams CROSS JOIN search_names ON search_names.id = s
 _AFTER_HOST = "substr(bindings.target, ?, 1) IN ('', ?, ?, ?, ?)"
 _LAST_CHARACTER = "\U0010ffff"
 
+_FIRST_EMBARGO = "SELECT min(embargo) FROM bindings WHERE embargo IS NOT NULL"
+
+# The condition of a partial index stays: it is true for each name with another state than live.
+_RECORDED_STATE = re.compile(r"\+?bindings\.status(?! <> 'live')")
+
 _Condition = tuple[list[str], list[Any]]
 
 _OPERATION = "id, action, actor, started, finished, parameters, names, undoes"
@@ -87,7 +93,8 @@ class _Query(NamedTuple):
 class Lists:
     """Lists and counts of names in a database of the kind ``dialect_name``, "sqlite" or "postgresql"."""
 
-    def __init__(self, dialect_name: str) -> None:
+    def __init__(self, dialect_name: str, clock: Clock = utc_now) -> None:
+        self._clock = clock
         self._is_sqlite = dialect_name == "sqlite"
         self.marked = partial(marked, dialect_name=dialect_name)
         self._columns = ", ".join(f"bindings.{name}" for name in STATE)
@@ -120,7 +127,7 @@ class Lists:
         width = len(STATE)
         for row in found[:limit]:
             try:
-                page.names.append(binding_of(row[:width]))
+                page.names.append(self._current(binding_of(row[:width])))
             except UnreadableBinding:
                 page.unreadable.append(str(row[0]))
         return page._replace(next=cursor(*found[limit - 1][width:]) if len(found) > limit else None)
@@ -145,6 +152,31 @@ class Lists:
             for name, number in read(self.marked(text), values):
                 counts[name] += number
         return dict(sorted(counts.items()))
+
+    def _current(self, binding: Binding) -> Binding:
+        return binding if binding.embargo is None else binding.at(self._clock())
+
+    def at_the_time(self, read: Read) -> Read:
+        """Return ``read``, for :meth:`page` and :meth:`count`, with the current states of names (:meth:`.Binding.at`).
+
+        While the publication of a name is due and not written, the recorded states are replaced in the statements.
+        """
+        time: str | None = None
+
+        def read_at(text: str, parameters: Sequence[Any]) -> Sequence[Any]:
+            nonlocal time
+            if "bindings.status" in text:
+                if time is None:
+                    rows = read(_FIRST_EMBARGO, ())
+                    first = rows[0][0] if rows else None
+                    time = rfc3339(self._clock()) if first is not None else ""
+                    time = time if first is not None and first <= time else ""
+                if time:
+                    state = f"(CASE WHEN bindings.embargo <= '{time}' THEN 'live' ELSE bindings.status END)"
+                    text = _RECORDED_STATE.sub(state, text)
+            return read(text, parameters)
+
+        return read_at
 
     def operations(self, read: Read, before: int | None, limit: int) -> list[Operation]:
         """Return at most ``limit`` operations, the newest first. ``before`` excludes operations from that number on."""

@@ -71,19 +71,23 @@ class NameRanges(Protocol):
 
 
 class DatabaseRanges:
-    """The ranges of the names in a database (:class:`NameRanges`). ``read`` runs a query with the marks ``mark``."""
+    """The ranges of the names in a database (:class:`NameRanges`). ``read`` runs a query with the marks ``mark``.
 
-    def __init__(self, read: Read, mark: str) -> None:
+    ``now`` returns the time in RFC 3339, or "" if the state of no name depends on it.
+    """
+
+    def __init__(self, read: Read, mark: str, now: Callable[[], str]) -> None:
         self._read = read
         within = f"key >= {mark} AND key < {mark}"
-        public = f"{within} AND (status <> 'reserved' OR once_public IS NOT NULL)"
+        reached = f"embargo <= '{now()}'"
+        public = f"{within} AND (status <> 'reserved' OR once_public IS NOT NULL OR {reached})"
         self.nth_sql = f"SELECT key FROM bindings WHERE {within} ORDER BY key LIMIT 1 OFFSET {mark}"
         self.last_sql = f"SELECT key FROM bindings WHERE {public} ORDER BY key DESC LIMIT 1"
         self.first_sql = f"SELECT key FROM bindings WHERE {public} ORDER BY key LIMIT 1"
         self.state_sql = f"SELECT count(*), coalesce(sum(revision), 0), max(recorded) FROM bindings WHERE {public}"
         self.live_sql = (
             "SELECT key, coalesce(long_identifier, key), recorded FROM bindings "
-            f"WHERE {within} AND status = 'live' AND listed = 'yes' ORDER BY key LIMIT {mark}"
+            f"WHERE {within} AND (status = 'live' OR {reached}) AND listed = 'yes' ORDER BY key LIMIT {mark}"
         )
 
     def bound(self, start: str, end: str, most: int) -> str | None:

@@ -60,8 +60,9 @@ def binding_of(row: Row) -> Binding:
         values["created"] = when if created == changed else _time(created)
         recorded = values["recorded"]
         values["recorded"] = None if recorded == changed else _time(recorded)
-        if (until := values["hold_until"]) is not None:
-            values["hold_until"] = _time(until)
+        for name in _OPTIONAL_TIMES:
+            if (time := values[name]) is not None:
+                values[name] = _time(time)
         return Binding(**values)
     except (TypeError, ValueError, AttributeError, LookupError) as error:
         raise UnreadableBinding(str(key), str(error)) from None
@@ -106,8 +107,9 @@ def row_of(binding: Binding) -> Row:
         values[name] = rfc3339(values[name])
     for name in _OPTIONAL:
         values[name] = getattr(binding, name)
-    if binding.hold_until is not None:
-        values["hold_until"] = rfc3339(binding.hold_until)
+    for name in _OPTIONAL_TIMES:
+        time = getattr(binding, name)
+        values[name] = None if time is None else rfc3339(time)
     values["recorded"] = values["changed"] if binding.recorded is None else rfc3339(binding.recorded)
     return _row(values)
 
@@ -210,7 +212,8 @@ def _mapping(stored: str) -> Mapping[str, str]:
 _TEXTS = tuple(field.name for field in FIELDS if field.type == "texts")
 _TIMES = tuple(field.name for field in FIELDS if field.type == "time" and field.is_required)
 # A binding that was made without these fields has the value of the class.
-_OPTIONAL = ("once_public", "hold_until", "hold_reason")
+_OPTIONAL = ("once_public", "hold_reason")
+_OPTIONAL_TIMES = tuple(field.name for field in FIELDS if field.type == "time" and not field.is_required)
 # The fields whose column has other values than the binding: the name, and the values by those of the other.
 _CHOICES = tuple(
     (

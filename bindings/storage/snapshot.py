@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ..names.binding import Binding, rfc3339
@@ -13,7 +14,7 @@ from ..names.errors import UnreadableBinding
 from ..names.metadata import metadata
 from ..names.prefixes.prefixes import PrefixRecord
 from ..tables.other_rows import RuleRow, Setting, setting
-from .protocols import Connection, Database, LastEvent, Row
+from .protocols import Clock, Connection, Database, LastEvent, Row
 from .rows import binding_of, last_event_of, prefix_record_of, rule_of, selectors_of
 from .statements import Statements
 from .tables.keys import index_key
@@ -25,10 +26,14 @@ if TYPE_CHECKING:
 
 
 class DatabaseSnapshot:
-    """All bindings of a database at one moment, read on one connection (:class:`.stores.Snapshot`)."""
+    """All bindings of a database at one moment, read on one connection (:class:`.stores.Snapshot`).
 
-    def __init__(self, connection: Connection, statements: Statements, database: Database) -> None:
+    ``clock`` returns the time of this moment. It is called once, and only if the state of a name depends on it.
+    """
+
+    def __init__(self, connection: Connection, statements: Statements, database: Database, clock: Clock) -> None:
         self._connection = connection
+        self._clock = clock
         self._statements = statements
         self._database = database
 
@@ -46,7 +51,11 @@ class DatabaseSnapshot:
                     raise
                 unreadable(error)
             else:
-                yield binding
+                yield binding if binding.embargo is None else binding.at(self._now)
+
+    @cached_property
+    def _now(self) -> datetime:
+        return self._clock()
 
     def read(self, query: str, parameters: Sequence[Any]) -> list[Row]:
         """Run a query and return its rows."""
@@ -88,12 +97,13 @@ class DatabaseSnapshot:
         keys = {index_key(name): name for name in identifiers}
         if not keys:
             return set()
-        parameters = (self._database.array_parameter(list(keys)),)
-        return {keys[key] for (key,) in self._connection.execute(self._statements.bound, parameters).fetchall()}
+        rows = self.read(self._statements.bound, (self._database.array_parameter(list(keys)),))
+        return {keys[key] for key, due in rows if due is None or due <= rfc3339(self._now)}
 
     def served(self) -> tuple[int, str | None]:
         """Return the number of live names of the kind "served" (the site answers), and the first of their keys."""
-        ((number, key),) = self._database.stream(self._connection, self._statements.served)
+        first = self.read(self._statements.first_embargo, ())[0][0]
+        ((number, key),) = self.read(self._statements.served, [rfc3339(self._now) if first else ""])
         return number, key
 
     def settings(self) -> Iterator[RuleRow | Setting]:

@@ -15,6 +15,9 @@ EVENT = (*STATE, "action", "actor", "source", "operation")
 MOST_FEW = 16
 """The number of keys up to which each key is a parameter. Almost all requests look up fewer names."""
 
+MOST_DUE = 1000
+"""The maximum number of names whose publication one transaction writes, so that other writers wait for a short time."""
+
 TIMELINE = "substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)"
 """The expression for the timeline of a primary server. A standby that becomes a primary begins a new one."""
 
@@ -59,12 +62,21 @@ class Statements:
         self.lookups = (*self.few, self.stored_redirect)
         # SQLite locks out other writers when a transaction begins.
         self.select_for_update = self.many if is_sqlite else f"{binding} WHERE {is_wanted} FOR UPDATE"
-        self.bound = f"SELECT key FROM bindings WHERE {is_wanted} AND status <> 'reserved'"
+        is_public = "(status <> 'reserved' OR embargo IS NOT NULL)"
+        self.bound = f"SELECT key, embargo FROM bindings WHERE {is_wanted} AND {is_public}"
+        self.due = (
+            "SELECT coalesce(long_identifier, key) FROM bindings "
+            f"WHERE embargo <= {one} ORDER BY embargo, key LIMIT {MOST_DUE}"
+        )
+        self.next_due = f"SELECT min(embargo) FROM bindings WHERE embargo > {one}"
+        self.first_embargo = "SELECT min(embargo) FROM bindings WHERE embargo IS NOT NULL"
         self.all = f"{binding} ORDER BY key"
         self.delete = f"DELETE FROM bindings WHERE key = {one}"
         assigned = ", ".join(f"{column} = {one}" for column in (*STATE[1:], *SEARCH))
         self.update = f"UPDATE bindings SET {assigned} WHERE key = {one}"
-        self.served = "SELECT count(*), min(key) FROM bindings WHERE kind = 'served' AND status = 'live'"
+        self.served = (
+            f"SELECT count(*), min(key) FROM bindings WHERE kind = 'served' AND (status = 'live' OR embargo <= {one})"
+        )
         self.alternates = "SELECT alternates FROM bindings WHERE alternates IS NOT NULL"
         if is_sqlite:
             text = "CASE WHEN json_valid(metadata) THEN metadata END"

@@ -23,7 +23,7 @@ from ..names.selection import Group, Page, Selection
 from . import events
 from .databases.connections import Readers
 from .listing import Lists
-from .protocols import Connection, Database, Row
+from .protocols import Clock, Connection, Database, Row, utc_now
 from .recorded import RecordedNames
 from .reopening import CLOSED
 from .rows import binding_of, prefix_record_of, rule_of, stored_redirect_of, time_of
@@ -74,14 +74,17 @@ class DatabaseStore:
     refusal: str | None = None
     unrecorded: str | None = None
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, clock: Clock = utc_now) -> None:
         self._database = database
+        self._clock = clock
         self._readers = Readers(database, self._verify)
         self._statements = Statements(database.dialect_name)
         # Editors must see what they have just written, also if visitors are answered by a standby.
         self._primary = database.primary()
         self._current = None if self._primary is None else Readers(self._primary, self._verify)
-        self.lists = Lists(database.dialect_name)
+        self.lists = Lists(database.dialect_name, clock)
+        # The version of the data, the number of publications by their date since the start, and the time of the next.
+        self._publications: tuple[int | None, int, str | None] = (None, 0, None)
         self._inserts: Inserts | None = None
         self._compiled: dict[SelectBase, SQLCompiler] = {}
         self._closed = False
@@ -104,7 +107,8 @@ class DatabaseStore:
             rows = self._rows(self._statements.few[len(keys) - 1], keys)
         else:
             rows = self._rows(self._statements.many, (self._database.array_parameter(keys),))
-        return {binding.identifier: binding for binding in map(binding_of, rows)}
+        found = map(binding_of, rows)
+        return {each.identifier: each if each.embargo is None else each.at(self._clock()) for each in found}
 
     @property
     def recorded(self) -> RecordedNames:
@@ -119,9 +123,29 @@ class DatabaseStore:
         rows = self._readers.rows(self._statements.stored_redirect, (identifier,))
         return stored_redirect_of(identifier, rows[0]) if rows else None
 
-    def data_version(self) -> int | None:
-        """Return a number that differs after each change of the database, or None if changes cannot be detected."""
-        return self._readers.version()
+    def data_version(self) -> tuple[int, int] | None:
+        """Return a value that differs after each change of the database, and after the publication of each name.
+
+        Return None if changes cannot be detected.
+        """
+        version = self._readers.version()
+        if version is None:
+            return None
+        known, number, next_due = self._publications
+        is_reached = next_due is not None and next_due <= rfc3339(self._clock())
+        if version != known or is_reached:
+            next_due = self._rows(self._statements.next_due, (now,))[0][0] if (now := self._now()) else None
+            number += is_reached
+            self._publications = version, number, next_due
+        return version, number
+
+    def _now(self) -> str:
+        """Return the current time in RFC 3339, or "" without a name with an embargo, whose state depends on it."""
+        return rfc3339(self._clock()) if self._rows(self._statements.first_embargo, ())[0][0] else ""
+
+    def has_due(self) -> bool:
+        """Return whether the embargo of a name is reached, and the event of its publication is not written yet."""
+        return bool((now := self._now()) and self._rows(self._statements.due, (now,)))
 
     def first_actors(self, identifiers: Iterable[str]) -> dict[str, str]:
         """Return the actors of the first changes of these keys; keys without an actor are left out."""
@@ -183,7 +207,7 @@ class DatabaseStore:
 
         ``after`` is :attr:`Page.next` of the page before, or None.
         """
-        return self.lists.page(self._rows, selection, after, limit)
+        return self.lists.page(self.lists.at_the_time(self._rows), selection, after, limit)
 
     def count_names(self, selection: Selection, by: Group | None, most: int | None = None) -> dict[str, int]:
         """Return the number of names in each group. If ``by`` is None, the number of all names has the key "".
@@ -191,16 +215,16 @@ class DatabaseStore:
         With ``most`` and without ``by``, names above this number are not counted.
         """
         if most is not None or self.count().exact:
-            return self.lists.count(self._rows, selection, by, most)
+            return self.lists.count(self.lists.at_the_time(self._rows), selection, by, most)
         # To count millions of names takes longer than the time limit of a lookup.
         with self.snapshot() as snapshot:
-            return self.lists.count(snapshot.read, selection, by)
+            return self.lists.count(self.lists.at_the_time(snapshot.read), selection, by)
 
     def ranges(self) -> DatabaseRanges:
         """Return an object that divides the names into ranges of their keys."""
         from .name_ranges import DatabaseRanges
 
-        return DatabaseRanges(self._rows, self.lists.marked("?"))
+        return DatabaseRanges(self._rows, self.lists.marked("?"), self._now)
 
     def current_rows(self, query: SelectBase, **values: str | int) -> list[Row]:
         """Return the current rows of a query, also if the connections for reading are those of a standby server.
@@ -302,7 +326,7 @@ class DatabaseStore:
             self._inserts = transaction.inserts(self._database.engine.dialect)
         try:
             with transaction.begin(
-                self._database, self._statements, self._inserts, exclusive=exclusive, large=large
+                self._database, self._statements, self._inserts, self._clock, exclusive=exclusive, large=large
             ) as begun:
                 yield begun
         finally:
@@ -323,7 +347,7 @@ class DatabaseStore:
         connection = database.connect_for_snapshot()
         try:
             self._verify(connection)
-            yield DatabaseSnapshot(connection, self._statements, self._database)
+            yield DatabaseSnapshot(connection, self._statements, self._database, self._clock)
         except self._database.driver_error as error:
             raise self._database.unavailable(error) from error
         finally:
@@ -354,7 +378,7 @@ def count_names(rows: Callable[[str], Sequence[Row]], database: Database) -> Nam
     return NameCount(max(int(estimate or 0), few), False)
 
 
-def open_store(database: Database, *, create: bool = False) -> DatabaseStore:
+def open_store(database: Database, *, create: bool = False, clock: Clock = utc_now) -> DatabaseStore:
     """Open the store of a database. With ``create``, create a missing SQLite file and missing tables.
 
     Raises :class:`BindingError` with the code ``foreign-database`` for a database with tables of another program and
@@ -366,7 +390,7 @@ def open_store(database: Database, *, create: bool = False) -> DatabaseStore:
     elif not has_tables(database):
         raise BindingsUnavailable(no_database(database))
     database.prepare()
-    return DatabaseStore(database)
+    return DatabaseStore(database, clock)
 
 
 def create_database(database: Database, *, partitions: int = 0) -> bool:

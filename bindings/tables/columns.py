@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from difflib import get_close_matches
 from typing import Any, NamedTuple
 
@@ -208,18 +208,6 @@ def redirect(text: str) -> int:
     raise BindingError("redirect-status", f"the redirect status {validation.shown(text)} is not allowed")
 
 
-def _time(text: str) -> datetime:
-    try:
-        time = datetime.fromisoformat(text)
-        if time.tzinfo is not None:
-            return time.astimezone(UTC)
-        if len(text) == len("2020-10-04"):
-            return time.replace(tzinfo=UTC)
-    except (ValueError, OverflowError):
-        pass
-    raise BindingError("time-text", f"{validation.shown(text)} is not a date or a time with its offset")
-
-
 def _listed(text: str) -> bool:
     listed = _TRUTH.get(text.lower())
     if not isinstance(listed, bool) or text.lower() == "normal":
@@ -239,8 +227,9 @@ _CONVERTERS = (
     ("redirect", redirect),
     ("passthrough", _passthrough),
     ("listed", _listed),
-    ("created", _time),
-    ("changed", _time),
+    ("created", validation.instant),
+    ("changed", validation.instant),
     ("hold_until", holds.read_end),
+    ("embargo", validation.instant),
 )
 _CONVERTED = frozenset(column for column, _ in _CONVERTERS)

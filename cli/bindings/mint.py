@@ -22,6 +22,7 @@ from ..options import (
     test_naans_option,
 )
 from ..output import Sheet
+from .names import embargo_option
 from .stores import open_store, warn_of_minted
 
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ class _MintCommand(click.Command):
 @click.option("--sequential", is_flag=True, help="Count up instead of choosing at random.")
 @click.option("--under-rule", is_flag=True, help="Allow names that a redirect rule already resolves.")
 @click.option("--bind", "target", metavar="TARGET", help="Bind the new name to TARGET.")
+@embargo_option
 @strict_option
 @test_naans_option
 @policy_option("Refuse the reserved shoulders of this IRI policy.")
@@ -82,6 +84,7 @@ def mint_command(
     sequential: bool,
     under_rule: bool,
     target: str | None,
+    embargo: str | None,
     strict: bool,
     profile: Profile | None,
     as_json: bool,
@@ -122,11 +125,12 @@ def mint_command(
             digits=digits,
             sequential=sequential,
             under_rule=under_rule,
+            embargo=embargo,
             actor=actor,
         )
         for name in names:
             if target is not None:
-                bindings.bind(name, target, actor=actor)
+                bindings.bind(name, target, embargo=embargo, actor=actor)
             if as_json:
                 streams.dump({"identifier": name, "target": target})
         if not as_json:

@@ -82,6 +82,14 @@ _scope_option: Callable[..., Any] = click.option(
 )
 
 
+embargo_option: Callable[..., Any] = click.option(
+    "--embargo",
+    metavar="DATE",
+    help="Reserve the name until DATE, from which it is live: a date such as 2027-03-01 (midnight UTC), or a time such "
+    "as 2027-03-01T09:00:00+01:00.",
+)
+
+
 @click.command("bind", cls=_WithPassthrough, short_help="Bind an identifier to a URL.", epilog=_CODES)
 @click.argument("identifier", metavar="ID")
 @click.argument("target", metavar="[TARGET]", required=False)
@@ -117,6 +125,7 @@ _scope_option: Callable[..., Any] = click.option(
     help="no: keep the name out of sitemaps, Atom and OAI-PMH, and its description out of search engines.  "
     "[default: yes]",
 )
+@embargo_option
 @naans_option
 @strict_option
 @policy_option("Refuse a binding that breaks this IRI policy.")
@@ -145,7 +154,10 @@ def bind_command(
     log, and cannot be removed. Other warnings are about probable mistakes: a typing error in the name, a target or
     resource that another name has, and a target such as http://localhost/.
 
-    Prints bound, unchanged, updated (metadata or redirect), claimed (first resource) or relocated.
+    With --embargo, the resolver answers 404 until DATE. An empty DATE removes the date of a reserved identifier.
+
+    Prints bound, reserved (with --embargo), unchanged, updated (metadata or redirect), claimed (first resource) or
+    relocated.
     """
     from ...bindings.names.fields import Fields
 
@@ -405,6 +417,7 @@ def restore_command(
     callback=_pairs,
     help="Set a metadata field. An empty TEXT deletes it. Can be repeated.",
 )
+@embargo_option
 @policy_option("Refuse a name that breaks this IRI policy.")
 @actor_option
 @test_naans_option
@@ -414,6 +427,7 @@ def reserve_command(
     target: str | None,
     resource: str | None,
     metadata: dict[str, str],
+    embargo: str | None,
     profile: Profile | None,
     actor: Actor,
     database: str,
@@ -421,7 +435,8 @@ def reserve_command(
     """Reserve the identifier ID, so that it can be bound later. A missing database is created.
 
     The resolver answers 404 for a reserved identifier, as for an unknown one. `ararat bind` publishes it, and
-    `ararat delete` deletes it. A second `ararat reserve` changes the recorded values.
+    `ararat delete` deletes it. A second `ararat reserve` changes the recorded values. With --embargo, it becomes live
+    at DATE without a further command. An empty DATE removes the date.
 
     Prints reserved, updated or unchanged.
     """
@@ -430,7 +445,9 @@ def reserve_command(
     name = read_name(identifier)
     with open_store(database, create=True, profile=profile) as bindings:
         warn_of_new(bindings, identifier, Fields(target=target, resource=resource, metadata=metadata or None))
-        outcome = bindings.reserve(name, target, resource=resource, metadata=metadata or None, actor=actor)
+        outcome = bindings.reserve(
+            name, target, resource=resource, metadata=metadata or None, embargo=embargo, actor=actor
+        )
         _print_outcome(outcome, bindings, name)
     return DONE
 

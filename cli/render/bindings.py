@@ -153,10 +153,9 @@ def state(binding: Binding) -> str:
 
 
 def _state(binding: Binding) -> str:
-    if binding.is_hidden:
-        return "reserved, was public"
     if binding.is_reserved:
-        return "reserved"
+        was = ", was public" if binding.is_hidden else ""
+        return f"reserved{was}{f', live from {moment(binding.embargo)}' if binding.embargo else ''}"
     if binding.is_withdrawn:
         return f"withdrawn, was {binding.kind}"
     return f"located, by {binding.redirect}" if binding.kind == "located" else binding.kind

@@ -63,7 +63,7 @@ def _of_field(field: Field, *, nullable: bool = False) -> Schema:
             return {**_choice(field, *(() if not field.stored else field.stored)), "description": field.help}
         case _:
             limited = _text(field.limit or MAX_NAME, field.help)
-            return _maybe(limited) if nullable and field.name == "target" else limited
+            return _maybe(limited) if nullable and field.name in ("target", "embargo") else limited
 
 
 def _choice(field: Field, *words: str | int) -> Schema:
@@ -112,7 +112,7 @@ REQUESTS: dict[str, Schema] = {
     "Patch": {
         **_object(**_PATCH),
         "minProperties": 1,
-        "description": "a merge patch (RFC 7396): null deletes the target or an element, other values stay",
+        "description": "a merge patch (RFC 7396): null deletes the target, embargo or an element, other values stay",
     },
     "Withdrawal": _object(**{field.name: _of_field(field) for field in FIELDS if field.request == "withdrawal"}),
     "Restoration": _object(resource=_RESOURCE),

@@ -51,7 +51,9 @@ def plan_of(operation: Mapping[str, Any]) -> Plan:
     """
     match operation["action"]:
         case "edit":
-            return edits.edit(Fields(**operation["fields"]))
+            return edits.edit(
+                Fields(**{name: "" if value is None else value for name, value in operation["fields"].items()})
+            )
         case "publish":
             return edits.publish()
         case "move":

@@ -173,7 +173,7 @@ class Management:
 
         def decide(existing: Binding | None, now: datetime) -> Sequence[Change]:
             if existing is None:
-                return [assignment.bind(None, fields.for_name(name, self.bindings.naming.test_naans), now)]
+                return [assignment.first(fields.for_name(name, self.bindings.naming.test_naans), now)]
             whole = assignment.replacing(existing, fields)
             return assignment.set_fields(name, existing, whole, now, relocate=relocate)
 
@@ -198,7 +198,7 @@ class Management:
             if existing is not None:
                 return assignment.set_fields(name, existing, patch, now, relocate=relocate)
             if create:
-                return [assignment.bind(None, patch.for_name(name, self.bindings.naming.test_naans), now)]
+                return [assignment.first(patch.for_name(name, self.bindings.naming.test_naans), now)]
             raise _missing(name)
 
         return self._make(caller, "change", name, decide, revision)
@@ -368,7 +368,7 @@ def _new(name: Name, fields: Fields | Callable[[str], Fields], test_naans: Colle
     stated = (fields if isinstance(fields, Fields) else fields(key)).for_name(name, test_naans)
 
     def decide(existing: Binding | None, now: datetime) -> Sequence[Change]:
-        first = assignment.bind(None, stated, now)
+        first = assignment.first(stated, now)
         if existing is None:
             return [first]
         again = replace(

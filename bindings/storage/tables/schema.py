@@ -62,6 +62,7 @@ bindings = Table(
     *(one_of(field.name, _stored(field)) for field in FIELDS if field.type == "choice"),
     CheckConstraint("(target IS NULL) = (kind = 'described')", name="target_unless_described"),
     CheckConstraint("successor IS NULL OR status = 'withdrawn'", name="successor_of_withdrawn"),
+    CheckConstraint("embargo IS NULL OR status = 'reserved'", name="embargo_of_reserved"),
     CheckConstraint("once_public IS NULL OR once_public = 'yes'", name="once_public_or_null"),
 )
 

@@ -51,6 +51,8 @@ _INDEXES = (
     # Few rows: those that are or were on hold.
     "CREATE INDEX bindings_hold ON bindings (hold_until, key) WHERE hold_until IS NOT NULL",
     "CREATE INDEX bindings_not_live ON bindings (status, key) WHERE status <> 'live'",
+    # The names whose publication is due. Few rows, so that each list can ask for them.
+    "CREATE INDEX bindings_embargo ON bindings (embargo, key) WHERE embargo IS NOT NULL",
 )
 _EVENT_INDEXES = (
     # The second column makes a page of the events of an operation a range.

@@ -22,6 +22,7 @@ _HISTORY = ("events", "rule_events", "prefix_events")
 # A trigger with a changed statement needs a new name, because ``ararat migrate`` compares names.
 _NEVER = (
     ("deleted", "bindings", "DELETE", f"WHEN ({_PUBLIC})", "a public name is never deleted"),
+    ("deleted_late", "bindings", "DELETE", "WHEN (OLD.embargo <= {now})", "a name is never deleted after its embargo"),
     ("renamed", "bindings", "UPDATE", "WHEN (OLD.key <> NEW.key)", "a name is never renamed"),
     ("reassigned", "bindings", "UPDATE", f"WHEN ({_PUBLIC} AND ({_OTHER_RESOURCE}))", "a name is never re-assigned"),
     (
@@ -65,6 +66,12 @@ _REPLACED = {
     "prefix_events": "id = NEW.id OR (prefix = NEW.prefix AND revision = NEW.revision)",
 }
 
+# The time in the format of the columns.
+_NOW = {
+    "sqlite": "strftime('%Y-%m-%dT%H:%M:%f000Z', 'now')",
+    "postgresql": """to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')""",
+}
+
 PROTECTED = tuple(_REPLACED)
 """The tables with triggers."""
 
@@ -94,7 +101,8 @@ def triggers(dialect: str) -> list[Trigger]:
     for what, table, act, when, why in _NEVER:
         name = f"{table}_never_{what}"
         then = f"BEGIN SELECT RAISE(ABORT, '{why}'); END" if dialect == "sqlite" else f"EXECUTE {_refusal(why)}"
-        create = f"CREATE TRIGGER {name} BEFORE {act} ON {table} FOR EACH ROW {when} {then}"
+        condition = when.format(now=_NOW[dialect])
+        create = f"CREATE TRIGGER {name} BEFORE {act} ON {table} FOR EACH ROW {condition} {then}"
         wanted.append(Trigger(name, table, create))
     if dialect == "sqlite":
         return wanted + replacement_triggers()

@@ -24,7 +24,7 @@ from ...names.prefixes import prefixes
 from ...names.prefixes.patterns import Pattern
 from ...names.prefixes.prefixes import PrefixRecord
 from ...names.prefixes.rules import Rule
-from ..protocols import Database, Row
+from ..protocols import Clock, Database, Row
 from ..recorded import RecordedNames
 from ..rows import SEARCH, STATE, binding_of, prefix_record_of, row_of, rule_of, search_of, search_of_row
 from ..statements import EVENT, TIMELINE, Statements
@@ -77,7 +77,13 @@ def inserts(dialect: Dialect) -> Inserts:
 
 @contextmanager
 def begin(
-    database: Database, statements: Statements, inserts: Inserts, *, exclusive: bool = False, large: bool = False
+    database: Database,
+    statements: Statements,
+    inserts: Inserts,
+    clock: Clock,
+    *,
+    exclusive: bool = False,
+    large: bool = False,
 ) -> Iterator[Transaction]:
     """Begin a transaction in a ``with`` block, as :meth:`.store.DatabaseStore.transaction` describes."""
     failure: Exception | None = None
@@ -91,7 +97,7 @@ def begin(
                 connection.exec_driver_sql(database.exclusive_lock_sql)
                 facts = _facts(connection, is_large=True)
             require_version(database, facts.get("schema"))
-            transaction = Transaction(connection, statements, inserts, database, facts, is_exclusive=exclusive)
+            transaction = Transaction(connection, statements, inserts, database, facts, clock, is_exclusive=exclusive)
             yield transaction
             transaction.restore_triggers()
             _commit(database, connection, facts.get("transaction"))
@@ -182,6 +188,7 @@ class Transaction:
         inserts: Inserts,
         database: Database,
         facts: Mapping[str, str],
+        clock: Clock,
         *,
         is_exclusive: bool = False,
     ) -> None:
@@ -194,6 +201,9 @@ class Transaction:
         self._has_deleted = "has deleted names" in facts
         self._has_dropped_triggers = False
         self._held: set[str] = set()  # the names that were read with a hold
+        self._clock = clock
+        # The names that were read after the date of their publication, by key, until it is written.
+        self._due: dict[str, Binding] = {}
         self.operations = Operations(connection, database)
         self.written: list[Change] = []
         self.noted: dict[str | None, str] = {}
@@ -210,6 +220,9 @@ class Transaction:
     def checked(self, before: Binding | None, change: Change) -> Change:
         """Return a change after the checks of its actor and of the policy. Raises :class:`BindingError`."""
         self.actor.check(before, change)
+        if (due := change.after.embargo) is not None:
+            # Nobody checks the name again when it becomes live.
+            self.check_change(before, change._replace(after=change.after.at(due)), self)
         return self.check_change(before, change, self)
 
     @property
@@ -226,15 +239,43 @@ class Transaction:
         return [pattern for pattern in found if pattern and pattern.check]
 
     def get(self, identifiers: Sequence[str]) -> dict[str, Binding]:
-        """Return the bindings of these keys, by key, and lock their rows until the transaction ends."""
+        """Return the bindings of these keys, by key, and lock their rows until the transaction ends.
+
+        A name whose ``embargo`` is reached is live (:meth:`.Binding.at`). Its first change here also writes the event
+        of its publication.
+        """
         if not identifiers:
             return {}
         keys = [index_key(name) for name in identifiers]
         parameters = (self._database.array_parameter(keys),)
         rows = self.connection.exec_driver_sql(self._statements.select_for_update, parameters)
-        found = {binding.identifier: binding for binding in map(binding_of, rows)}
-        self._held.update(key for key, binding in found.items() if binding.hold_until is not None)
+        found: dict[str, Binding] = {}
+        for row in rows:
+            stored = binding_of(tuple(row))
+            binding = stored if stored.embargo is None else stored.at(self._clock())
+            found[stored.identifier] = binding
+            if binding is not stored:
+                self._due[stored.identifier] = binding
+            if binding.hold_until is not None:
+                self._held.add(stored.identifier)
         return found
+
+    def publish_due(self) -> list[Binding]:
+        """Write the events of names whose ``embargo`` is reached, and return them: at most
+        :data:`~.statements.MOST_DUE`.
+
+        A name that is written already is not found again.
+        """
+        now = self._clock()
+        keys = list(self.connection.exec_driver_sql(self._statements.due, (rfc3339(now),)).scalars())
+        due = [binding for key, binding in self.get(keys).items() if key in self._due]
+        self.put([self._publication(binding, now) for binding in due], None, [None] * len(due))
+        return due
+
+    def _publication(self, due: Binding, now: datetime) -> Change:
+        """Return the change that makes a name live at the date of its publication, recorded at the time ``now``."""
+        del self._due[due.identifier]
+        return Change("published", replace(due, recorded=now) if now > due.changed else due, "bound")
 
     def deleted(self, identifiers: Sequence[str]) -> dict[str, int]:
         """Return the names that were deleted, each with the revision of its last deletion. Other names are omitted."""
@@ -254,7 +295,8 @@ class Transaction:
         if not keys:
             return []
         parameters = (self._database.array_parameter(list(keys)),)
-        bound = {key for (key,) in self.connection.exec_driver_sql(self._statements.bound, parameters)}
+        rows = self.connection.exec_driver_sql(self._statements.bound, parameters)
+        bound = {key for key, due in rows if due is None or due <= rfc3339(self._clock())}
         return [name for key, name in keys.items() if key in bound]
 
     def put(
@@ -280,6 +322,10 @@ class Transaction:
         written: list[Change] = []
         is_held = False
         for change, source in zip(changes, sources, strict=True):
+            if (due := self._due.get(change.after.identifier)) is not None:
+                row = row_of(self._publication(due, change.after.recorded_at).after)
+                changed.append(row[1:] + search_of(due) + row[:1])
+                events.append((*row, "bound", None, None, None))
             after, is_new = change.after, change.is_new
             if revision := deleted_before.get(after.identifier):
                 after = replace(after, revision=revision + 1)

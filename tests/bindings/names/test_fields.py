@@ -50,6 +50,7 @@ VALUES: dict[str, dict[str, Any]] = {
     "once_public": {"once_public": "yes"},
     "hold_until": {"hold_until": datetime(2027, 3, 1, tzinfo=UTC)},
     "hold_reason": {"hold_reason": "a court order", "hold_until": datetime(2027, 3, 1, tzinfo=UTC)},
+    "embargo": {"embargo": datetime(2027, 3, 1, tzinfo=UTC), "status": "reserved"},
 }
 
 
@@ -92,7 +93,8 @@ def cli_option(field: str) -> bool:
 def desk_form(field: str) -> bool:
     """Return whether a form of the desk sets a field."""
     form = MultiDict({"target": "/x", "kind": "served", "resource": "map 17", "redirect": "307", "subtree": "1"})
-    place, problems = forms.read_place(form | {"listed": "no", "passthrough": "given", "alternates": "en = /en"}, PLAIN)
+    form |= {"listed": "no", "passthrough": "given", "alternate-language": "en", "alternate-target": "/en"}
+    place, problems = forms.read_place(form, PLAIN)
     described, _ = forms.read_metadata(MultiDict({"m.erc.who": "Noah"}), {})
     pages = "".join((TEMPLATES / "desk" / page).read_text("utf-8") for page in ("withdraw.html", "new.html"))
     assert not problems

@@ -157,6 +157,8 @@ def _expected(name: str) -> int | None:
 def _fields(given: dict[str, Any]) -> Fields:
     if "state" in given:
         given["status"] = given.pop("state")
+    if "embargo" in given:
+        given["embargo"] = given["embargo"] or ""
     return Fields(**given)
 
 

@@ -257,6 +257,7 @@ def _place_form(binding: Binding, problems: dict[str, FieldProblem]) -> str:
             "passthrough": given.get("passthrough", "no") if given else text_of("passthrough", binding),
             "subtree": "subtree" in given if given else binding.scope == "subtree",
             "same": "same" in given,
+            "embargo": given.get("embargo", forms.embargo_text(binding)),
         },
         errors=problems,
     )
@@ -270,5 +271,12 @@ def _withdrawal_form(binding: Binding, problems: dict[str, FieldProblem]) -> str
     return render_template("desk/withdraw.html", binding=binding, values=values, errors=problems)
 
 
-_FIELDS = {"resource": "resource", "alternates": "alternates", "scope": "kind", "kind": "kind", "redirect": "redirect"}
+_FIELDS = {
+    "embargo": "embargo",
+    "resource": "resource",
+    "alternates": "alternates",
+    "scope": "kind",
+    "kind": "kind",
+    "redirect": "redirect",
+}
 """The fields of the form of a target, by the field of an error. The others belong to the target."""

@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, NamedTuple, Self
 
 from werkzeug.datastructures import MultiDict
 
-from ....bindings.names.binding import Binding
+from ....bindings.names.binding import Binding, rfc3339
 from ....bindings.names.errors import BindingError
 from ....bindings.names.fields import FIELDS
 from ....bindings.names.metadata import metadata
@@ -158,6 +158,14 @@ def alternate_rows(form: MultiDict[str, str] | None, binding: Binding) -> list[A
     return [AlternateRow(*each) for each in zip_longest(*(each[:MAX_ROWS] for each in columns), fillvalue="")]
 
 
+def embargo_text(binding: Binding) -> str:
+    """Return the embargo of a name as the text of a form: a date if it is midnight UTC, else a time in UTC."""
+    if binding.embargo is None:
+        return ""
+    text = rfc3339(binding.embargo)
+    return text.removesuffix("T00:00:00.000000Z").replace(".000000Z", "Z")
+
+
 def _passthrough(value: str | None) -> Literal["no", "normal", "given"]:
     match value:
         case None | "" | "no":
@@ -209,6 +217,7 @@ def read_place(form: MultiDict[str, str], binding: Binding) -> tuple[Fields, dic
             passthrough=_passthrough(form.get("passthrough")),
             scope="subtree" if "subtree" in form else "name",
             alternates=alternates,
+            embargo=form["embargo"].strip() if "embargo" in form and binding.is_reserved else None,
             **texts,
         ),
         problems,

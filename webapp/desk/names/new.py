@@ -85,7 +85,8 @@ def record() -> AnyResponse:
     except BindingConflict as error:
         problems["text"] = FieldProblem.of(error)
     except BindingError as error:
-        problems[_field_of(error.code)] = FieldProblem.of(error)
+        about = "embargo" if error.field == "embargo" else _field_of(error.code)
+        problems[about] = FieldProblem.of(error)
     return Response(_page(problems, found), HTTPStatus.UNPROCESSABLE_ENTITY)
 
 
@@ -110,7 +111,8 @@ def mint() -> AnyResponse:
         except Forbidden:
             raise
         except BindingError as error:
-            problems["template" if error.code.startswith("target") else "shoulder"] = FieldProblem.of(error)
+            about = "embargo" if error.field == "embargo" else "shoulder"
+            problems["template" if error.code.startswith("target") else about] = FieldProblem.of(error)
     return Response(_page(problems, is_many=True), HTTPStatus.UNPROCESSABLE_ENTITY)
 
 
@@ -194,14 +196,15 @@ def _fields(target: str | None) -> Fields:
         status="reserved" if form.get("status") == "reserved" else "live",
         resource=form.get("resource", "").strip() or None,
         metadata=metadata,
+        embargo=_chosen("embargo") or None,
     )
 
 
 def _template(template: str, state: Status) -> Fields | Callable[[str], Fields]:
     """Return the fields of minted names. :data:`PLACE` in the target becomes the name."""
     if not template:
-        return Fields(status=state)
-    return lambda name: Fields(target=template.replace(PLACE, name), status=state)
+        return Fields(status=state, embargo=_chosen("embargo") or None)
+    return lambda name: Fields(target=template.replace(PLACE, name), status=state, embargo=_chosen("embargo") or None)
 
 
 def _remember(shoulder: str) -> None:

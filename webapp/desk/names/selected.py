@@ -36,6 +36,7 @@ MAX_PICKED = 1000
 
 _SHOWN = 10
 _WITH_FORM = ("edit", "move", "withdraw")
+_EMBARGO = ("embargo", "Live from: the date when reserved names become public")
 _TITLES = {"edit": "Edit metadata", "move": "Move targets", "withdraw": "Withdraw"}
 
 
@@ -149,7 +150,7 @@ def change() -> AnyResponse:
     chosen, wanted, form = Chosen.of(request.form), request.form.get("do", ""), request.form
     values = {name: form.get(name, "").strip() for name in ("element", "value", "source", "to", "reason", "successor")}
     operations: dict[str, dict[str, Any]] = {
-        "edit": {"action": "edit", "fields": {"metadata": {values["element"]: values["value"]}}},
+        "edit": {"action": "edit", "fields": _edited(values["element"], values["value"])},
         "move": {"action": "move", "from": values["source"], "to": values["to"]},
         "withdraw": {
             "action": "withdraw",
@@ -164,6 +165,10 @@ def change() -> AnyResponse:
     except BindingError as error:
         problems = {_field_of(error, wanted, values): FieldProblem.of(error)}
         return Response(_page(wanted, chosen, problems), HTTPStatus.UNPROCESSABLE_ENTITY)
+
+
+def _edited(field: str, value: str) -> Mapping[str, Any]:
+    return {field: value} if field == _EMBARGO[0] else {"metadata": {field: value}}
 
 
 def _field_of(error: BindingError, wanted: str, values: Mapping[str, str]) -> str:
@@ -197,7 +202,9 @@ def _page(wanted: str, chosen: Chosen, problems: Mapping[str, FieldProblem]) -> 
     if not chosen.is_all:
         number = len(chosen.picked)
     form = request.values
-    elements = [(each, forms.LABELS.get(each, each)) for profile in forms.PROFILES.values() for each in profile]
+    elements = [_EMBARGO] + [
+        (each, forms.LABELS.get(each, each)) for profile in forms.PROFILES.values() for each in profile
+    ]
     return render_template(
         "desk/selected.html",
         wanted=wanted,
