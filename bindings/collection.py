@@ -31,10 +31,11 @@ from .names import assignment
 from .names import naming as names
 from .names.actor import NOBODY, Actor
 from .names.assignment import Change, Outcome
-from .names.binding import Binding, Event, NameCount
+from .names.binding import NOTHING, Binding, Event, NameCount
 from .names.errors import BindingError
 from .names.event_selection import EventPage, EventSelection
 from .names.fields import Fields, Stated
+from .names.metadata import persistence as persistence_terms
 from .names.naming import Name
 from .names.operation import Operation
 from .names.policy import ChangeCheck, PolicyCheck, no_policy, promise_persistence
@@ -447,6 +448,11 @@ class Bindings:
                 similar = {other: key for key in bound for other in names.confusable(key)}
                 confused = transaction.bound(list(similar))
                 break
+        for each in made:
+            if each.outcome not in ("unchanged", "deleted") and each.after.metadata:
+                known = each.before.metadata if each.before else NOTHING
+                for warning in persistence_terms.warnings_about(each.after.metadata, known):
+                    _log.warning("%s: %s (%s)", each.after.identifier, warning.message, warning.code)
         for other in confused:
             message = "%s differs from the bound name %s only in %%2E: software can confuse the two"
             _log.warning(message, similar[other], other)

@@ -5,6 +5,7 @@ The functions make a change in a transaction, so that a record and a rule can ch
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal
@@ -15,7 +16,7 @@ from .names.binding import rfc3339
 from .names.errors import BindingError
 from .names.fields import redirect_status
 from .names.prefixes import holds, prefixes
-from .names.prefixes.prefixes import Field, HoldField, Inherited, PrefixEvent, PrefixRecord, PrefixRecords
+from .names.prefixes.prefixes import Field, HoldField, PrefixEvent, PrefixRecord, PrefixRecords, Statements
 from .names.prefixes.rules import Rule, RuleEvent
 
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from .rule_cache import RuleCache
     from .storage.writing.transaction import Transaction
     from .stores import Writable
+
+_log = logging.getLogger(__name__)
 
 Set = Literal["set", "changed", "unchanged"]
 
@@ -123,6 +126,11 @@ class Prefixes:
         what: str | None = None,
         contact: str | None = None,
         statement: str | None = None,
+        availability: str | None = None,
+        variance: str | None = None,
+        may_change: str | None = None,
+        at_end: str | None = None,
+        hosts: str | None = None,
         pattern: str | None = None,
         characters: str | None = None,
         actor: Actor | str | None = None,
@@ -133,7 +141,7 @@ class Prefixes:
         "changed" if ``prefix`` had another record, or "unchanged". Running servers use the record after about a second.
 
         Raises :class:`BindingError` with the code ``rule-prefix``, ``prefix-text``, ``prefix-pattern``,
-        ``prefix-characters`` or ``prefix-empty``.
+        ``prefix-characters``, ``prefix-hosts`` or ``prefix-empty``.
 
         >>> import tempfile
         >>> from ararat.middleware import open_bindings
@@ -150,7 +158,9 @@ class Prefixes:
         by = Actor.of(actor)
         key = prefixes.check_prefix(prefix, self._bindings.naming.test_naans)
         given: dict[prefixes.Field, str | None] = {"who": who, "what": what, "contact": contact}
-        given |= {"statement": statement, "pattern": pattern, "characters": characters}
+        given |= {"statement": statement, "availability": availability, "variance": variance}
+        given |= {"may_change": may_change, "at_end": at_end, "hosts": hosts}
+        given |= {"pattern": pattern, "characters": characters}
         texts = prefixes.check(key, given)
 
         def write(transaction: Transaction) -> Literal["set", "changed", "unchanged"]:
@@ -159,7 +169,11 @@ class Prefixes:
                 transaction.rollback()
             return outcome
 
-        return self._bindings.write(write, actor=by)
+        outcome = self._bindings.write(write, actor=by)
+        if outcome != "unchanged":
+            for warning in prefixes.warnings_about(texts):
+                _log.warning("%s: %s (%s)", key, warning.message, warning.code)
+        return outcome
 
     def remove(self, prefix: str, *, actor: Actor | str | None = None) -> Literal["removed"]:
         """Delete the record of a NAAN or shoulder; its history stays.
@@ -189,12 +203,9 @@ class Prefixes:
         """
         return self._rule_cache.records()
 
-    def inherited_statement(self, binding: Binding) -> Inherited | None:
-        """Return the statement of persistence that a name inherits from the record of its NAAN or shoulder.
-
-        Return None if the name has its own statement, or no record has one.
-        """
-        return self.remembered().inherited_statement(binding)
+    def statements(self, binding: Binding) -> Statements:
+        """Return the persistence statements that a name inherits from the records of its NAAN and shoulders."""
+        return self.remembered().statements(binding.identifier, binding.metadata)
 
     def list(self) -> list[PrefixRecord]:
         """Return the records of all NAANs and shoulders in order, each with the rule of the same prefix."""

@@ -15,6 +15,7 @@ from babel.messages.catalog import Catalog
 from babel.messages.extract import extract_from_dir
 from babel.messages.pofile import read_po, write_po
 
+from ararat.bindings.names.metadata import persistence
 from ararat.middleware.resolution.settings import ENGLISH, LANGUAGES
 
 ROOT = Path(__file__).parents[1]
@@ -24,11 +25,14 @@ _FUNCTIONS = {"_": None, "translatable": None}
 
 
 def source() -> Catalog:
-    """Return the messages of the templates and modules, without translations."""
+    """Return the messages of the templates and modules, and the persistence terms, without translations."""
     catalog = Catalog(project="Ararat", charset="utf-8", fuzzy=False)
     for folder, methods in _METHODS.items():
         for name, _, message, _, _ in extract_from_dir(ROOT / folder, methods, keywords=_FUNCTIONS):
             catalog.add(message, locations=[(f"{folder}/{name}", 0)])
+    for terms in persistence.TERMS.values():
+        for text in (*terms, *terms.values()):
+            catalog.add(text, locations=[("bindings/names/metadata/persistence.py", 0)])
     return catalog
 
 

@@ -16,7 +16,7 @@ from itertools import islice
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..checks.new_names import moved_target_warnings
+from ..checks.new_names import changed_value_warnings
 from ..collection import Bindings
 from ..names.actor import Actor
 from ..names.assignment import Change, Outcome
@@ -245,7 +245,7 @@ def decided(
             changes.append(wanted)
             result.counts[wanted.outcome] += 1
             digest.update(repr((identifier, wanted.outcome, _compared(before), _compared(wanted.after))).encode())
-            if wanted.outcome == "relocated":
+            if wanted.outcome in ("relocated", "updated", "claimed"):
                 _warn(result, before, wanted.after)
             if result.changed <= MAX_LISTED:
                 kept = NOTHING if before is None else plan.kept(before)
@@ -261,7 +261,7 @@ def _compared(binding: Binding | None) -> object:
 
 
 def _warn(result: BulkResult, before: Binding | None, after: Binding) -> None:
-    for warning in moved_target_warnings(before, after):
+    for warning in changed_value_warnings(before, after):
         result.warnings += 1
         if result.warnings <= MAX_LISTED:
             result.warned.append(NotedName(after.identifier, warning.code, warning.message))

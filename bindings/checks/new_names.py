@@ -29,6 +29,7 @@ from ...identifiers.ark.grammar import BETANUMERIC
 from ..collection import Bindings
 from ..names import corrections, validation
 from ..names.binding import NOTHING, Binding
+from ..names.metadata import persistence
 from ..names.naming import NameWarning
 from ..names.prefixes.patterns import Pattern
 from ..names.prefixes.prefixes import PrefixRecord, PrefixRecords, checked_patterns, root_of
@@ -60,11 +61,13 @@ class ComparedName(NamedTuple):
     resource: str | None
     alternates: Mapping[str, str] = NOTHING
     is_new: bool = True
+    metadata: Mapping[str, str] = NOTHING
 
     @classmethod
     def of(cls, binding: Binding, *, is_new: bool = True) -> ComparedName:
         """Return the compared values of a binding."""
-        return cls(binding.identifier, binding.target, binding.resource, binding.alternates, is_new)
+        metadata = binding.metadata
+        return cls(binding.identifier, binding.target, binding.resource, binding.alternates, is_new, metadata)
 
 
 def warnings_before(bindings: Bindings, wanted: Sequence[ComparedName]) -> list[list[NameWarning]]:
@@ -74,7 +77,7 @@ def warnings_before(bindings: Bindings, wanted: Sequence[ComparedName]) -> list[
     if recorded is None:
         return [[] for _ in wanted]
     if not any(each.is_new for each in wanted):
-        return [_of_targets(each) for each in wanted]
+        return [_of_values(each) for each in wanted]
     records = store.prefixes()
     return warnings_about(recorded, PrefixRecords(records), [*store.patterns(), *checked_patterns(records)], wanted)
 
@@ -96,7 +99,8 @@ def warnings_about(
       fits the name.
     - ``name-similar``: the name differs by one typing error from a recorded name.
     - ``resource-shared``, ``target-shared``: another name has the same resource or target.
-    - The codes of :func:`~.plausibility.target_warnings`.
+    - The codes of :func:`~.plausibility.target_warnings`, and ``persistence-term`` for an availability or variance
+      that is not in the vocabulary (:mod:`~ararat.bindings.names.metadata.persistence`).
 
     ``recorded`` looks names up. The names can be recorded already. ``patterns`` are those with a check character.
     """
@@ -118,24 +122,23 @@ def warnings_about(
                 warnings += _shared("resource", resources[each.resource], each.key)
             if each.target in targets:
                 warnings += _shared("target", targets[each.target], each.key)
-        result.append(warnings + _of_targets(each))
+        result.append(warnings + _of_values(each))
     return result
 
 
-def _of_targets(each: ComparedName) -> list[NameWarning]:
+def _of_values(each: ComparedName) -> list[NameWarning]:
     found = target_warnings(each.target)
-    if not each.alternates:
-        return found
     for target in each.alternates.values():
         found += [warning for warning in target_warnings(target) if warning not in found]
-    return found
+    return [*found, *persistence.warnings_about(each.metadata)]
 
 
-def moved_target_warnings(before: Binding | None, after: Binding) -> list[NameWarning]:
-    """Return the warnings about the targets and alternates of a name that a change gives it."""
+def changed_value_warnings(before: Binding | None, after: Binding) -> list[NameWarning]:
+    """Return the warnings about values that a change gives a name: targets, alternates and persistence statements."""
     old = {before.target, *before.alternates.values()} if before else set()
     new = dict.fromkeys(each for each in (after.target, *after.alternates.values()) if each not in old)
-    return list(dict.fromkeys(warning for target in new for warning in target_warnings(target)))
+    found = list(dict.fromkeys(warning for target in new for warning in target_warnings(target)))
+    return [*found, *persistence.warnings_about(after.metadata, before.metadata if before else NOTHING)]
 
 
 def successor_warnings(bindings: Bindings, key: str, successor: str | None) -> list[NameWarning]:

@@ -29,7 +29,7 @@ from ..names.binding import NOTHING, Binding, rfc3339
 from ..names.errors import BindingError, BindingsUnavailable, Collision, TableError
 from ..names.fields import Fields
 from ..names.metadata import personal_data
-from ..names.prefixes.prefixes import NO_RECORDS, RECORDED, PrefixRecords
+from ..names.prefixes.prefixes import NO_RECORDS, RECORDED, PrefixRecords, warnings_about
 from ..names.prefixes.prefixes import record as prefix_record
 from ..names.prefixes.rules import Rule
 from ..storage.spill import SeenNames
@@ -289,8 +289,8 @@ class _Run:
                 self._note_warning(row, code, message)
             if change.outcome in ("bound", "reserved"):
                 new.append((row, change.after))
-            elif change.outcome == "relocated":
-                for warning in new_names.moved_target_warnings(before, change.after):
+            elif change.outcome in ("relocated", "updated", "claimed"):
+                for warning in new_names.changed_value_warnings(before, change.after):
                     self._note_warning(row, warning.code, warning.message)
             if earlier is None:
                 current[key] = change.after
@@ -363,6 +363,8 @@ class _Run:
             return
         if is_new:
             self._note(_OTHERS[type(stated)], row, "set", None, stated)
+            for warning in warnings_about(stated.texts) if isinstance(stated, PrefixRow) else ():
+                self._note_warning(row, warning.code, warning.message)
         else:
             self._note("unchanged", row, "unchanged", None, stated)
 

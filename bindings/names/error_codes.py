@@ -157,6 +157,7 @@ ERROR_CODES: dict[str, ErrorCode] = _catalogue(
     ErrorCode("prefix-text", "a text of the prefix record is not valid", "1 to 4,000 characters without control characters; an empty text deletes it", about="text"),
     ErrorCode("prefix-pattern", "the pattern of the prefix record is not valid", "29^8 or 10^8 for 8 betanumeric characters or digits; +check or +name at its end adds a check character of ARKs, +nbn the check digit of urn:nbn:de:", about="pattern"),
     ErrorCode("prefix-characters", "the character set of the prefix record is not valid", "betanumeric, digits, or a list of characters and ranges like 0-9a-f", f"{_ARK}, section 8.1", about="characters"),
+    ErrorCode("prefix-hosts", "a host in the prefix record is not valid", "names of hosts such as museum.example, with spaces between them", about="hosts"),
     ErrorCode("prefix-empty", "the prefix record has no text", "at least one text, or the removal of the record", about="prefix"),
     ErrorCode("prefix-unknown", "this prefix has no record", "a prefix that has a record", status=404, about="prefix"),
     ErrorCode("prefix-otherwise", "this prefix already has another record", "the recorded texts; change them with ararat prefix set", about="prefix"),

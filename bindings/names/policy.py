@@ -30,12 +30,10 @@ from .assignment import Change, next_revision
 from .binding import Binding
 from .errors import BindingConflict, BindingError
 from .metadata import metadata
+from .metadata.persistence import UNPUBLISHED
 
 if TYPE_CHECKING:
     from ...identifiers.iri_policy import Profile
-
-UNPUBLISHED = "none"
-"""The availability of a persistent name that is not published."""
 
 
 class SettingStore(Protocol):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ...identifiers.text.display import counted
 from ..names.errors import UnreadableBinding
 from ..names.prefixes.patterns import Pattern
-from .rows import STATE, binding_of
+from .rows import PREFIX, STATE, binding_of
 from .tables import triggers
 from .tables.keys import MAX_KEY_BYTES, index_key
 
@@ -164,7 +164,7 @@ def _records(rows: _Rows, differs: str) -> Iterator[Contradiction]:
     """Compare rules and prefix records with their history."""
     values = {
         "rule": ("template", "redirect", "changed", "actor"),
-        "prefix": ("who", "what", "contact", "statement", "pattern", "characters", "changed", "actor", "revision"),
+        "prefix": PREFIX[1:],
     }
     for kind, table, order in (("rule", "rules", "id"), ("prefix", "prefixes", "revision")):
         events = f"{kind}_events"

@@ -4,8 +4,7 @@ A copy of a store needs them, so that it mints no name twice.
 
 - A rule has the kind ``rule``; the identifier is its prefix, the target is its template.
 - A prefix record has the kind ``prefix``. The identifier is its prefix, ``persistence`` is its statement. The columns
-  ``who``, ``what``, ``prefix.contact``, ``prefix.pattern`` and ``prefix.characters`` have its other texts,
-  and ``hold_until`` and ``hold_reason`` its hold.
+  :data:`PREFIX_COLUMNS` have its other texts.
 - A counter of ``ararat mint --sequential`` has the kind ``counter``. The identifier is the beginning of its names, the
   target is a text such as ``next 17 of 10^4+check``.
 - The owner of a UUID has the kind ``uuid``; the identifier is the UUID, the resource is its owner.
@@ -64,6 +63,11 @@ class PrefixRow(NamedTuple):
     what: str = ""
     contact: str = ""
     statement: str = ""
+    availability: str = ""
+    variance: str = ""
+    may_change: str = ""
+    at_end: str = ""
+    hosts: str = ""
     pattern: str = ""
     characters: str = ""
     hold_until: str = ""
@@ -84,6 +88,11 @@ PREFIX_COLUMNS: Mapping[prefixes.Field | prefixes.HoldField, str] = {
     "what": "what",
     "contact": "prefix.contact",
     "statement": "persistence",
+    "availability": "availability",
+    "variance": "variance",
+    "may_change": "prefix.may_change",
+    "at_end": "prefix.at_end",
+    "hosts": "prefix.hosts",
     "pattern": "prefix.pattern",
     "characters": "prefix.characters",
     "hold_until": "hold_until",

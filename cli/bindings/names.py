@@ -476,7 +476,7 @@ def delete_command(identifier: str, database: str, actor: Actor) -> int:
 def show_command(identifier: str, database: str, as_json: bool) -> int:
     """Show the binding of the identifier ID.
 
-    If the binding has no persistence statement, that of its prefix record is shown.
+    Persistence statements that the binding does not have are those of its prefix records.
 
     Exit code: 0 bound, 1 not bound, 2 ID is not valid, 69 no database.
     """
@@ -485,11 +485,12 @@ def show_command(identifier: str, database: str, as_json: bool) -> int:
     name = read_name(identifier)
     with open_store(database) as bindings:
         binding = bindings.lookup(name)
-        inherited = bindings.prefixes.inherited_statement(binding) if binding else None
+        inherited = bindings.prefixes.statements(binding).by_element if binding else {}
     if binding is None:
         raise _not_bound(name)
     if as_json:
-        streams.dump(binding.as_dict() | ({"inherited_persistence": inherited._asdict()} if inherited else {}))
+        stated = {f"inherited_{element}": each._asdict() for element, each in inherited.items()}
+        streams.dump(binding.as_dict() | stated)
     else:
         write(records.binding_lines(binding, Sheet.of(sys.stdout), inherited))
     return DONE

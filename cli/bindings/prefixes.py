@@ -31,7 +31,22 @@ def prefix_command() -> None:
 @click.option("--who", metavar="TEXT", help="The responsible organization.")
 @click.option("--what", metavar="TEXT", help="The kind of things that the names identify.")
 @click.option("--contact", metavar="TEXT", help="An e-mail address, a URL or another text.")
-@click.option("--statement", metavar="TEXT", help="The persistence statement of names without their own.")
+@click.option(
+    "--statement",
+    metavar="TEXT",
+    help="For how long, in your words: the persistence statement of names without their own.",
+)
+@click.option(
+    "--availability", metavar="TERM", help="For how long: finite, indefinite, lifetime or subinfinite, or other words."
+)
+@click.option(
+    "--variance",
+    metavar="TERM",
+    help="How items change: frozen, keeping, fixing, rising, molting or waxing, or other words.",
+)
+@click.option("--may-change", metavar="TEXT", help="What else may change.")
+@click.option("--at-end", metavar="TEXT", help="What happens when the institution ends.")
+@click.option("--hosts", metavar="HOSTS", help="The hosts of the institution, with spaces between them.")
 @click.option(
     "--pattern",
     metavar="FORM",

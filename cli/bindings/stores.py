@@ -92,6 +92,7 @@ def warn_of_new(bindings: Bindings, identifier: str, fields: Fields) -> None:
     if bindings.lookup(checked.key) is not None:
         return
     spelling = names.spelling_of(identifier)
+    # The library logs the warnings about persistence statements, of all commands.
     new = new_names.ComparedName(checked.key, checked.target, checked.resource, checked.alternates or {})
     print_warnings(
         [

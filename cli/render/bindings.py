@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 _OWN_LINES = ("target", "successor", "spelling", "resource")
 
 
-def binding_lines(binding: Binding, sheet: Sheet, inherited: Inherited | None = None) -> Iterator[str]:
+def binding_lines(binding: Binding, sheet: Sheet, inherited: Mapping[str, Inherited] | None = None) -> Iterator[str]:
     """Yield the lines of a binding: its name, its state and the fields that have a value.
 
-    ``inherited`` is the persistence statement of a prefix record, which applies if the binding has no statement.
+    ``inherited`` has the persistence statements of prefix records, by short names, that the binding does not have.
     """
     from ...bindings.names.fields import FIELDS, text_of
 
@@ -58,10 +58,10 @@ def binding_lines(binding: Binding, sheet: Sheet, inherited: Inherited | None = 
     recorded = metadata.shortened(binding.metadata)
     yield from sheet.table("Metadata", [(words(key), words(text)) for key, text in recorded.items()])
     # ARK-007: without a statement nothing is called persistent.
-    if inherited is not None:
-        statement = f"{words(inherited.text)} (from {identifier(inherited.prefix)})"
-        yield from sheet.table("" if binding.metadata else "Metadata", [("persistence", statement)])
-    elif "erc.persistence" not in binding.metadata:
+    inherited = inherited or {}
+    stated = [(name, f"{words(each.text)} (from {identifier(each.prefix)})") for name, each in inherited.items()]
+    yield from sheet.table("" if binding.metadata else "Metadata", stated)
+    if "persistence" not in inherited and "erc.persistence" not in binding.metadata:
         yield from sheet.field("" if binding.metadata else "Metadata", "no persistence statement known")
     yield from sheet.field("Created", moment(binding.created))
     yield from sheet.field("Changed", f"{moment(binding.changed)}, revision {binding.revision}")

@@ -246,7 +246,8 @@ class Answers:
         if resolution.record is None:
             raise ValueError("the resolution has no record of a prefix")
         view = describe_prefix(resolution.record, request.root, resolution.inherited, resolution.hold)
-        return self._formatted(view, f"{view.address}?info", [], resolution, request)
+        further: Headers = [("Link", f'<{view.policy}>; rel="terms-of-service"')] if view.policy else []
+        return self._formatted(view, f"{view.address}?info", further, resolution, request)
 
     def _formatted(
         self, view: Formatted, info: str, further: Headers, resolution: Resolution, request: Request

@@ -39,7 +39,7 @@ from ...bindings.names.error_codes import HTTP_STATUS
 from ...bindings.names.errors import BindingError
 from ...bindings.names.passthrough import append_path, as_received, inherit, is_given, suffix_below
 from ...bindings.names.prefixes.holds import NO_HOLDS, Holds
-from ...bindings.names.prefixes.prefixes import NO_RECORDS, Inherited, PrefixRecord, PrefixRecords
+from ...bindings.names.prefixes.prefixes import NO_RECORDS, NO_STATEMENTS, PrefixRecord, PrefixRecords, Statements
 from ...bindings.names.prefixes.rules import RuleMatch
 from ...identifiers import Ark, Problem, Urn
 from . import refusals
@@ -192,7 +192,7 @@ def _asks_for_record(request: ResolutionRequest) -> bool:
 def _described_prefix(
     given: str, record: PrefixRecord, prefixes: Prefixes, inflection: str, identifier: Identifier | None = None
 ) -> Resolution:
-    inherited = None if record.statement else prefixes().inherited(record.prefix, "statement")
+    inherited = prefixes().statements(record.prefix, record.statements)
     return Resolution(
         given=given,
         status=200,
@@ -232,9 +232,9 @@ def _answer(found: FoundBinding, settings: Settings, prefixes: Prefixes) -> Reso
     request, binding = found.request, found.binding
     if request.inflection in BY_INFLECTION:
         # I-03: a withdrawn name keeps its description.
-        return _answered(found, 200, "metadata", inherited=prefixes().inherited_statement(binding))
+        return _answered(found, 200, "metadata", inherited=prefixes().statements(binding.identifier, binding.metadata))
     if not binding.is_live:
-        inherited = prefixes().inherited_statement(binding)
+        inherited = prefixes().statements(binding.identifier, binding.metadata)
         return _refuse(request, "withdrawn", binding, successor=binding.successor, inherited=inherited)
     if request.inflection and not (found.given or _accepts_inflection(binding, request.inflection, settings)):
         return _refuse(request, "unknown-inflection", binding)
@@ -270,7 +270,7 @@ def _answered(
     target: str | None = None,
     query: str | None = None,
     vary: tuple[str, ...] = (),
-    inherited: Inherited | None = None,
+    inherited: Statements = NO_STATEMENTS,
 ) -> Resolution:
     request, binding, container, rule, _ = found
     return Resolution(
@@ -298,7 +298,7 @@ def _refuse(
     successor: str | None = None,
     message: str | None = None,
     vary: tuple[str, ...] = (),
-    inherited: Inherited | None = None,
+    inherited: Statements = NO_STATEMENTS,
     record: PrefixRecord | None = None,
 ) -> Resolution:
     return Resolution(

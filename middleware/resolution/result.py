@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from ...bindings.names import naming as names
 from ...bindings.names.binding import Binding, Hold
-from ...bindings.names.prefixes.prefixes import Inherited, PrefixRecord
+from ...bindings.names.prefixes.prefixes import NO_STATEMENTS, PrefixRecord, Statements
 from ...identifiers import Ark, Problem, Urn
 
 Identifier = Ark | Urn
@@ -40,7 +40,7 @@ class Resolution:
     ``record``      the record of a NAAN or shoulder, for the outcome "prefix"; of an unknown identifier that of the
                     longest NAAN or shoulder that it begins with
     ``correction``  the bound name that an unknown identifier probably means
-    ``inherited``   the statement of persistence that the name inherits from the record of a prefix, for a description
+    ``inherited``   the persistence statements that the name inherits from records of prefixes, for a description
     ``hold``        the narrowest hold of the identifier, for the outcome "held" and for a description
     ``fresh_for``   the number of seconds until the hold ends, at most 300; None without a hold
     ``seconds``     the duration in seconds; set only for ``on_resolve``
@@ -61,7 +61,7 @@ class Resolution:
     successor: str | None = None
     record: PrefixRecord | None = None
     correction: str | None = None
-    inherited: Inherited | None = None
+    inherited: Statements = NO_STATEMENTS
     hold: Hold | None = None
     fresh_for: int | None = None
     seconds: float | None = None

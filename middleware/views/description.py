@@ -21,8 +21,8 @@ from markupsafe import Markup
 
 from ...bindings.names.binding import NOTHING, Binding, Hold, rfc3339
 from ...bindings.names.errors import BindingError
-from ...bindings.names.metadata import datacite_and_schema_checks, metadata
-from ...bindings.names.prefixes.prefixes import Inherited
+from ...bindings.names.metadata import datacite_and_schema_checks, metadata, persistence
+from ...bindings.names.prefixes.prefixes import NO_STATEMENTS, Statements
 from ...bindings.names.targets import location
 from ...identifiers.text import display
 from . import messages, templates
@@ -50,7 +50,7 @@ class Description(Formatted):
     - ``through``: the container whose passthrough made the binding, or None.
     - ``rule``: the prefix of the rule that made the binding, or None; then the date is that of the rule.
     - ``inflections``: those of the site with their descriptions (ARK-044).
-    - ``inherited``: the statement of persistence of a prefix record, for a name without its own, or None.
+    - ``inherited``: the persistence statements of prefix records, for a name without its own.
     - ``logged``: the place of the name in the public log, or None.
     - ``hold``: the hold of the name, or of a name or prefix above it, that lasts now; or None.
     """
@@ -62,7 +62,7 @@ class Description(Formatted):
     inflections: Mapping[str, str] = field(default_factory=dict)
     rule: str | None = None
     root: str = ""
-    inherited: Inherited | None = None
+    inherited: Statements = NO_STATEMENTS
     logged: LoggedName | None = None
     hold: Hold | None = None
 
@@ -72,8 +72,7 @@ class Description(Formatted):
 
         The element ``persistence`` is always present.
         """
-        statement = self.inherited.text if self.inherited else NO_STATEMENT
-        return metadata.shortened({"erc.persistence": statement, **self.binding.metadata})
+        return metadata.shortened({"erc.persistence": NO_STATEMENT, **self.inherited.texts, **self.binding.metadata})
 
     @property
     def _with_kernel(self) -> dict[str, str]:
@@ -110,12 +109,18 @@ class Description(Formatted):
     @property
     def has_statement(self) -> bool:
         """True if a statement of persistence is recorded for the name, or for its NAAN or shoulder."""
-        return self.inherited is not None or "erc.persistence" in self.binding.metadata
+        return self.inherited.persistence is not None or "erc.persistence" in self.binding.metadata
 
     @property
-    def source(self) -> str | None:
-        """The address of the record of the NAAN or shoulder that has the inherited statement; None without one."""
-        return self.inherited and f"{self.root}/{self.inherited.prefix}"
+    def is_promised(self) -> bool:
+        """True if the availability of the name, or its statement, promises that the name is persistent (ARK-007)."""
+        stated = self.elements
+        return persistence.is_promised(stated.get("availability"), stated["persistence"])
+
+    @property
+    def sources(self) -> dict[str, str]:
+        """The NAANs and shoulders whose records have the inherited statements, each with its address."""
+        return sources(self.inherited, self.root)
 
     @property
     def host(self) -> str:
@@ -164,8 +169,12 @@ class Description(Formatted):
 
     @property
     def policy(self) -> str | None:
-        """The address of the naming authority's policy; None if the recorded policy is not an address (ARK-034)."""
-        return link_address(self.binding.metadata.get("erc.policy", ""))
+        """The address of the naming authority's policy: the recorded one, or the record of a NAAN or shoulder that has
+        a policy. None if the recorded policy is not an address (ARK-034).
+        """
+        if "erc.policy" in self.binding.metadata:
+            return link_address(self.binding.metadata["erc.policy"])
+        return self.inherited.policy and f"{self.root}/{self.inherited.policy}"
 
     @property
     def about(self) -> tuple[str, ...]:
@@ -186,7 +195,8 @@ class Description(Formatted):
     def meanings(self) -> Mapping[str, str]:
         """Notes for the page, by the short name of the element: the meaning of the element or of its value."""
         codes = {name: metadata.code_meaning(text) for name, text in self.elements.items()}
-        notes = messages.MEANINGS | {name: meaning for name, meaning in codes.items() if meaning is not None}
+        notes = messages.MEANINGS | persistence.definitions(self.elements)
+        notes |= {name: meaning for name, meaning in codes.items() if meaning is not None}
         if not self.has_statement:
             live, withdrawn = messages.NO_STATEMENT_LIVE, messages.NO_STATEMENT_WITHDRAWN
             notes["persistence"] = live if self.binding.is_live else withdrawn
@@ -196,9 +206,10 @@ class Description(Formatted):
     def citation(self) -> str | None:
         """The sentence that asks to cite the identifier (ARK-007, ARK-009).
 
-        None for a withdrawn name, for a name without a statement of persistence, and for a name for tests.
+        None for a withdrawn name, for a name for tests, and for a name without a promise: an availability such as
+        "lifetime".
         """
-        if not self.binding.is_live or not self.has_statement or self.binding.is_test:
+        if not self.binding.is_live or not self.is_promised or self.binding.is_test:
             return None
         return f"Please use the persistent identifier {self.binding.identifier} to reference this page."
 
@@ -213,6 +224,8 @@ class Description(Formatted):
             target=self.item,
             withdrawal=self.withdrawal,
             hold=hold_sentence(self.hold),
+            statements=self.inherited.texts,
+            policy=self.policy,
         )
 
     @property
@@ -301,7 +314,8 @@ class Description(Formatted):
             "hold": self.hold and self.hold.as_dict(),
             "citation": self.citation,
             "metadata": self.elements,
-            "persistence_source": self.inherited and self.inherited.prefix,
+            **source_members(self.inherited),
+            "policy": self.policy,
             "log": self.log,
             "inflections": dict(self.inflections) or None,
         }
@@ -339,6 +353,20 @@ def hold_lines(hold: Hold | None) -> dict[str, str]:
     return {f"hold_{name}": str(value) for name, value in found.items() if value is not None}
 
 
+def sources(inherited: Statements, root: str) -> dict[str, str]:
+    """Return the NAANs and shoulders whose records have inherited statements, each with its address."""
+    return {prefix: f"{root}/{prefix}" for prefix in source_members(inherited).values()}
+
+
+def source_members(inherited: Statements) -> dict[str, str]:
+    """Return the NAAN or shoulder of each inherited statement, as members of a JSON object.
+
+    >>> source_members(Statements(availability=Inherited("lifetime", "ark:12345/")))
+    {'availability_source': 'ark:12345/'}
+    """
+    return {f"{element}_source": each.prefix for element, each in inherited.by_element.items()}
+
+
 def citation(known: Reference, institution: str | None, address: str) -> str:
     """Return a reference as a line of text.
 
@@ -374,7 +402,7 @@ def describe(
     through: str | None = None,
     inflections: Mapping[str, str] = NOTHING,
     rule: str | None = None,
-    inherited: Inherited | None = None,
+    inherited: Statements = NO_STATEMENTS,
     logged: LoggedName | None = None,
     hold: Hold | None = None,
 ) -> Description:
@@ -384,7 +412,7 @@ def describe(
     - ``through``: the container whose passthrough made the binding, or None.
     - ``inflections``: those of the site with their descriptions.
     - ``rule``: the prefix of the rule that made the binding, or None.
-    - ``inherited``: the statement of persistence of a prefix record, or None.
+    - ``inherited``: the persistence statements of prefix records.
     - ``logged``: the place of the name in the public log, or None.
     - ``hold``: the hold that lasts now, or None. Its description does not show the target.
     """

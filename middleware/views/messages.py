@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from ...bindings.names.metadata import persistence
 from .catalogues import translatable
 
 NO_STATEMENT = translatable("no statement known")
@@ -102,6 +103,9 @@ MEANINGS = {
     "policy": translatable("the rules for assigning and keeping such names"),
 }
 """Notes on the elements that state how long a name and its item last."""
+
+TERMS_OF = frozenset(persistence.TERMS)
+"""The elements whose values have terms, which the catalogues have with their definitions."""
 
 NO_STATEMENT_LIVE = translatable("The identifier works today. How long it will work is not stated.")
 NO_STATEMENT_WITHDRAWN = translatable("How long the identifier would work was not stated.")

@@ -11,17 +11,18 @@ from typing import Any
 
 from ...bindings.names.binding import Hold, rfc3339
 from ...bindings.names.branding.model import contact_address
+from ...bindings.names.metadata import metadata, persistence
 from ...bindings.names.prefixes.patterns import read_form
-from ...bindings.names.prefixes.prefixes import Inherited, PrefixRecord, kind_of
+from ...bindings.names.prefixes.prefixes import NO_STATEMENTS, PrefixRecord, Statements, kind_of
 from ...identifiers.text import display
 from . import templates
-from .description import hold_lines, hold_sentence
+from .description import hold_lines, hold_sentence, source_members, sources
 from .formats import erc
 from .formats.reference import Reference, reference
 from .formatted import Formatted
 from .messages import NO_STATEMENT, TEST
 from .presentation import PLAIN, Presentation
-from .signposting import Signposts
+from .signposting import Link, Signposts
 
 
 @dataclass(frozen=True)
@@ -29,14 +30,14 @@ class PrefixDescription(Formatted):
     """The description of a prefix.
 
     - ``record``: its record; ``address``: its address at this resolver.
-    - ``inherited``: the statement of persistence of a shorter prefix, or None.
+    - ``inherited``: the persistence statements of shorter prefixes.
     - ``root``: the beginning of links.
     - ``hold``: the hold of the names below the prefix that lasts now, or None.
     """
 
     record: PrefixRecord
     address: str
-    inherited: Inherited | None
+    inherited: Statements
     root: str
     hold: Hold | None = None
 
@@ -55,17 +56,34 @@ class PrefixDescription(Formatted):
         """The statement of persistence for all names below the prefix: its own, the inherited one, or "no statement
         known".
         """
-        return self.record.statement or (self.inherited.text if self.inherited else NO_STATEMENT)
+        return self.elements.get("persistence", NO_STATEMENT)
 
     @property
     def has_statement(self) -> bool:
         """True if a statement of persistence is recorded for the prefix or a shorter one."""
-        return bool(self.record.statement or self.inherited)
+        return "persistence" in self.elements
 
     @property
-    def source(self) -> str | None:
-        """The address of the shorter prefix whose statement of persistence is inherited; None without one."""
-        return self.inherited and f"{self.root}/{self.inherited.prefix}"
+    def elements(self) -> dict[str, str]:
+        """The persistence statements of the prefix, and those of shorter prefixes, by short names."""
+        return metadata.shortened({**self.inherited.texts, **self.record.statements})
+
+    @property
+    def meanings(self) -> dict[str, str]:
+        """The definitions of the terms in the statements, by their short names."""
+        return persistence.definitions(self.elements)
+
+    @property
+    def sources(self) -> dict[str, str]:
+        """The shorter prefixes whose records have the inherited statements, each with its address."""
+        return sources(self.inherited, self.root)
+
+    @property
+    def policy(self) -> str | None:
+        """The address of the policy: that of this record, or of the shorter prefix that has one. None without one."""
+        if self.record.has_policy:
+            return self.address
+        return self.inherited.policy and f"{self.root}/{self.inherited.policy}"
 
     @property
     def contact(self) -> str | None:
@@ -94,7 +112,12 @@ class PrefixDescription(Formatted):
             "what": record.what,
             "contact": record.contact,
             "persistence": self.statement,
-            "persistence_source": self.inherited and self.inherited.prefix,
+            "availability": self.elements.get("availability"),
+            "variance": self.elements.get("variance"),
+            "may_change": record.may_change,
+            "at_end": record.at_end,
+            "policy": self.policy,
+            **source_members(self.inherited),
             "pattern": record.pattern,
             "characters": record.characters,
             "rule": record.rule and record.rule.template,
@@ -108,12 +131,22 @@ class PrefixDescription(Formatted):
         """The bibliographic reference of the collection of names, from which the formats for programs are made."""
         texts = {"erc.who": self.record.who, "erc.what": self.record.what, "dc.type": "Collection"}
         recorded = {name: text for name, text in texts.items() if text is not None}
-        return reference(self.record.prefix, self.address, recorded, hold=hold_sentence(self.hold))
+        statements = {**self.inherited.texts, **self.record.statements}
+        return reference(
+            self.record.prefix,
+            self.address,
+            recorded,
+            hold=hold_sentence(self.hold),
+            statements=statements,
+            policy=self.policy,
+        )
 
     @property
     def signposts(self) -> Signposts:
         """The links of the prefix for programs."""
-        return Signposts(self.reference, self.formats, collection=self.source)
+        longest = next(iter(self.sources.values()), None)
+        further = (Link("terms-of-service", self.policy),) if self.policy else ()
+        return Signposts(self.reference, self.formats, collection=longest, further=further)
 
     def as_html(self, site: Presentation = PLAIN) -> bytes:
         return templates.render("prefix.html", site, view=self)
@@ -129,11 +162,11 @@ class PrefixDescription(Formatted):
 
 
 def describe_prefix(
-    record: PrefixRecord, root: str, inherited: Inherited | None, hold: Hold | None = None
+    record: PrefixRecord, root: str, inherited: Statements = NO_STATEMENTS, hold: Hold | None = None
 ) -> PrefixDescription:
     """Create the description of a prefix from its record.
 
-    ``root`` is the beginning of links: the resolver prefix, or SCRIPT_NAME. ``inherited`` is the statement of
-    persistence of a shorter prefix, or None. ``hold`` is the hold that lasts now, or None.
+    ``root`` is the beginning of links: the resolver prefix, or SCRIPT_NAME. ``inherited`` has the persistence
+    statements of shorter prefixes. ``hold`` is the hold that lasts now, or None.
     """
     return PrefixDescription(record, f"{root}/{record.prefix}", inherited, root, hold)

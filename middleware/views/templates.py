@@ -15,6 +15,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from ...bindings.names.metadata import persistence
 from ...identifiers.text import display
 from . import catalogues, messages
 from .presentation import PLAIN, Presentation
@@ -56,7 +57,7 @@ def _environment(language: str) -> Environment:
     )
     # "newstyle" escapes the values of the placeholders, and not the messages.
     environment.install_gettext_translations(catalogues.translations(language), newstyle=True)  # type: ignore[attr-defined]
-    environment.globals |= {"atoms": display.atoms, "messages": messages}
+    environment.globals |= {"atoms": display.atoms, "messages": messages, "split_statement": persistence.split}
     return environment
 
 

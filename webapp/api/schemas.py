@@ -9,6 +9,7 @@ import jsonschema_rs
 from ...bindings.bulk.edits import EDITED
 from ...bindings.names.binding import ACTIONS, PLACE
 from ...bindings.names.fields import FIELDS, Field
+from ...bindings.names.metadata import persistence
 from ...bindings.names.prefixes.prefixes import FIELDS as PREFIX_FIELDS
 from ...bindings.names.prefixes.prefixes import MAX_TEXT as MAX_PREFIX_TEXT
 from ..jobs.model import STATES
@@ -98,6 +99,11 @@ _DRY_RUN = {"names": NUMBER, "unchanged": NUMBER, "refusals": NUMBER, "others": 
 _NOTED = _list(_shown(identifier=TEXT, code=TEXT, message=TEXT))
 _LINES = _list(_shown(line=NUMBER, identifier=TEXT, code=TEXT, message=TEXT))
 
+_TERMS: dict[str, dict[str, str]] = {
+    element: {"description": f"a term, which words can follow after a comma, or other words: {', '.join(terms)}"}
+    for element, terms in persistence.TERMS.items()
+}
+
 REQUESTS: dict[str, Schema] = {
     "NewName": {
         **_object(
@@ -155,7 +161,7 @@ REQUESTS: dict[str, Schema] = {
     ),
     "PrefixFields": {
         **_object(
-            **{field: _text(MAX_PREFIX_TEXT) for field in PREFIX_FIELDS},
+            **{field: _text(MAX_PREFIX_TEXT) | _TERMS.get(field, {}) for field in PREFIX_FIELDS},
             rule={
                 **_maybe(_object(("template",), template=_text(MAX_NAME), redirect=_FIELDS["redirect"])),
                 "description": "the rule of all unbound names below the prefix; null removes it",
@@ -280,6 +286,10 @@ RESPONSES["SavedName"]["properties"]["warnings"] = {
     **_list(_shown(code=TEXT, message=TEXT)),
     "description": "probable mistakes in the name and its target, and values that look like data about a person; names "
     "enter the public log and cannot be removed",
+}
+RESPONSES["Prefix"]["properties"]["warnings"] = {
+    **_list(_shown(code=TEXT, message=TEXT)),
+    "description": "values that are not in the vocabulary of persistence statements; only in the answer to PUT",
 }
 RESPONSES["Problem"]["properties"] |= {
     "expected": {**TEXT, "description": "what is accepted"},

@@ -12,7 +12,7 @@ from werkzeug.exceptions import RequestEntityTooLarge
 from werkzeug.wrappers import Response as AnyResponse
 
 from ...bindings.names.binding import Binding, rfc3339
-from ...bindings.names.metadata import folding
+from ...bindings.names.metadata import folding, persistence
 from ...bindings.names.naming import is_test
 from ...bindings.storage.store import read_current
 from ...middleware.http import request_target
@@ -96,6 +96,8 @@ def _context() -> dict[str, object]:
 blueprint.add_app_template_global(csrf.form_token, "csrf_token")
 blueprint.add_app_template_global(is_test)
 blueprint.add_app_template_global(page_links)
+blueprint.add_app_template_global(persistence.split, "split_statement")
+blueprint.add_app_template_global(lambda: persistence.TERMS, "persistence_terms")
 
 
 @blueprint.app_template_global()

@@ -1,10 +1,13 @@
-"""The errors of form fields."""
+"""The errors of form fields, and the values of fields that several forms have."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
+from werkzeug.datastructures import MultiDict
+
 from ...bindings.names.errors import BindingsUnavailable, CatalogueError
+from ...bindings.names.metadata import persistence
 from ..errors import sentence
 
 
@@ -36,6 +39,19 @@ def number_of(text: str, most: int) -> int | None:
     if not (text.isascii() and text.isdecimal()):
         return None
     return most if len(text) > len(str(most)) else min(int(text), most)
+
+
+def statement_of(field: str, form: MultiDict[str, str]) -> str:
+    """Return the value of a field. Persistence statements have two values, a term and words, which are joined.
+
+    >>> statement_of("availability", MultiDict([("availability", "finite"), ("availability", "until 2030")]))
+    'finite, until 2030'
+    """
+    values = form.getlist(field)
+    for element in persistence.TERMS:
+        if len(values) == 2 and field.rpartition(".")[2] == element:
+            return persistence.joined(element, *values)
+    return values[0] if values else ""
 
 
 def comparable(text: str) -> str:

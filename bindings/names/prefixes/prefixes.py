@@ -17,7 +17,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from ....identifiers import IdentifierError
 from ....identifiers.ark import grammar
@@ -27,6 +27,8 @@ from ....identifiers.text import iri
 from .. import naming, selection, validation
 from ..binding import Binding, Hold, rfc3339
 from ..errors import BindingError
+from ..metadata import persistence
+from ..naming import NameWarning
 from . import character_sets
 from .patterns import Pattern, read_form, require_check
 
@@ -34,22 +36,41 @@ if TYPE_CHECKING:
     from ..assignment import Change
     from .rules import Rule
 
-Field = Literal["who", "what", "contact", "statement", "pattern", "characters"]
-HoldField = Literal["hold_until", "hold_reason"]
-FIELDS: tuple[Field, ...] = ("who", "what", "contact", "statement", "pattern", "characters")
+Field = Literal[
+    "who",
+    "what",
+    "contact",
+    "statement",
+    "availability",
+    "variance",
+    "may_change",
+    "at_end",
+    "hosts",
+    "pattern",
+    "characters",
+]
+FIELDS: tuple[Field, ...] = get_args(Field)
 """The texts of a record that a form sets, in the order of display."""
 
+HoldField = Literal["hold_until", "hold_reason"]
 HOLD_FIELDS: tuple[HoldField, ...] = ("hold_until", "hold_reason")
 """The texts of a record about its hold. The end is in RFC 3339. They are set and deleted together."""
 
 RECORDED: tuple[Field | HoldField, ...] = (*FIELDS, *HOLD_FIELDS)
 """All texts of a record."""
 
+PROMISES: tuple[Field, ...] = ("statement", "availability", "variance", "may_change", "at_end")
+"""The texts that state what an institution promises: its policy, together with ``who`` and ``contact``."""
+
+INHERITED: tuple[Field, ...] = (*PROMISES, "hosts", "pattern", "characters")
+"""The texts that apply to all names below a prefix."""
+
 MAX_TEXT = 4000
 """The maximum number of characters of a text."""
 
 _UNDATED = datetime.min.replace(tzinfo=UTC)
 _WITHOUT_LABEL = re.compile(f"[{grammar.BASE29}-]+(?:/|$)")
+_HOST = re.compile(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*", re.ASCII)
 _MINTABLE = re.compile(f"ark:[{grammar.BASE29}]+/[{grammar.BASE29}]*")
 
 
@@ -60,6 +81,10 @@ class PrefixRecord:
     - ``who``, ``what``: the responsible organization, and what the names below the prefix identify.
     - ``contact``: an e-mail address, a URL or another text.
     - ``statement``: the statement of persistence of the names without a statement of their own.
+    - ``availability``, ``variance``: how long the resources are available, and how they change, by the vocabulary of
+      persistence statements (:mod:`~ararat.bindings.names.metadata.persistence`) or in other words.
+    - ``may_change``, ``at_end``: what else can change, and what happens if the institution ends.
+    - ``hosts``: the hosts of the institution, with white space between them (:func:`check_hosts`).
     - ``pattern``: the form of the names to mint (:func:`~.patterns.read_form`), such as ``29^8+check``.
     - ``characters``: the permitted characters of the names below the prefix (:mod:`character_sets`).
     - ``changed``, ``actor``, ``revision``: the last change, and the number of changes from 1.
@@ -72,6 +97,11 @@ class PrefixRecord:
     what: str | None
     contact: str | None
     statement: str | None
+    availability: str | None
+    variance: str | None
+    may_change: str | None
+    at_end: str | None
+    hosts: str | None
     pattern: str | None
     characters: str | None
     changed: datetime
@@ -97,6 +127,17 @@ class PrefixRecord:
         if self.hold_until is None:
             return None
         return Hold(self.prefix, datetime.fromisoformat(self.hold_until), self.hold_reason, is_prefix=True)
+
+    @property
+    def statements(self) -> dict[str, str]:
+        """The persistence statements of the record, by the full names of the metadata elements of names."""
+        found = {"persistence": self.statement, "availability": self.availability, "variance": self.variance}
+        return {f"erc.{element}": text for element, text in found.items() if text is not None}
+
+    @property
+    def has_policy(self) -> bool:
+        """True if the record states what the institution promises (:data:`PROMISES`)."""
+        return any(getattr(self, field) for field in PROMISES)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the record as a JSON object. The time is RFC 3339 in UTC."""
@@ -169,6 +210,33 @@ def kind_of(prefix: str) -> str:
     return "NAAN" if prefix == root_of(prefix) else "shoulder"
 
 
+class Statements(NamedTuple):
+    """The persistence statements that a name, or a longer prefix, inherits from records of its NAAN and shoulders.
+
+    One is None if the name has its own, or if no record has one. ``policy`` is the longest NAAN or shoulder whose
+    record states what the institution promises.
+    """
+
+    persistence: Inherited | None = None
+    availability: Inherited | None = None
+    variance: Inherited | None = None
+    policy: str | None = None
+
+    @property
+    def by_element(self) -> dict[str, Inherited]:
+        """The inherited statements by the short names of their metadata elements."""
+        found = {"persistence": self.persistence, "availability": self.availability, "variance": self.variance}
+        return {element: each for element, each in found.items() if each is not None}
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """The texts of the inherited statements by the full names of their metadata elements."""
+        return {f"erc.{element}": each.text for element, each in self.by_element.items()}
+
+
+NO_STATEMENTS = Statements()
+
+
 class PrefixRecords:
     """All prefix records, for fast lookups by name."""
 
@@ -233,14 +301,29 @@ class PrefixRecords:
         found = ((text, record.prefix) for record in self.above(key) if (text := record.texts.get(field)))
         return next((Inherited(*each) for each in found), None)
 
-    def inherited_statement(self, binding: Binding) -> Inherited | None:
-        """Return the statement of persistence that a name inherits from a prefix record.
+    def statements(self, key: str, own: Mapping[str, str]) -> Statements:
+        """Return the statements that a name inherits. ``key`` is its normal form, ``own`` its metadata.
 
-        Return None if the name has its own statement, or no record has one.
+        An availability is a promise together with the statement of persistence beside it. So a name that has its own
+        statement does not inherit an availability, and neither does a shoulder.
+
+        >>> records = PrefixRecords([record("ark:12345/", {"availability": "lifetime", "statement": "We keep names."})])
+        >>> records.statements("ark:12345/x5a", {}).texts
+        {'erc.persistence': 'We keep names.', 'erc.availability': 'lifetime'}
+        >>> records.statements("ark:12345/x5a", {"erc.persistence": "Not guaranteed."}).texts
+        {}
         """
-        if "erc.persistence" in binding.metadata:
-            return None
-        return self.inherited(binding.identifier, "statement")
+        availability = None
+        if "erc.availability" not in own and "erc.persistence" not in own:
+            stated = next((each for each in self.above(key) if each.statement or each.availability), None)
+            if stated is not None and stated.availability:
+                availability = Inherited(stated.availability, stated.prefix)
+        return Statements(
+            persistence=None if "erc.persistence" in own else self.inherited(key, "statement"),
+            availability=availability,
+            variance=None if "erc.variance" in own else self.inherited(key, "variance"),
+            policy=next((each.prefix for each in self.above(key) if each.has_policy), None),
+        )
 
     def characters_problem(self, key: str) -> str | None:
         """Return a message about the first character of a name that its prefix records do not permit (ARK-138).
@@ -305,7 +388,7 @@ def check(prefix: str, texts: Mapping[Field, str | None]) -> dict[Field, str]:
     """Check texts for a prefix record, and return those to change in their stored form.
 
     None means no change, an empty text deletes one. ``prefix`` is in its stored form. Raises :class:`BindingError` with
-    the code ``prefix-text``, ``prefix-pattern`` or ``prefix-characters``.
+    the code ``prefix-text``, ``prefix-pattern``, ``prefix-characters`` or ``prefix-hosts``.
 
     >>> check("ark:12345/x5", {"who": " Library ", "what": None, "contact": "", "pattern": "10^6+check"})
     {'who': 'Library', 'contact': '', 'pattern': '10^6+check'}
@@ -322,9 +405,32 @@ def check(prefix: str, texts: Mapping[Field, str | None]) -> dict[Field, str]:
             checked[field] = _check_pattern(prefix, text)
         elif field == "characters":
             checked[field] = character_sets.check(text)
+        elif field == "hosts":
+            checked[field] = check_hosts(text)
         else:
             checked[field] = validation.check(text, "prefix-text", field, MAX_TEXT)
     return checked
+
+
+def warnings_about(texts: Mapping[Field, str]) -> list[NameWarning]:
+    """Return the warnings about texts of a record: an availability or variance that is not in the vocabulary."""
+    elements: tuple[Field, ...] = ("availability", "variance")
+    return list(persistence.warnings_about({f"erc.{field}": texts.get(field, "") for field in elements}))
+
+
+def check_hosts(text: str) -> str:
+    """Check the hosts of an institution, and return them in lower case with a space between two of them.
+
+    White space or a comma can stand between two hosts. Raises :class:`BindingError` with the code ``prefix-hosts``.
+
+    >>> check_hosts("Museum.example,  iiif.example.org")
+    'museum.example iiif.example.org'
+    """
+    hosts = validation.check(text, "prefix-hosts", "hosts", MAX_TEXT).lower().replace(",", " ").split()
+    for host in hosts:
+        if not _HOST.fullmatch(host):
+            raise BindingError("prefix-hosts", f"{validation.shown(host, 100)} is not the name of a host")
+    return " ".join(dict.fromkeys(hosts))
 
 
 def _check_pattern(prefix: str, text: str) -> str:

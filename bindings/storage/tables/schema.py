@@ -125,6 +125,11 @@ def _prefix_record() -> list[Column[Any]]:
         Column("what", Text),
         Column("contact", Text),
         Column("statement", Text),  # the persistence statement, which names below the prefix inherit
+        Column("availability", Text),  # by the vocabulary of persistence statements, and inherited
+        Column("variance", Text),
+        Column("may_change", Text),  # the answers of a policy
+        Column("at_end", Text),
+        Column("hosts", Text),  # of the institution
         Column("pattern", Text),  # of names to mint
         Column("characters", Text),  # the permitted characters of names below the prefix (ARK-138)
         Column("hold_until", Text),  # the end of the hold of all names below the prefix

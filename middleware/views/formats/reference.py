@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
+from ....bindings.names.binding import NOTHING
 from ....bindings.names.errors import BindingError
 from ....bindings.names.metadata import datacite_and_schema_checks
 from ....bindings.names.naming import is_test
@@ -73,6 +74,8 @@ class Reference:
     - ``hold``: a sentence that the redirect is on hold, and the reason; None for another name.
     - ``issued``: the parts of the date: year, or year and month, or year, month and day.
     - ``licence``: the URL of a licence; ``authors``: URLs of the creators, such as that of an ORCID.
+    - ``statements``: the persistence statements, by the short names of their elements; ``policy``: the address of the
+      policy for the name, or None.
     - ``documents``: the recorded DataCite record and schema.org object, by the names of their metadata elements.
     """
 
@@ -92,6 +95,8 @@ class Reference:
     description: str | None
     subjects: tuple[str, ...]
     authors: tuple[str, ...]
+    statements: Mapping[str, str]
+    policy: str | None
     documents: Mapping[str, str]
 
     @property
@@ -128,8 +133,12 @@ def reference(
     target: str | None = None,
     withdrawal: str | None = None,
     hold: str | None = None,
+    statements: Mapping[str, str] = NOTHING,
+    policy: str | None = None,
 ) -> Reference:
     """Create the reference of a name from its recorded metadata, which has full names (``erc.who``).
+
+    ``statements`` are inherited persistence statements, also with full names.
 
     >>> found = reference("ark:12345/x", "", {"erc.who": "Noah; Sem", "dc.title": "The Ark", "erc.when": "20261123"})
     >>> found.creators, found.title, found.issued
@@ -154,8 +163,16 @@ def reference(
         description=values.first("description"),
         subjects=values.every("subject"),
         authors=values.authors(),
+        statements=_statements({**statements, **recorded}),
+        policy=policy,
         documents={name: recorded[name] for name in datacite_and_schema_checks.CHECKS if name in recorded},
     )
+
+
+def _statements(known: Mapping[str, str]) -> dict[str, str]:
+    """Return the persistence statements among metadata with full names, by their short names."""
+    found = {element: known.get(f"erc.{element}") for element in ("persistence", "availability", "variance")}
+    return {element: text for element, text in found.items() if text is not None}
 
 
 class _Values:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
+from ....bindings.names.metadata import persistence
 from .reference import Reference, schema_object
 from .resource_types import OTHER
 
@@ -29,6 +31,7 @@ def as_object(reference: Reference) -> dict[str, Any]:
         "keywords": list(reference.subjects) or None,
         "creativeWorkStatus": reference.status,
         "conditionsOfAccess": reference.hold,
+        "publishingPrinciples": reference.policy,
     }
     recorded = schema_object(reference.documents.get("schema"))
     known = {name: value for name, value in derived.items() if value is not None}
@@ -39,6 +42,7 @@ def as_object(reference: Reference) -> dict[str, Any]:
             "propertyID": reference.scheme,
             "value": reference.identifier,
             "url": reference.address,
+            **({"valueReference": statements} if (statements := _statements(reference.statements)) else {}),
         },
         "url": reference.target or reference.address,
     } | _state(reference)
@@ -51,6 +55,17 @@ def _state(reference: Reference) -> dict[str, str]:
     if reference.hold is not None:
         return {"creativeWorkStatus": "on hold", "conditionsOfAccess": reference.hold}
     return {"creativeWorkStatus": "test"} if reference.is_test else {}
+
+
+def _statements(stated: Mapping[str, str]) -> list[dict[str, str]]:
+    """Return persistence statements as objects PropertyValue, with the definition and the source of a known term."""
+    found: list[dict[str, str]] = []
+    for element, text in stated.items():
+        value = {"@type": "PropertyValue", "name": element, "value": text}
+        if element in persistence.TERMS and (known := persistence.term(element, text)) is not None:
+            value |= {"propertyID": persistence.SOURCE, "description": persistence.TERMS[element][known]}
+        found.append(value)
+    return found
 
 
 def serialize(reference: Reference) -> str:

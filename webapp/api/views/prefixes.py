@@ -7,6 +7,7 @@ from typing import Any
 from flask import Response, request
 
 from ....bindings.names.errors import Stale
+from ....bindings.names.prefixes import prefixes
 from ....bindings.names.prefixes.prefixes import FIELDS, Field
 from ...management import NO_RECORD, Missing, prefix_etag
 from ...responses import as_json
@@ -48,7 +49,9 @@ def set_prefix(_: str) -> Response:
         caller(), prefix, texts, rule=rule["template"], redirect=rule.get("redirect", 302), etag=etag
     )
     status = 200 if recorded else 201
-    return preconditions.with_tag(as_json(record.as_dict(), status), prefix_etag(record))
+    warnings = [each._asdict() for each in prefixes.warnings_about(record.texts)]
+    answer = record.as_dict() | ({"warnings": warnings} if warnings else {})
+    return preconditions.with_tag(as_json(answer, status), prefix_etag(record))
 
 
 def _prefix() -> str:

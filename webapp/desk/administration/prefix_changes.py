@@ -13,12 +13,19 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from ....bindings.names.errors import BindingError
 from ....bindings.names.prefixes import prefixes, rule_templates
-from ....bindings.names.prefixes.prefixes import FIELDS, Field, PrefixRecord
+from ....bindings.names.prefixes.prefixes import FIELDS, Field, PrefixRecord, PrefixRecords
+from ....middleware.resolution.settings import ENGLISH, LANGUAGES
+from ....middleware.views import templates
+from ....middleware.views.prefix import describe_prefix
+from ....middleware.views.presentation import Presentation
+from ...config import site
+from ...errors import sentence
 from ...management import NO_RECORD, Stale, prefix_etag
 from ...management.permissions import require_administrator
 from .. import messages
 from ..blueprint import blueprint, caller, management, see_other
-from ..forms import FieldProblem
+from ..forms import FieldProblem, statement_of
+from .branding import LANGUAGE_NAMES
 from .prefix_history import differences, values_of
 
 
@@ -52,8 +59,34 @@ def save() -> AnyResponse:
         )
     except Stale:
         return _conflict(values)
-    messages.put(f"The record of {saved.prefix} is saved.")
+    warned = [sentence(each.message) for each in prefixes.warnings_about(saved.texts)]
+    messages.put(" ".join([f"The record of {saved.prefix} is saved.", *warned]), "warn" if warned else "good")
     return see_other("desk.prefix", prefix=saved.prefix)
+
+
+@blueprint.post("/prefixes/preview", endpoint="preview_prefix")
+def preview() -> AnyResponse:
+    """Show the public page of the record of the form, in the chosen language. Nothing is saved."""
+    require_administrator(caller())
+    values = {field: _text(field) for field in ("prefix", *FIELDS, "rule", "redirect")}
+    etag = request.form.get("etag", NO_RECORD)
+    if problems := _problems(values):
+        return Response(_form(values, etag, problems), HTTPStatus.UNPROCESSABLE_ENTITY)
+    operations = management()
+    key = prefixes.check_prefix(values["prefix"], operations.bindings.naming.test_naans)
+    texts = prefixes.check(key, {field: values[field] for field in FIELDS})
+    stated = {field: text for field, text in texts.items() if text}
+    given = prefixes.record(key, stated, changed=operations.bindings.now())
+    inherited = PrefixRecords(operations.bindings.prefixes.list()).statements(key, given.statements)
+    root, language = site().prefix or request.script_root, request.form.get("language", ENGLISH)
+    shown = Presentation(
+        language=language if language in LANGUAGES else ENGLISH,
+        branding=operations.bindings.branding.current(),
+        root=root,
+    )
+    response = Response(describe_prefix(given, root, inherited).as_html(shown), mimetype="text/html")
+    response.headers["Content-Security-Policy"] = templates.content_security_policy(shown)
+    return response
 
 
 @blueprint.post("/prefixes/remove", endpoint="remove_prefix")
@@ -103,9 +136,17 @@ def _conflict(yours: dict[str, str]) -> Response:
 
 
 def _form(values: dict[str, str], etag: str, problems: dict[str, FieldProblem]) -> str:
-    return render_template("desk/prefix_form.html", values=values, etag=etag, is_new=etag == NO_RECORD, errors=problems)
+    return render_template(
+        "desk/prefix_form.html",
+        values=values,
+        etag=etag,
+        is_new=etag == NO_RECORD,
+        errors=problems,
+        languages=LANGUAGE_NAMES,
+        language=request.form.get("language", caller().account.preferences.language or ENGLISH),
+    )
 
 
 def _text(field: str) -> str:
-    """Return a value of the form in one line."""
-    return " ".join(request.form.get(field, "").split())
+    """Return a value of the form in one line. A term of persistence statements can have words in a second field."""
+    return " ".join(statement_of(field, request.form).split())

@@ -7,17 +7,13 @@ from typing import Any
 from flask import Response, render_template, request
 
 from ....bindings.names.prefixes import prefixes
-from ....bindings.names.prefixes.prefixes import FIELDS, Field, PrefixRecord, PrefixRecords
+from ....bindings.names.prefixes.prefixes import FIELDS, INHERITED, PrefixRecord, PrefixRecords
 from ....bindings.names.prefixes.rules import Rule
 from ...config import site
 from ...management import Missing, prefix_etag
 from .. import exports
 from ..blueprint import blueprint, caller, management
 from .prefix_history import LABELS, changes_of
-
-INHERITED: tuple[Field, ...] = ("statement", "pattern", "characters")
-"""The texts that names below a shoulder inherit from the record of the NAAN, if the shoulder has none."""
-
 
 _COLUMNS = ("prefix", *FIELDS, "rule", "redirect", "changed", "actor", "revision")
 

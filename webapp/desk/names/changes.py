@@ -59,7 +59,7 @@ def describe() -> str:
 def save_metadata() -> AnyResponse:
     """Save the metadata of a form."""
     binding = _recorded(requested_name(request.form))
-    fields, problems = forms.read_metadata(request.form, binding.metadata)
+    fields, problems = forms.read_metadata(forms.sent(request.form), binding.metadata)
     if problems:
         return Response(_metadata_form(binding, problems), HTTPStatus.UNPROCESSABLE_ENTITY)
     return _changed(lambda operations, by, name, revision: operations.change(by, name, fields, revision=revision))
@@ -177,7 +177,8 @@ def _conflict(error: Stale) -> AnyResponse:
     events = management().history(caller(), error.existing.identifier)
     earlier = next((event.after for event in events if event.revision == revision), None)
     later = [each for each in changes_of(events) if each.revision > revision] if earlier else []
-    sent = [(field, text) for field, text in request.form.items(multi=True) if field not in ("revision", "csrf_token")]
+    given = forms.sent(request.form).items(multi=True)
+    sent = [(field, text) for field, text in given if field not in ("revision", "csrf_token")]
     form = [(field, _merged(field, text, earlier, error.existing)) for field, text in sent]
     page = render_template(
         "desk/conflict.html",
@@ -225,7 +226,7 @@ def _metadata_form(binding: Binding, problems: dict[str, FieldProblem]) -> str:
         binding=binding,
         inherited=inherited,
         profiles=[
-            (profile, title, forms.element_fields(profile, binding.metadata, request.form))
+            (profile, title, forms.element_fields(profile, binding.metadata, forms.sent(request.form)))
             for profile, title in forms.TITLES.items()
         ],
         codes=metadata.VALUE_CODES,

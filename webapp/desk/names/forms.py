@@ -13,9 +13,9 @@ from werkzeug.datastructures import MultiDict
 from ....bindings.names.binding import Binding, rfc3339
 from ....bindings.names.errors import BindingError
 from ....bindings.names.fields import FIELDS
-from ....bindings.names.metadata import metadata
+from ....bindings.names.metadata import metadata, persistence
 from ...management import Fields
-from ..forms import FieldProblem
+from ..forms import FieldProblem, statement_of
 
 PROFILES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
@@ -74,6 +74,12 @@ class ElementField:
         """The name of the form field."""
         return f"{_PREFIX}{self.element}"
 
+    @property
+    def statement(self) -> str | None:
+        """The short name of a persistence statement that has a vocabulary; None for another element."""
+        short = self.element.removeprefix("erc.")
+        return short if short in persistence.TERMS else None
+
 
 def element_fields(profile: str, recorded: Mapping[str, str], given: Mapping[str, str]) -> list[ElementField]:
     """Return the fields for a profile. ``given`` has the values of a refused form by the names of its fields.
@@ -109,6 +115,16 @@ def read_metadata(form: MultiDict[str, str], recorded: Mapping[str, str]) -> tup
         except BindingError as error:
             problems[f"{_PREFIX}{element}" if f"{_PREFIX}{element}" in form else _NEW_NAME] = FieldProblem.of(error)
     return Fields(metadata=texts), problems
+
+
+def sent(form: MultiDict[str, str]) -> MultiDict[str, str]:
+    """Return a form with one value for each persistence statement, which has a field for its term and one for words."""
+    one = MultiDict(form.items(multi=True))
+    for element in persistence.TERMS:
+        field = f"{_PREFIX}erc.{element}"
+        if field in form:
+            one[field] = statement_of(field, form)
+    return one
 
 
 def is_recorded(field: str, text: str, recorded: Mapping[str, str]) -> bool:

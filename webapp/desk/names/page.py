@@ -10,9 +10,9 @@ from werkzeug.datastructures import MultiDict
 
 from ....bindings.names.binding import Binding, Kind
 from ....bindings.names.fields import FIELDS, text_of
-from ....bindings.names.metadata import metadata
+from ....bindings.names.metadata import metadata, persistence
 from ....bindings.names.metadata.folding import title_of
-from ....bindings.names.prefixes.prefixes import Inherited
+from ....bindings.names.prefixes.prefixes import Statements
 from ....bindings.names.selection import Selection
 from ....bindings.storage.tables.keys import index_key
 from ...accounts.model import Caller
@@ -57,7 +57,7 @@ class NamePage:
     - ``response``: what a visitor gets, in one phrase.
     - ``texts``: the titles and values of fields with a text, such as the resource.
     - ``elements``: the metadata with short names. ``meanings``: the meanings of value codes, by the same names.
-    - ``statement``: the persistence statement that the name inherits from its NAAN or shoulder, or None.
+    - ``inherited``: the persistence statements that the name inherits from its NAAN or shoulder.
     - ``link``: the last recorded trace of the target, or None.
     - ``requests``: how often the name was requested; None without statistics, and if they cannot be read.
     - ``changes``: the last changes, the newest first. ``more_changes``: the number of older ones.
@@ -73,7 +73,7 @@ class NamePage:
     texts: Sequence[tuple[str, str]]
     elements: dict[str, str]
     meanings: dict[str, str]
-    statement: Inherited | None
+    inherited: Statements
     link: TracedTarget | None
     requests: Requests | None
     changes: Sequence[ShownChange]
@@ -109,8 +109,9 @@ def page() -> str:
 
 def page_of(operations: Management, asking: Caller, binding: Binding, hierarchy: Sequence[str]) -> NamePage:
     """Return the content of the page of a recorded name for an account. ``hierarchy`` has its containers and itself."""
-    elements = metadata.shortened(binding.metadata)
+    elements, inherited = metadata.shortened(binding.metadata), operations.bindings.prefixes.statements(binding)
     codes = {element: metadata.code_meaning(text) for element, text in elements.items()}
+    stated = {**elements, **{element: each.text for element, each in inherited.by_element.items()}}
     changes = changes_of(operations.history(asking, binding.identifier))
     below, more_below = _below(operations, asking, binding.identifier)
     return NamePage(
@@ -124,8 +125,9 @@ def page_of(operations: Management, asking: Caller, binding: Binding, hierarchy:
             if field.name in _TEXTS and (text := text_of(field.name, binding))
         ],
         elements=elements,
-        meanings={element: meaning for element, meaning in codes.items() if meaning is not None},
-        statement=operations.bindings.prefixes.inherited_statement(binding),
+        meanings=persistence.definitions(stated)
+        | {element: meaning for element, meaning in codes.items() if meaning is not None},
+        inherited=inherited,
         link=_link(operations, binding),
         requests=requests_of_name(binding.identifier),
         changes=changes[:MAX_SHOWN],

@@ -1,0 +1,153 @@
+"""The vocabulary of persistence statements: how long a resource is available, and how its content can change.
+
+A value begins with a term, and other words can follow after a comma, colon, semicolon, bracket or dash. Other texts are
+possible, and :func:`warnings_about` reports them. The definitions are in our words.
+
+Source: Kunze, Calvert, DeBarry, Hanlon, Janee, Sweat, "Persistence Statements: Describing Digital Stickiness", Data
+Science Journal 16 (2017) 39, doi:10.5334/dsj-2017-039; decision P-15.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import Literal
+
+from .. import validation
+from ..binding import NOTHING
+from ..naming import NameWarning
+
+Element = Literal["availability", "variance"]
+
+SOURCE = "https://doi.org/10.5334/dsj-2017-039"
+"""The document that has the terms."""
+
+TERMS: Mapping[Element, Mapping[str, str]] = MappingProxyType(
+    {
+        "availability": MappingProxyType(
+            {
+                "finite": "It is available until about a stated date or event.",
+                "indefinite": "It is available now, and nothing is promised about how long.",
+                "lifetime": "It is available as long as the institution exists.",
+                "subinfinite": "It stays available after the end of the institution, because another one takes over.",
+            }
+        ),
+        "variance": MappingProxyType(
+            {
+                "frozen": "Its data does not change by a single bit.",
+                "keeping": "Only its format is renewed, so that it stays readable and safe.",
+                "fixing": "Its format is renewed, and errors are corrected.",
+                "rising": "Its format is renewed, errors are corrected, and the content is improved.",
+                "molting": "Its content can be replaced by other content on the same subject.",
+                "waxing": "New content is added at its end. Earlier content does not change.",
+            }
+        ),
+    }
+)
+"""The terms of each element with their definitions, from the least promise of availability to the greatest."""
+
+PROMISES = frozenset({"lifetime", "subinfinite"})
+"""The terms of availability that promise persistence."""
+
+UNPUBLISHED = "none"
+"""The availability of a persistent name that is not published (POL-020)."""
+
+PERSISTENT = "persistent"
+"""The statement of :meth:`.Bindings.mark_persistent`. Without an availability, "lifetime" is implied (POL-018)."""
+
+CODE = "persistence-term"
+"""The code of the warnings."""
+
+_SEPARATORS = "(\u2013\u2014-"
+_FIRST_WORD = re.compile(rf"\s*([A-Za-z]+)\s*(?:[,;:{_SEPARATORS}].*)?", re.DOTALL)
+
+
+def term(element: Element, text: str | None) -> str | None:
+    """Return the term with which a value begins, or None.
+
+    >>> term("availability", "Lifetime"), term("availability", "finite (until 2030)"), term("variance", "lifetime")
+    ('lifetime', 'finite', None)
+    >>> term("availability", "banana"), term("availability", "lifetimes"), term("availability", None)
+    (None, None, None)
+    """
+    found = _FIRST_WORD.fullmatch(text or "")
+    word = found[1].lower() if found else ""
+    return word if word in TERMS[element] else None
+
+
+def definitions(elements: Mapping[str, str]) -> dict[str, str]:
+    """Return the definitions of the terms in statements, by the short names of their elements.
+
+    >>> definitions({"who": "Noah", "availability": "lifetime", "variance": "unknown"})
+    {'availability': 'It is available as long as the institution exists.'}
+    """
+    found = {element: term(element, elements.get(element)) for element in TERMS}
+    return {element: TERMS[element][known] for element, known in found.items() if known is not None}
+
+
+def split(element: Element, text: str) -> tuple[str, str]:
+    """Return the term of a value and the words after it, for a form. A value without a term has only words.
+
+    >>> split("availability", "finite, until 2030"), split("variance", "rising (yearly)"), split("variance", "unknown")
+    (('finite', 'until 2030'), ('rising', '(yearly)'), ('', 'unknown'))
+    """
+    found = term(element, text)
+    if found is None:
+        return "", text
+    rest = text.strip()[len(found) :].lstrip()
+    return found, rest[1:].lstrip() if rest.startswith(",") else rest
+
+
+def joined(element: Element, chosen: str, words: str) -> str:
+    """Return the value of the term that a user chose and of words. Words that begin with a term are the value.
+
+    >>> joined("availability", "finite", "until 2030"), joined("variance", "rising", "(yearly)")
+    ('finite, until 2030', 'rising (yearly)')
+    >>> joined("availability", "lifetime", ""), joined("availability", "", "unknown"), joined("variance", "", "rising")
+    ('lifetime', 'unknown', 'rising')
+    """
+    words = words.strip()
+    if not chosen or not words or term(element, words):
+        return words or chosen
+    return f"{chosen}{'' if words[0] in ':;' else ' ' if words[0] in _SEPARATORS else ', '}{words}"
+
+
+def is_promised(availability: str | None, persistence: str | None) -> bool:
+    """Return whether statements about a name promise that it is persistent (ARK-007).
+
+    A stated availability decides. Without one, the statement of persistence must be a term that promises it, or the
+    word "persistent". Other texts promise nothing, because a text can also say that nothing is guaranteed.
+
+    >>> is_promised("lifetime", "Not Guaranteed"), is_promised("finite", "persistent"), is_promised(None, "subinfinite")
+    (True, False, True)
+    >>> is_promised(None, "Not Guaranteed: no commitment"), is_promised(None, None), is_promised("none", "persistent")
+    (False, False, False)
+    """
+    if availability is not None:
+        return term("availability", availability) in PROMISES
+    return term("availability", persistence) in PROMISES or (persistence or "").strip().lower() == PERSISTENT
+
+
+def warnings_about(statements: Mapping[str, str], known: Mapping[str, str] = NOTHING) -> Iterator[NameWarning]:
+    """Yield a warning for each value that has no term of the vocabulary.
+
+    ``statements`` can have the keys ``erc.availability`` and ``erc.variance``. A value that begins with a code such as
+    ``(:unkn)`` has no warning, and neither has a value that is in ``known`` already.
+
+    >>> for found in warnings_about({"erc.availability": "banana", "erc.variance": "frozen"}):
+    ...     print(found.message)
+    the availability banana is no term of persistence statements: finite, indefinite, lifetime, subinfinite
+    """
+    for element, terms in TERMS.items():
+        text = statements.get(f"erc.{element}")
+        if (
+            not text
+            or text == known.get(f"erc.{element}")
+            or text.startswith("(:")
+            or (element == "availability" and text.strip() == UNPUBLISHED)
+        ):
+            continue
+        if term(element, text) is None:
+            message = f"the {element} {validation.shown(text, 60)} is no term of persistence statements"
+            yield NameWarning(CODE, f"{message}: {', '.join(terms)}")
