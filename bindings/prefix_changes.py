@@ -16,7 +16,7 @@ from .names.binding import rfc3339
 from .names.errors import BindingError
 from .names.fields import redirect_status
 from .names.prefixes import holds, prefixes
-from .names.prefixes.prefixes import Field, HoldField, PrefixEvent, PrefixRecord, PrefixRecords, Statements
+from .names.prefixes.prefixes import Field, HoldField, InheritedStatements, PrefixEvent, PrefixRecord, PrefixRecords
 from .names.prefixes.rules import Rule, RuleEvent
 
 if TYPE_CHECKING:
@@ -203,7 +203,7 @@ class Prefixes:
         """
         return self._rule_cache.records()
 
-    def statements(self, binding: Binding) -> Statements:
+    def statements(self, binding: Binding) -> InheritedStatements:
         """Return the persistence statements that a name inherits from the records of its NAAN and shoulders."""
         return self.remembered().statements(binding.identifier, binding.metadata)
 

@@ -39,7 +39,13 @@ from ...bindings.names.error_codes import HTTP_STATUS
 from ...bindings.names.errors import BindingError
 from ...bindings.names.passthrough import append_path, as_received, inherit, is_given, suffix_below
 from ...bindings.names.prefixes.holds import NO_HOLDS, Holds
-from ...bindings.names.prefixes.prefixes import NO_RECORDS, NO_STATEMENTS, PrefixRecord, PrefixRecords, Statements
+from ...bindings.names.prefixes.prefixes import (
+    NO_RECORDS,
+    NO_STATEMENTS,
+    InheritedStatements,
+    PrefixRecord,
+    PrefixRecords,
+)
 from ...bindings.names.prefixes.rules import RuleMatch
 from ...identifiers import Ark, Problem, Urn
 from . import refusals
@@ -270,7 +276,7 @@ def _answered(
     target: str | None = None,
     query: str | None = None,
     vary: tuple[str, ...] = (),
-    inherited: Statements = NO_STATEMENTS,
+    inherited: InheritedStatements = NO_STATEMENTS,
 ) -> Resolution:
     request, binding, container, rule, _ = found
     return Resolution(
@@ -298,7 +304,7 @@ def _refuse(
     successor: str | None = None,
     message: str | None = None,
     vary: tuple[str, ...] = (),
-    inherited: Statements = NO_STATEMENTS,
+    inherited: InheritedStatements = NO_STATEMENTS,
     record: PrefixRecord | None = None,
 ) -> Resolution:
     return Resolution(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from ...bindings.names import naming as names
 from ...bindings.names.binding import Binding, Hold
-from ...bindings.names.prefixes.prefixes import NO_STATEMENTS, PrefixRecord, Statements
+from ...bindings.names.prefixes.prefixes import NO_STATEMENTS, InheritedStatements, PrefixRecord
 from ...identifiers import Ark, Problem, Urn
 
 Identifier = Ark | Urn
@@ -61,7 +61,7 @@ class Resolution:
     successor: str | None = None
     record: PrefixRecord | None = None
     correction: str | None = None
-    inherited: Statements = NO_STATEMENTS
+    inherited: InheritedStatements = NO_STATEMENTS
     hold: Hold | None = None
     fresh_for: int | None = None
     seconds: float | None = None

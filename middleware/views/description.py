@@ -22,7 +22,7 @@ from markupsafe import Markup
 from ...bindings.names.binding import NOTHING, Binding, Hold, rfc3339
 from ...bindings.names.errors import BindingError
 from ...bindings.names.metadata import datacite_and_schema_checks, metadata, persistence
-from ...bindings.names.prefixes.prefixes import NO_STATEMENTS, Statements
+from ...bindings.names.prefixes.prefixes import NO_STATEMENTS, InheritedStatements
 from ...bindings.names.targets import location
 from ...identifiers.text import display
 from . import messages, templates
@@ -62,7 +62,7 @@ class Description(Formatted):
     inflections: Mapping[str, str] = field(default_factory=dict)
     rule: str | None = None
     root: str = ""
-    inherited: Statements = NO_STATEMENTS
+    inherited: InheritedStatements = NO_STATEMENTS
     logged: LoggedName | None = None
     hold: Hold | None = None
 
@@ -353,15 +353,16 @@ def hold_lines(hold: Hold | None) -> dict[str, str]:
     return {f"hold_{name}": str(value) for name, value in found.items() if value is not None}
 
 
-def sources(inherited: Statements, root: str) -> dict[str, str]:
+def sources(inherited: InheritedStatements, root: str) -> dict[str, str]:
     """Return the NAANs and shoulders whose records have inherited statements, each with its address."""
     return {prefix: f"{root}/{prefix}" for prefix in source_members(inherited).values()}
 
 
-def source_members(inherited: Statements) -> dict[str, str]:
+def source_members(inherited: InheritedStatements) -> dict[str, str]:
     """Return the NAAN or shoulder of each inherited statement, as members of a JSON object.
 
-    >>> source_members(Statements(availability=Inherited("lifetime", "ark:12345/")))
+    >>> from ararat.bindings.names.prefixes.prefixes import Inherited
+    >>> source_members(InheritedStatements(availability=Inherited("lifetime", "ark:12345/")))
     {'availability_source': 'ark:12345/'}
     """
     return {f"{element}_source": each.prefix for element, each in inherited.by_element.items()}
@@ -402,7 +403,7 @@ def describe(
     through: str | None = None,
     inflections: Mapping[str, str] = NOTHING,
     rule: str | None = None,
-    inherited: Statements = NO_STATEMENTS,
+    inherited: InheritedStatements = NO_STATEMENTS,
     logged: LoggedName | None = None,
     hold: Hold | None = None,
 ) -> Description:

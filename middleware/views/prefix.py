@@ -13,7 +13,7 @@ from ...bindings.names.binding import Hold, rfc3339
 from ...bindings.names.branding.model import contact_address
 from ...bindings.names.metadata import metadata, persistence
 from ...bindings.names.prefixes.patterns import read_form
-from ...bindings.names.prefixes.prefixes import NO_STATEMENTS, PrefixRecord, Statements, kind_of
+from ...bindings.names.prefixes.prefixes import NO_STATEMENTS, InheritedStatements, PrefixRecord, kind_of
 from ...identifiers.text import display
 from . import templates
 from .description import hold_lines, hold_sentence, source_members, sources
@@ -37,7 +37,7 @@ class PrefixDescription(Formatted):
 
     record: PrefixRecord
     address: str
-    inherited: Statements
+    inherited: InheritedStatements
     root: str
     hold: Hold | None = None
 
@@ -162,7 +162,7 @@ class PrefixDescription(Formatted):
 
 
 def describe_prefix(
-    record: PrefixRecord, root: str, inherited: Statements = NO_STATEMENTS, hold: Hold | None = None
+    record: PrefixRecord, root: str, inherited: InheritedStatements = NO_STATEMENTS, hold: Hold | None = None
 ) -> PrefixDescription:
     """Create the description of a prefix from its record.
 

@@ -210,7 +210,7 @@ def kind_of(prefix: str) -> str:
     return "NAAN" if prefix == root_of(prefix) else "shoulder"
 
 
-class Statements(NamedTuple):
+class InheritedStatements(NamedTuple):
     """The persistence statements that a name, or a longer prefix, inherits from records of its NAAN and shoulders.
 
     One is None if the name has its own, or if no record has one. ``policy`` is the longest NAAN or shoulder whose
@@ -234,7 +234,7 @@ class Statements(NamedTuple):
         return {f"erc.{element}": each.text for element, each in self.by_element.items()}
 
 
-NO_STATEMENTS = Statements()
+NO_STATEMENTS = InheritedStatements()
 
 
 class PrefixRecords:
@@ -301,7 +301,7 @@ class PrefixRecords:
         found = ((text, record.prefix) for record in self.above(key) if (text := record.texts.get(field)))
         return next((Inherited(*each) for each in found), None)
 
-    def statements(self, key: str, own: Mapping[str, str]) -> Statements:
+    def statements(self, key: str, own: Mapping[str, str]) -> InheritedStatements:
         """Return the statements that a name inherits. ``key`` is its normal form, ``own`` its metadata.
 
         An availability is a promise together with the statement of persistence beside it. So a name that has its own
@@ -318,7 +318,7 @@ class PrefixRecords:
             stated = next((each for each in self.above(key) if each.statement or each.availability), None)
             if stated is not None and stated.availability:
                 availability = Inherited(stated.availability, stated.prefix)
-        return Statements(
+        return InheritedStatements(
             persistence=None if "erc.persistence" in own else self.inherited(key, "statement"),
             availability=availability,
             variance=None if "erc.variance" in own else self.inherited(key, "variance"),

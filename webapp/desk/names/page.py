@@ -12,7 +12,7 @@ from ....bindings.names.binding import Binding, Kind
 from ....bindings.names.fields import FIELDS, text_of
 from ....bindings.names.metadata import metadata, persistence
 from ....bindings.names.metadata.folding import title_of
-from ....bindings.names.prefixes.prefixes import Statements
+from ....bindings.names.prefixes.prefixes import InheritedStatements
 from ....bindings.names.selection import Selection
 from ....bindings.storage.tables.keys import index_key
 from ...accounts.model import Caller
@@ -73,7 +73,7 @@ class NamePage:
     texts: Sequence[tuple[str, str]]
     elements: dict[str, str]
     meanings: dict[str, str]
-    inherited: Statements
+    inherited: InheritedStatements
     link: TracedTarget | None
     requests: Requests | None
     changes: Sequence[ShownChange]

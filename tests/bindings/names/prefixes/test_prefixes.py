@@ -92,6 +92,8 @@ def test_a_record_shows_the_rule_of_the_same_prefix(bindings):
         pytest.param("12345/Abc", {"pattern": "29^8"}, "prefix-pattern", id="no shoulder for minting"),
         pytest.param("12345", {"characters": "9-0"}, "prefix-characters", id="wrong order"),
         pytest.param("12345", {"characters": "a-"}, "prefix-characters", id="hyphen at the end"),
+        pytest.param("12345", {"hosts": "https://museum.example"}, "prefix-hosts", id="URL as host"),
+        pytest.param("12345", {"hosts": "museum..example"}, "prefix-hosts", id="empty label"),
         pytest.param("12345", {"characters": "a\u2028b"}, "prefix-characters", id="line separator"),
     ],
 )
