@@ -248,7 +248,10 @@ def _require_permitted(pattern: Pattern, records: PrefixRecords) -> None:
 
 
 class Drawing:
-    """New names that were never reserved or bound, drawn in a transaction that excludes other writers."""
+    """New names that were never reserved or bound, drawn in a transaction that excludes other writers.
+
+    ``drawn`` are the names that are not drawn any more.
+    """
 
     def __init__(
         self,
@@ -262,7 +265,7 @@ class Drawing:
         self._transaction = transaction
         self._records = records
         self._rules = () if under_rule else tuple(transaction.rule_prefixes())
-        self._drawn = {*others}
+        self.drawn = {*others}
 
     def draw(self, pattern: Pattern, count: int, *, sequential: bool = False) -> list[str]:
         """Return ``count`` names of a pattern, which are not recorded yet. Each is returned only once.
@@ -282,7 +285,7 @@ class Drawing:
             misses = 0 if unused else misses + len(batch)
             if not batch or (misses > _MAX_MISSES and not sequential and pattern.numbers > _MAX_SHUFFLED):
                 raise BindingError("names-exhausted", identifier=pattern.beginning)
-            self._drawn.update(unused)
+            self.drawn.update(unused)
             names += unused
         if sequence:
             sequence.save()
@@ -293,7 +296,7 @@ class Drawing:
     def _unused(self, names: Sequence[str]) -> list[str]:
         """Return the permitted names that were never reserved or bound, are not above a bound one, and have no rule."""
         transaction = self._transaction
-        used = {*transaction.get(names), *transaction.deleted(names), *transaction.above(names), *self._drawn}
+        used = {*transaction.get(names), *transaction.deleted(names), *transaction.above(names), *self.drawn}
         unused = [name for name in names if name not in used and not name.startswith(self._rules)]
         return [name for name in unused if self._records.characters_problem(name) is None]
 

@@ -53,6 +53,35 @@ _WORK = 0.5
 _LEAST = 20
 
 
+class BlockPace:
+    """The size of the next transaction of a long change, and the pauses in which other writers have their turn.
+
+    ``where`` is the address of the database. ``most`` and ``least`` are the largest and the smallest size. ``seconds``
+    is the longest time of a transaction, after which the next one is smaller.
+    """
+
+    def __init__(self, where: str, most: int, least: int = _LEAST, seconds: float = _WORK) -> None:
+        self.size = self._most = most
+        self._least, self._seconds = min(least, most), seconds
+        self._is_shared = where.startswith("sqlite")
+        self._rested = self._begun = time.monotonic()
+
+    def rest(self) -> None:
+        """Let other writers of SQLite have their turn, and choose the size of the next transaction.
+
+        PostgreSQL locks only the rows of the names.
+        """
+        taken = time.monotonic() - self._begun
+        if taken > self._seconds:
+            self.size = max(self._least, self.size // 2)
+        elif taken < self._seconds / 3:
+            self.size = min(self._most, 2 * self.size)
+        if time.monotonic() - self._rested > _WORK and self._is_shared:
+            time.sleep(_PAUSE)
+            self._rested = time.monotonic()
+        self._begun = time.monotonic()
+
+
 class Hooks(NamedTuple):
     """The functions that are called during the work.
 
@@ -71,8 +100,7 @@ class Batches:
     def __init__(self, bindings: Bindings, job: int) -> None:
         self._bindings = bindings
         self._job = job
-        self._size = BLOCK
-        self._rested = self._begun = time.monotonic()
+        self._pace = BlockPace(bindings.where, BLOCK)
 
     def add(self, keys: Iterable[str], beat: Callable[[Connection, int], object]) -> int:
         """Record the names with these keys, instead of those that were recorded before. Return their number.
@@ -93,7 +121,7 @@ class Batches:
                 beat(transaction.connection, number)
 
             self._write(write)
-            self._pause()
+            self._pace.rest()
         return number
 
     def add_of_operation(self, operation: int) -> int:
@@ -139,14 +167,14 @@ class Batches:
             others = "DELETE FROM bulk_names WHERE job = ? AND place > ? AND place <= ? AND revision IS NULL"
             _run(transaction, others, [(self._job, place, last)])
             hooks.beat(transaction.connection, done + len(block))
-            is_last = len(block) < self._size
+            is_last = len(block) < self._pace.size
             if is_last:
                 hooks.finish(transaction.connection, new)
             return last, done + len(block), is_last, new
 
         while not is_done:
             place, done, is_done, result = self._write(write, replace(actor, operation=None, at_end=()))
-            self._pause()
+            self._pace.rest()
         return result
 
     def carry_out(self, plan: Plan, hooks: Hooks, *, actor: Actor = NOBODY) -> BulkResult:
@@ -170,7 +198,7 @@ class Batches:
             if block:
                 _run(transaction, "DELETE FROM bulk_names WHERE job = ? AND place <= ?", [(self._job, block[-1][0])])
             hooks.beat(transaction.connection, new.names)
-            is_last = len(block) < self._size
+            is_last = len(block) < self._pace.size
             if number is not None:
                 new.operation, new.written = number, True
                 self._record(transaction, number, new)
@@ -182,7 +210,7 @@ class Batches:
 
         while not is_done:
             is_done, result = self._write(write, replace(actor, at_end=()))
-            self._pause()
+            self._pace.rest()
         return result
 
     def end(self, hooks: Hooks) -> BulkResult:
@@ -201,28 +229,13 @@ class Batches:
     def _write(self, write: Callable[[Transaction], T], actor: Actor = NOBODY) -> T:
         return self._bindings.write(write, actor=actor)
 
-    def _pause(self) -> None:
-        """Let other writers of SQLite have their turn, and choose the size of the next transaction.
-
-        PostgreSQL locks only the rows of the names.
-        """
-        taken = time.monotonic() - self._begun
-        if taken > _WORK:
-            self._size = max(min(_LEAST, BLOCK), self._size // 2)
-        elif taken < _WORK / 3:
-            self._size = min(BLOCK, 2 * self._size)
-        if time.monotonic() - self._rested > _WORK and self._bindings.where.startswith("sqlite"):
-            time.sleep(_PAUSE)
-            self._rested = time.monotonic()
-        self._begun = time.monotonic()
-
     def _count(self, transaction: Transaction) -> int:
         [(number,)] = _rows(transaction, "SELECT count(*) FROM bulk_names WHERE job = ?", self._job)
         return number
 
     def _block(self, transaction: Transaction, after: int) -> list[Any]:
         text = "SELECT place, key, revision FROM bulk_names WHERE job = ? AND place > ? ORDER BY place LIMIT ?"
-        return _rows(transaction, text, self._job, after, self._size)
+        return _rows(transaction, text, self._job, after, self._pace.size)
 
     def _progress(self, transaction: Transaction) -> tuple[int | None, BulkResult]:
         found = _rows(transaction, "SELECT operation, result FROM bulk_progress WHERE job = ?", self._job)

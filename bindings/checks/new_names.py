@@ -82,11 +82,16 @@ def warnings_before(bindings: Bindings, wanted: Sequence[ComparedName]) -> list[
     return warnings_about(recorded, PrefixRecords(records), [*store.patterns(), *checked_patterns(records)], wanted)
 
 
-def warnings_inside(transaction: Transaction, wanted: Sequence[ComparedName]) -> list[list[NameWarning]]:
-    """Return the warnings about names that a transaction writes, in their order, as :func:`warnings_about`."""
+def warnings_inside(
+    transaction: Transaction, wanted: Sequence[ComparedName], recorded: RecordedNames | None = None
+) -> list[list[NameWarning]]:
+    """Return the warnings about names that a transaction writes, in their order, as :func:`warnings_about`.
+
+    ``recorded`` looks names up, by default those of the database.
+    """
     records = transaction.prefixes()
     patterns = [*transaction.patterns(), *checked_patterns(records)]
-    return warnings_about(transaction.recorded, PrefixRecords(records), patterns, wanted)
+    return warnings_about(recorded or transaction.recorded, PrefixRecords(records), patterns, wanted)
 
 
 def warnings_about(
@@ -147,20 +152,18 @@ def successor_warnings(bindings: Bindings, key: str, successor: str | None) -> l
     - ``successor-unknown``: it is not recorded, and its NAAN or shoulder has names here.
     - ``successor-circle``: it was withdrawn too, and its successors lead back to the name.
     """
-    return _of_successor(bindings.fetch, bindings.store.prefixes, key, successor)
+    return warnings_of_successor(bindings.fetch, bindings.store.prefixes, key, successor)
 
 
-def successor_warnings_inside(transaction: Transaction, key: str, successor: str | None) -> list[NameWarning]:
-    """Return the warnings about the successor of a name that a transaction withdraws, as :func:`successor_warnings`."""
-    return _of_successor(transaction.get, transaction.prefixes, key, successor)
-
-
-def _of_successor(
+def warnings_of_successor(
     fetch: Callable[[list[str]], Mapping[str, Binding]],
     records: Callable[[], Sequence[PrefixRecord]],
     key: str,
     successor: str | None,
 ) -> list[NameWarning]:
+    """Return the warnings of :func:`successor_warnings`. ``fetch`` returns recorded names, and ``records`` those of
+    prefixes, such as inside of a transaction.
+    """
     if successor is None or not successor.startswith(("ark:", "urn:")):
         return []
     if successor not in fetch([successor]):

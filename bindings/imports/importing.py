@@ -29,7 +29,7 @@ from ..names.binding import NOTHING, Binding, rfc3339
 from ..names.errors import BindingError, BindingsUnavailable, Collision, TableError
 from ..names.fields import Fields
 from ..names.metadata import personal_data
-from ..names.prefixes.prefixes import NO_RECORDS, RECORDED, PrefixRecords, warnings_about
+from ..names.prefixes.prefixes import NO_RECORDS, RECORDED, PrefixRecord, PrefixRecords, warnings_about
 from ..names.prefixes.prefixes import record as prefix_record
 from ..names.prefixes.rules import Rule
 from ..storage.spill import SeenNames
@@ -39,6 +39,7 @@ from ..tables.columns import Columns, Row
 from ..tables.other_rows import OtherRow, PrefixRow, RuleRow, Setting
 from ..tables.text_stream import ReadAs, name_of
 from ..tables.text_tables import Reader
+from .checked_names import CheckedNames
 from .keyed_rows import KeyedRows, Mint
 from .summary import MAX_LISTED, Effect, Expect, Imported, NotedLine, Report, Summary
 
@@ -157,7 +158,7 @@ def import_rows(
         raise ValueError(f"batch is {batch}; it must be 1 line or more")
     summary = Summary(read_as=read_as)
     with closing(SeenNames()) as seen:
-        run = _Run(file, bindings.now(), who, seen, report, effect, summary, relocate, only_names)
+        run = ImportRun(file, bindings.now(), who, seen, report, effect, summary, relocate, only_names)
         run.expect, run.leave_out, run.test_naans = expect, leave_out, bindings.naming.test_naans
         run.mint, run.repeated = mint, repeated
         # Read the first row before the transaction, so that an unreadable file does not lock the database.
@@ -180,8 +181,8 @@ def import_rows(
 
 
 @dataclass(slots=True)
-class _Run:
-    """The state of an import."""
+class ImportRun:
+    """The state of an import. Its fields without a comment are arguments of :func:`import_rows`."""
 
     file: str
     now: datetime
@@ -202,6 +203,8 @@ class _Run:
     repeated: Mapping[int, str] = field(default_factory=dict)
     keyed: KeyedRows | None = None
     successors: list[tuple[Row, str, str]] = field(default_factory=list)
+    checked: CheckedNames | None = None  # the names of a check in blocks, which writes none
+    warns: bool = True  # whether it looks for mistakes in new names and values
 
     def import_all(
         self, bindings: Bindings, read: Iterator[Row], progress: Callable[[int], object] | None, *, keep: bool
@@ -209,21 +212,14 @@ class _Run:
         """Import all lines in one transaction. Roll back if an error ends the import, or without ``keep``."""
         before = self.summary.operation, self.changed
         with bindings.transaction(exclusive=True, actor=self.who) as transaction:
-            # A record in the table applies after the transaction: an export has names that are older than a record.
-            self.records = PrefixRecords(transaction.prefixes())
-            if self.mint:
-                self.keyed = KeyedRows(self.mint, self.repeated, transaction, bindings.naming)
-            if self.summary.operation is not None:
-                # Later batches of an undone operation could not be undone.
-                transaction.operations.require_in_effect(self.summary.operation)
+            self.begin(bindings, transaction)
             while some := list(islice(read, _CHUNK)):
-                with _without_garbage_collection():
-                    self._apply(transaction, some, keep=keep)
+                self.apply(transaction, some, keep=keep)
                 self.last = some[-1]
                 if progress:
                     progress(self.summary.lines)
-            self._warn_of_successors(transaction)
-            if self._is_stopped() or not keep:
+            self.warn_of_successors(transaction.get, transaction.prefixes)
+            if self.is_stopped() or not keep:
                 transaction.rollback()
                 self.summary.operation, self.changed = before
             else:
@@ -232,20 +228,34 @@ class _Run:
                 if self.summary.operation is not None:
                     transaction.operations.finish(self.summary.operation, self.changed, bindings.now())
 
+    def begin(self, bindings: Bindings, transaction: Transaction) -> None:
+        """Begin a transaction of the import. Raises :class:`BindingError`, also if the operation was undone."""
+        # A record in the table applies after the transaction: an export has names that are older than a record.
+        self.records = PrefixRecords(transaction.prefixes())
+        if self.mint:
+            keyed = KeyedRows(self.mint, self.repeated, transaction, bindings.naming)
+            if self.checked and self.keyed:
+                keyed.leave_out(self.keyed)
+            self.keyed = keyed
+        if self.summary.operation is not None:
+            # Later batches of an undone operation could not be undone.
+            transaction.operations.require_in_effect(self.summary.operation)
+
     def import_batch(self, bindings: Bindings, read: Iterator[Row], progress: Callable[[int], object] | None) -> bool:
         """Import one batch. Return whether it has lines, and none has an error that ends the import."""
         summary = self.summary
-        before, counts = summary.lines, {name: getattr(summary, name) for name in _COUNTS}
+        before, counts = summary.lines, {name: getattr(summary, name) for name in COUNTS}
         listed, warned = len(summary.listed), len(summary.warned)
         self.import_all(bindings, read, progress, keep=True)
-        if self._is_stopped():
+        if self.is_stopped():
             for name, count in counts.items():
                 setattr(summary, name, count)
             del summary.listed[listed:], summary.warned[warned:]
             return False
         return summary.lines > before
 
-    def _is_stopped(self) -> bool:
+    def is_stopped(self) -> bool:
+        """Return whether a refused line ends the import."""
         return bool(self.summary.refusals) and not self.leave_out
 
     def finish(self) -> None:
@@ -254,18 +264,29 @@ class _Run:
             message = "the last line has no line end: if the file is incomplete, this line is too"
             self._note_warning(self.last, "table-cut", message)
 
+    def apply(self, transaction: Transaction, batch: Sequence[Row], *, keep: bool) -> None:
+        """Check some lines, and write their changes with ``keep``."""
+        with _without_garbage_collection():
+            self._apply(transaction, batch, keep=keep)
+
     def _apply(self, transaction: Transaction, batch: Sequence[Row], *, keep: bool) -> None:
-        """Check some lines and write their changes."""
         self.summary.lines += len(batch)
         if self.keyed:
             batch = [*self.keyed.named(batch)]
         read = [(row, self._read(row)) for row in batch]
-        current = transaction.get([key for _, stated in read if (key := _key(stated))])
-        # A name that an earlier line of this import has bound is in the database by now.
-        first_lines = self.seen.lookup(list(current)) if current else {}
+        keys = [key for _, stated in read if (key := _key(stated))]
+        current = transaction.get(keys)
+        if self.checked:
+            earlier_lines = self.checked.lookup(keys)
+            current |= {key: binding for key, (_, binding) in earlier_lines.items()}
+            first_lines = {key: line for key, (line, _) in earlier_lines.items()}
+        else:
+            # A name that an earlier line of this import has bound is in the database by now.
+            first_lines = self.seen.lookup(list(current)) if current else {}
         changes: defaultdict[str | None, list[tuple[Change, str]]] = defaultdict(list)
         new_lines: dict[str, str] = {}
         new: list[tuple[Row, Binding]] = []
+        stated_rows: dict[str, Row] = {}
         for row, stated in read:
             if isinstance(stated, (RuleRow, PrefixRow, Setting)):
                 self._apply_other(row, stated, transaction)
@@ -293,7 +314,7 @@ class _Run:
                 for warning in new_names.changed_value_warnings(before, change.after):
                     self._note_warning(row, warning.code, warning.message)
             if earlier is None:
-                current[key] = change.after
+                current[key], stated_rows[key] = change.after, row
                 first_lines[key] = new_lines[key] = _line_and_spelling(row, key)
                 if change.action:
                     # Several records of a dump can be on one line.
@@ -303,6 +324,10 @@ class _Run:
                         self.successors.append((row, key, change.after.successor))
         # Before they are written: most have nothing in common with recorded names, which is found quickly.
         self._warn(transaction, new)
+        if self.checked:
+            self.checked.add((row, new_lines.get(key, ""), current[key]) for key, row in stated_rows.items())
+            self._warn_of_encoded_dots(transaction, new)
+            return
         if changes and keep and self.summary.operation is None:
             parameters: dict[str, Any] = {"file": self.file, **({"relocate": True} if self.relocate else {})}
             if self.mint:
@@ -381,42 +406,57 @@ class _Run:
                 self.effect(imported)
 
     def _warn(self, transaction: Transaction, bound: Sequence[tuple[Row, Binding]]) -> None:
-        if not bound:
+        if not bound or not self.warns:
             return
         compared = [ComparedName.of(binding) for _, binding in bound]
         # A minted name has no typing error.
         compared = [
             each._replace(key="") if row.minted else each for each, (row, _) in zip(compared, bound, strict=True)
         ]
-        probable = new_names.warnings_inside(transaction, compared)
+        recorded = self.checked.beside(transaction.recorded) if self.checked else None
+        probable = new_names.warnings_inside(transaction, compared, recorded)
         personal = personal_data.of_bindings([binding for _, binding in bound])
         for (row, _), data, mistakes in zip(bound, personal, probable, strict=True):
             for warning in (*names.warnings_about(row.cells["identifier"]), *data, *mistakes):
                 self._note_warning(row, warning.code, warning.message)
 
-    def _warn_of_successors(self, transaction: Transaction) -> None:
-        """Warn of successors at the end of a transaction: a later line can record the successor of an earlier one."""
+    def warn_of_successors(
+        self, fetch: Callable[[list[str]], Mapping[str, Binding]], records: Callable[[], Sequence[PrefixRecord]]
+    ) -> None:
+        """Warn of successors at the end of a transaction: a later line can record the successor of an earlier one.
+
+        ``fetch`` returns recorded names, and ``records`` those of prefixes.
+        """
         for row, key, successor in self.successors:
-            for warning in new_names.successor_warnings_inside(transaction, key, successor):
+            for warning in new_names.warnings_of_successor(fetch, records, key, successor):
                 self._note_warning(row, warning.code, warning.message)
         self.successors.clear()
 
     def _warn_of_encoded_dots(self, transaction: Transaction, bound: Sequence[tuple[Row, Binding]]) -> None:
+        if not self.warns:
+            return
         others = {other: row for row, binding in bound for other in names.confusable(binding.identifier)}
-        for other in transaction.bound(list(others)):
+        found = dict.fromkeys(transaction.bound(list(others)))
+        if self.checked and others:
+            found |= dict.fromkeys(self.checked.bound(list(others)))
+        for other in found:
             message = f"{validation.shown(other, 100)} is bound too; some software treats the two as equal"
             self._note_warning(others[other], "encoded-dot", message)
 
     def _warn_of_values(self, row: Row, before: Binding | None, after: Binding) -> None:
         """Warn of cells that a spreadsheet program probably damaged, and of dates that are no real dates."""
+        if not self.warns:
+            return
         # Most rows are in ASCII on one line, and then have no such text.
         whole = "".join(row.cells.values())
         is_ascii = whole.isascii()
         for column in () if is_ascii and whole.isprintable() else wrong_text.broken(row.cells):
             message = f"the line break in the column {validation.shown(column)} became a space"
             self._note_warning(row, "cell-line-break", message)
-        old = {} if is_ascii or before is None else rows.cells(before)
-        for column, text in () if is_ascii else rows.cells(after).items():
+        # A row without such characters has no value with them, and the values of a name take longer to list.
+        is_plain = is_ascii or wrong_text.misread(whole) is None
+        old = {} if is_plain or before is None else rows.cells(before)
+        for column, text in () if is_plain else rows.cells(after).items():
             if text.isascii() or text == old.get(column) or (found := wrong_text.misread(text)) is None:
                 continue
             if wrong_text.misread(old.get(column, "")) is None:
@@ -484,7 +524,7 @@ _COUNTERS = {
     "reserved": "reserved",
 }
 _OTHERS = {RuleRow: "rules", PrefixRow: "prefixes", Setting: "settings"}
-_COUNTS = (*_COUNTERS.values(), *_OTHERS.values(), "minted", "warnings")
+COUNTS = (*_COUNTERS.values(), *_OTHERS.values(), "minted", "warnings")
 
 
 def _key(stated: Fields | OtherRow | BindingError) -> str | None:

@@ -31,6 +31,7 @@ MAX_KEY = TARGET_CHARACTERS
 
 _BLOCK = 1000
 _MOST_NAMED = 3
+_FEW_NAMES = 2_000_000
 
 
 class Mint(NamedTuple):
@@ -115,6 +116,14 @@ class KeyedRows:
         self._transaction = transaction
         self._pattern = pattern_below(mint.shoulder, records, naming)
         self._drawing = Drawing(transaction, records)
+
+    def leave_out(self, earlier: KeyedRows) -> None:
+        """Draw no name that was drawn in an earlier transaction, which did not write it.
+
+        If almost all names are free, this makes no difference, and they are not remembered.
+        """
+        if self._pattern.numbers <= _FEW_NAMES:
+            self._drawing.drawn = earlier._drawing.drawn
 
     def named(self, batch: Sequence[Row]) -> Iterator[Row]:
         """Yield the rows of a batch in their order, each with a name or a fault.

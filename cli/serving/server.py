@@ -9,6 +9,7 @@ application answers it.
 from __future__ import annotations
 
 import contextlib
+import copy
 import errno
 import logging
 import re
@@ -83,6 +84,11 @@ MAX_HEADER = 65536
 
 MAX_BODY = 16 * 2**20
 """The maximum size of a request body in bytes. The pages have lower limits, which their answer 413 explains."""
+
+MAX_TABLE = 101 * 2**20
+"""The maximum size of a request body with a table: 100 MiB, and the other fields of a form."""
+
+_OF_TABLES = re.compile("/(?:desk/tables|imports)/?")
 
 MAX_UNREAD = 64 * 2**20
 """The size of the output buffer of a connection in bytes. Only a longer answer holds a thread."""
@@ -321,7 +327,7 @@ def run(
         channel_timeout=IDLE_SECONDS,
         cleanup_interval=CLEANUP_SECONDS,
         max_request_header_size=MAX_HEADER,
-        max_request_body_size=MAX_BODY,
+        max_request_body_size=MAX_TABLE,
         outbuf_high_watermark=MAX_UNREAD,
         asyncore_use_poll=hasattr(select, "poll"),
         # compose() decides how many proxies are trusted. Nothing else reads these fields.
@@ -423,6 +429,9 @@ class _Parser(HTTPRequestParser):
         codings = _CODINGS.findall(header_plus)
         if codings and (self.version == "1.0" or len(codings) > 1 or "CONTENT_LENGTH" in self.headers):
             raise ParsingError("Transfer-Encoding in HTTP/1.0, twice, or together with Content-Length")
+        if not _OF_TABLES.search(self.path):
+            self.adj = copy.copy(self.adj)
+            self.adj.max_request_body_size = min(MAX_BODY, self.adj.max_request_body_size)
 
 
 class Pace:

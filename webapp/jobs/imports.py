@@ -1,25 +1,29 @@
-"""Imports of tables as jobs: all names or none, with the permissions that the caller has until the import ends."""
+"""Imports of tables as jobs: one operation, with the permissions that the caller has until the import ends."""
 
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from flask import Flask, current_app
 
+from ...bindings.imports.import_blocks import ImportBlocks, ImportedTable
 from ...bindings.imports.summary import Summary
+from ...bindings.names.errors import BindingError, BindingsUnavailable
+from ...bindings.tables import text_tables
+from ...bindings.tables.columns import Columns, Row
+from ...bindings.tables.text_stream import ReadAs
 from .bulk import CHANGE, CHECK, BulkJobs
 from .model import Job, caller_of, result_of, stored_caller
 from .queue import LEASE_SECONDS, Claim, Jobs
-from .uploads import IMPORT, PREVIEW, UploadJobs
+from .uploads import IMPORT, PREVIEW, UploadJobs, end_import
 from .worker import Worker
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from ...bindings.storage.writing.transaction import Transaction
     from ..accounts.model import Caller
     from ..management import Management
 
@@ -81,35 +85,51 @@ class Imports:
         return self.jobs.add(connection, caller.account.number, KIND, parameters, content, max(lines, 0))
 
     def carry_out(self, claim: Claim, progress: Callable[[int], None]) -> None:
-        """Import the table of a job and finish the job in the same transaction.
+        """Import the table of a job, and finish the job.
 
-        Raises :class:`Forbidden` if a permission of the caller is revoked before the end; then nothing is written.
+        All rows are checked first, and nothing is written if one is refused. If a permission of the caller is revoked
+        while rows are written, the job fails, and the rows so far stay written.
         """
         job = claim.job
-        accounts = self.management.accounts
-        caller = caller_of(accounts, job.parameters["caller"])
-        finished: list[int] = []
+        format, encoding = job.parameters["format"], job.parameters["encoding"]
+        name = f"import-{job.number}.{format}"
+        content = self.jobs.data(job.number)
 
-        def finish(transaction: Transaction) -> None:
-            if isinstance(summary := transaction.result, Summary):
-                result = result_of(summary) | {"written": True}
-                self.jobs.finish(transaction.connection, claim, "done", result, summary.lines)
-                finished.append(job.number)
+        def rows(read_as: ReadAs) -> Iterator[Row]:
+            file = io.BytesIO(content)
+            file.name = name
+            return text_tables.read_rows(file, format, text_tables.Reader(encoding, None, Columns()), read_as)
 
-        file = io.BytesIO(self.jobs.data(job.number))
-        file.name = f"import-{job.number}.{job.parameters['format']}"
-        summary = self.management.bulk.import_names(
-            caller.with_end(finish),
-            file,
-            format=job.parameters["format"],
-            encoding=job.parameters["encoding"],
-            dry_run=job.parameters["dry_run"],
-            relocate=job.parameters["relocate"],
-            progress=progress,
-        )
-        if not finished:
-            state = "failed" if summary.refusals and not job.parameters["dry_run"] else "done"
-            self.jobs.end(claim, state, result_of(summary), summary.lines)
+        bulk = self.management.bulk
+        found = self.management.accounts.current(*job.parameters["caller"][:2])
+        only_names = not (found and found.is_administrator)
+        table = ImportedTable(name, rows, relocate=job.parameters["relocate"], only_names=only_names)
+        blocks = ImportBlocks(self.management.bindings, job.number, table)
+
+        def beat(connection: Connection, lines: int) -> None:
+            self.jobs.advance(connection, claim, lines)
+            progress(lines)
+
+        def finish(connection: Connection, summary: Summary) -> None:
+            self.jobs.finish(connection, claim, "done", result_of(summary), summary.lines)
+
+        try:
+            caller = caller_of(self.management.accounts, job.parameters["caller"])
+            summary = Summary()
+            if not blocks.is_begun:
+                summary = bulk.check_table(caller, blocks, None, beat=progress)
+            if not (summary.refusals or job.parameters["dry_run"]):
+                summary = bulk.write_table(caller, blocks, None, checked=summary, beat=beat, finish=finish)
+                if not summary.refusals:
+                    return
+        except BindingsUnavailable:
+            raise  # a database that cannot be read now
+        except BindingError as error:
+            end_import(blocks, self.jobs, claim, error)
+            return
+        state = "failed" if summary.refusals and not job.parameters["dry_run"] else "done"
+        with blocks.ending() as (connection, _):
+            self.jobs.finish(connection, claim, state, result_of(summary), summary.lines)
 
 
 def init_app(app: Flask, imports: Imports) -> None:

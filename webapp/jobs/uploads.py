@@ -1,35 +1,38 @@
 """The two jobs of an upload: a preview, which writes no name, and the import.
 
-Both record the outcome of each row. The import does so in its own transaction, so names and outcomes agree.
+The preview records the outcome of each row. The import checks that the rows have these outcomes, and then writes them
+in short transactions (:mod:`~ararat.bindings.imports.import_blocks`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
-from typing import TYPE_CHECKING
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
 
-from ...bindings.imports.keyed_rows import repeated_keys
-from ...bindings.imports.summary import Expect, Imported, NotedLine, Summary
+from ...bindings.imports.import_blocks import ImportBlocks, ImportedTable
+from ...bindings.imports.summary import Imported, NotedLine, Summary
 from ...bindings.names import validation
 from ...bindings.names.binding import Binding
-from ...bindings.names.errors import TableError
+from ...bindings.names.errors import BindingError, BindingsUnavailable, TableError
+from ...bindings.storage.spill import Spill
 from ...bindings.tables.columns import Row, cells
 from ...bindings.tables.text_stream import ReadAs
 from ..uploads import sheet
-from ..uploads.model import MAX_ROWS, Part, Reading, RowOutcome, Upload
+from ..uploads.model import Part, Reading, RowOutcome, Upload
 from ..uploads.sheet import Proposal
 from ..uploads.store import Uploads
 from .model import caller_of, result_of, stored_caller
-from .queue import Claim, Jobs
+from .queue import Claim, ClaimLost, Jobs
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from ...bindings.storage.writing.transaction import Transaction
     from ..accounts.model import Caller
     from ..management import Management
-    from .model import Job
+    from .model import Job, State
 
 PREVIEW = "table-preview"
 IMPORT = "table-import"
@@ -49,6 +52,7 @@ _PARTS: Mapping[str, Part] = {
     "unchanged": "unchanged",
 }
 _EFFECTS: tuple[Part, ...] = ("added", "published", "changed", "moved", "unchanged")
+_BLOCK = 1000
 _UNSHOWN = ("identifier", "created", "changed", "spelling")
 _DEFAULTS = {"kind": "located", "status": "live", "passthrough": "false", "scope": "name", "redirect": "302"}
 _DEFAULTS["listed"] = "true"
@@ -107,86 +111,211 @@ class UploadJobs:
     def carry_out(self, claim: Claim, progress: Callable[[int], None]) -> None:
         """Preview or import the rows of an upload, and finish the job.
 
-        Raises :class:`Forbidden` if a permission of the caller is revoked before the end of the import; then nothing is
-        written.
+        An import checks all rows first, and writes nothing if one is refused. If a permission of the caller is revoked
+        while rows are written, the job fails, and the rows so far stay written.
         """
         job = claim.job
-        accounts = self.management.accounts
-        caller = caller_of(accounts, job.parameters["caller"])
         upload = self.uploads.get(job.parameters["upload"])
         if upload is None or upload.job != job.number:
             self.jobs.end(claim, "cancelled", {})
             return
-        outcomes = self._left_out(upload) if job.parameters["skip_refused"] else []
-        skipped = frozenset(row.line for row in outcomes)
-        expect = self._expected(upload) if job.kind == IMPORT and job.parameters.get("has_preview", True) else None
-        finished: list[Job] = []
-
-        def finish(transaction: Transaction) -> None:
-            if isinstance(summary := transaction.result, Summary):
-                self.uploads.store_rows(transaction.connection, upload.number, job.number, outcomes)
-                result = result_of(summary) | {"written": True}
-                self.jobs.finish(transaction.connection, claim, "done", result, summary.lines)
-                finished.append(job)
-
-        read_as = ReadAs()
-        mint = upload.reading.minting
+        work = _Work(self, claim, upload, progress)
         try:
-            repeated = repeated_keys(self._rows(upload, skipped, ReadAs())) if mint else {}
-            summary = self.management.bulk.import_rows(
-                caller.with_end(finish),
-                validation.shown(upload.name, 200),
-                self._rows(upload, skipped, read_as),
-                read_as,
-                relocate=upload.reading.relocate,
-                dry_run=job.kind == PREVIEW,
-                progress=progress,
-                report=lambda kind, noted, cells: outcomes.append(_noted(kind, noted)),
-                effect=lambda imported: outcomes.append(_effect(imported, is_kept=job.kind == IMPORT)),
-                expect=expect,
-                mint=mint,
-                repeated=repeated,
-            )
+            work.caller = caller_of(self.management.accounts, job.parameters["caller"])
+            work.carry_out()
         except TableError as error:
             problem = {"code": error.code, "detail": error.message, "line": error.line, "expected": error.expected}
             self.jobs.end(claim, "failed", {"problem": problem})
+        except BindingsUnavailable:
+            raise  # a database that cannot be read now
+        except BindingError as error:
+            end_import(work.blocks, self.jobs, claim, error)
+
+
+def end_import(blocks: ImportBlocks, jobs: Jobs, claim: Claim, error: BindingError) -> None:
+    """End the job of an import that cannot go on. The rows so far stay written."""
+    result: dict[str, Any] = {"problem": {"code": error.code, "detail": error.message}}
+    with blocks.ending() as (connection, operation):
+        jobs.finish(connection, claim, "failed", result | ({"operation": operation} if operation else {}))
+
+
+class _Work:
+    """One preview or import of an upload."""
+
+    caller: Caller
+
+    def __init__(self, jobs: UploadJobs, claim: Claim, upload: Upload, progress: Callable[[int], None]) -> None:
+        self._jobs, self._uploads, self._bulk = jobs.jobs, jobs.uploads, jobs.management.bulk
+        self._claim, self._upload, self._progress = claim, upload, progress
+        self._job = claim.job
+        self._content = jobs.uploads.data(upload.number)
+        self._skipped: frozenset[int] = frozenset()
+        if self._job.parameters["skip_refused"]:
+            refused = self._uploads.each_row(upload.number, "refused")
+            self._skipped = frozenset(row.line for _, row in refused)
+        self._mint = upload.reading.minting
+        table = ImportedTable(
+            validation.shown(upload.name, 200),
+            self._rows,
+            self._mint,
+            upload.reading.relocate,
+            not self._is_administrator(jobs),
+        )
+        self.blocks = ImportBlocks(jobs.management.bindings, self._job.number, table)
+
+    def _is_administrator(self, jobs: UploadJobs) -> bool:
+        found = jobs.management.accounts.current(*self._job.parameters["caller"][:2])
+        return found is not None and found.is_administrator
+
+    def carry_out(self) -> None:
+        if self._job.kind == PREVIEW:
+            summary = self._check()
+            self._end("done", summary)
             return
-        if finished:
-            return
+        checked = Summary()
+        if not self.blocks.is_begun:
+            checked = self._check_again() if self._job.parameters.get("has_preview", True) else self._check()
+            if checked.refusals:
+                self._end("failed", checked)
+                return
+        self._write(checked)
 
-        def end(connection: Connection) -> None:
-            self.uploads.store_rows(connection, upload.number, job.number, outcomes)
-            state = "failed" if summary.refusals and job.kind == IMPORT else "done"
-            self.jobs.finish(connection, claim, state, result_of(summary), summary.lines)
+    def _check(self) -> Summary:
+        """Check the rows, and store the outcome of each. What an interrupted check has stored is deleted before."""
+        self._uploads.clear_rows(self._upload.number)
+        outcomes: list[RowOutcome] = []
+        counted: Counter[Part] = Counter()
 
-        accounts.write(end)
+        def beat(number: int) -> None:
+            if not self._store(outcomes, counted, number):
+                raise ClaimLost(str(self._job.number))
+            outcomes.clear()
+            self._progress(number)
 
-    def _left_out(self, upload: Upload) -> list[RowOutcome]:
-        """Return the rows that the preview refused, as rows that the import leaves out."""
-        refused = self.uploads.rows(upload.number, "refused", 0, MAX_ROWS)
-        return [replace(row, outcome="left out") for _, row in refused]
+        summary = self._bulk.check_table(
+            self.caller,
+            self.blocks,
+            self._mint,
+            beat=beat,
+            report=lambda kind, noted, cells: outcomes.append(_noted(kind, noted)),
+            effect=lambda imported: outcomes.append(_effect(imported, is_kept=False)),
+        )
+        self._store(outcomes, counted, summary.lines)  # warnings about the end
+        return summary
 
-    def _expected(self, upload: Upload) -> Expect:
-        """Return a function that refuses the rows whose effect is not that of the preview."""
-        previewed = {
-            row.line: (row.outcome, row.identifier, dict(row.changes))
-            for part in _EFFECTS
-            for _, row in self.uploads.rows(upload.number, part, 0, MAX_ROWS)
-        }
+    def _store(self, outcomes: Sequence[RowOutcome], counted: Counter[Part], number: int) -> bool:
+        def write(connection: Connection) -> tuple[bool, Counter[Part]]:
+            self._jobs.advance(connection, self._claim, number)
+            new = counted.copy()  # a transaction can be repeated
+            is_last = self._uploads.add_rows(connection, self._upload.number, self._job.number, outcomes, new)
+            return is_last, new
 
-        def expect(imported: Imported) -> str | None:
-            row = _effect(imported)
-            identifier = "" if imported.minted else row.identifier
-            if previewed.get(row.line) == (row.outcome, identifier, dict(row.changes)):
-                return None
-            return "the recorded values are not those of the preview"
+        is_last, new = self._uploads.accounts.write(write)
+        counted.update(new - counted)
+        return is_last
 
-        return expect
+    def _check_again(self) -> Summary:
+        """Check that the rows have the effects of the preview. If some have not, record that these rows are refused."""
+        refused: list[RowOutcome] = []
+        with closing(_Preview(self._uploads, self._upload.number)) as preview:
+            summary = self._bulk.check_table(
+                self.caller,
+                self.blocks,
+                self._mint,
+                beat=self._progress,
+                report=lambda kind, noted, cells: refused.append(_noted(kind, noted)) if kind == "refused" else None,
+                expect=preview.differs,
+            )
+            for begin in range(0, len(refused), _BLOCK):
+                some = refused[begin : begin + _BLOCK]
+                self._uploads.accounts.write(lambda connection, some=some: self._refuse(connection, preview, some))
+        return summary
 
-    def _rows(self, upload: Upload, skipped: frozenset[int], read_as: ReadAs) -> Iterator[Row]:
-        for row in sheet.rows(self.uploads.data(upload.number), upload.reading, upload.name, read_as):
-            if row.line not in skipped:
+    def _refuse(self, connection: Connection, preview: _Preview, rows: Sequence[RowOutcome]) -> None:
+        """Record rows as refused that the preview had accepted."""
+        self._jobs.advance(connection, self._claim, self._claim.job.progress)
+        places = [place for row in rows if (place := preview.place(row.line))]
+        self._uploads.refuse_rows(connection, self._upload.number, places, rows)
+
+    def _write(self, checked: Summary) -> None:
+        """Import the rows that were checked. Their outcomes stay, and get the new names."""
+        number = self._upload.number
+        names: list[tuple[Part, int, str]] = []
+        with closing(_Preview(self._uploads, number)) as preview:
+
+            def effect(imported: Imported) -> None:
+                if imported.minted and isinstance(imported.after, Binding) and (place := preview.place(imported.line)):
+                    names.append((*place, imported.after.identifier))
+
+            def after(connection: Connection) -> None:
+                self._uploads.name_rows(connection, number, names)
+                names.clear()
+
+            def beat(connection: Connection, lines: int) -> None:
+                self._jobs.advance(connection, self._claim, lines)
+                self._progress(lines)
+
+            def finish(connection: Connection, summary: Summary) -> None:
+                if self._skipped:
+                    self._uploads.leave_out(connection, number)
+                self._jobs.finish(connection, self._claim, "done", result_of(summary), summary.lines)
+
+            summary = self._bulk.write_table(
+                self.caller,
+                self.blocks,
+                self._mint,
+                checked=checked,
+                beat=beat,
+                finish=finish,
+                effect=effect,
+                expect=preview.differs,
+                after=after,
+            )
+            if summary.refusals:
+                # A name was changed since the check.
+                with self.blocks.ending() as (connection, _):
+                    self._refuse(connection, preview, [_noted("refused", noted) for noted in summary.refused])
+                    self._jobs.finish(connection, self._claim, "failed", result_of(summary), summary.kept)
+
+    def _end(self, state: State, summary: Summary) -> None:
+        self._jobs.end(self._claim, state, result_of(summary), summary.lines)
+
+    def _rows(self, read_as: ReadAs) -> Iterator[Row]:
+        for row in sheet.rows(self._content, self._upload.reading, self._upload.name, read_as):
+            if row.line not in self._skipped:
                 yield row
+
+
+class _Preview:
+    """The effects that the preview has found for the rows of an upload, in a temporary table."""
+
+    def __init__(self, uploads: Uploads, number: int) -> None:
+        columns = "part TEXT, number INTEGER, outcome TEXT, identifier TEXT, changes TEXT"
+        self._spill = Spill(f"effects (line INTEGER PRIMARY KEY, {columns})", "the import")
+        for part in _EFFECTS:
+            rows = uploads.each_row(number, part)
+            stored = (
+                (row.line, part, at, row.outcome, row.identifier, json.dumps(dict(row.changes))) for at, row in rows
+            )
+            self._spill.add("INSERT INTO effects VALUES (?, ?, ?, ?, ?, ?)", stored)
+
+    def differs(self, imported: Imported) -> str | None:
+        """Return why the effect of a row is another one than in the preview, or None: an :data:`Expect`."""
+        row = _effect(imported)
+        identifier = "" if imported.minted else row.identifier
+        query = "SELECT outcome, identifier, changes FROM effects WHERE line = ?"
+        found = next(self._spill.rows(query, (imported.line,)), None)
+        if found and found[:2] == (row.outcome, identifier) and found[2] == json.dumps(row.changes):
+            return None
+        return "the recorded values are not those of the preview"
+
+    def place(self, line: int) -> tuple[Part, int] | None:
+        """Return the part and the number of the outcome of a row, or None for a row that the preview refused."""
+        found = next(self._spill.rows("SELECT part, number FROM effects WHERE line = ?", (line,)), None)
+        return (found[0], found[1]) if found else None
+
+    def close(self) -> None:
+        self._spill.close()
 
 
 def _noted(kind: str, noted: NotedLine) -> RowOutcome:

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, BinaryIO, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 from ...bindings.bulk import edits, relocation, undo
 from ...bindings.bulk.plan import BulkResult, carry_out
 from ...bindings.imports.exporting import table_lines
-from ...bindings.imports.importing import import_rows, import_table
-from ...bindings.imports.keyed_rows import Mint
-from ...bindings.imports.summary import Effect, Expect, Report, Summary
+from ...bindings.imports.importing import import_table
+from ...bindings.imports.summary import Summary
 from ...bindings.minting import read_pattern
-from ...bindings.names.binding import NOTHING
 from ...bindings.names.operation import Operation
 from .permissions import require_account, require_administrator, require_curator, require_granted
 from .recording import AccountActor, Recorder
@@ -24,9 +22,9 @@ if TYPE_CHECKING:
 
     from ...bindings.bulk.batches import Batches, Hooks
     from ...bindings.bulk.plan import Plan
+    from ...bindings.imports.import_blocks import ImportBlocks
+    from ...bindings.imports.keyed_rows import Mint
     from ...bindings.names.naming import Name
-    from ...bindings.tables.columns import Row
-    from ...bindings.tables.text_stream import ReadAs
     from ...bindings.tables.text_tables import Format
     from ..accounts.model import Caller
 
@@ -120,49 +118,27 @@ class BulkOperations:
                 )
             )
 
-    def import_rows(
-        self,
-        caller: Caller | None,
-        file: str,
-        rows: Iterator[Row],
-        read_as: ReadAs,
-        *,
-        relocate: bool = False,
-        dry_run: bool = False,
-        progress: Progress | None = None,
-        report: Report | None = None,
-        effect: Effect | None = None,
-        expect: Expect | None = None,
-        mint: Mint | None = None,
-        repeated: Mapping[int, str] = NOTHING,
-    ) -> Summary:
-        """Import rows that are already parsed; see :func:`~ararat.bindings.imports.importing.import_rows`.
+    def check_table(self, caller: Caller | None, blocks: ImportBlocks, mint: Mint | None, **hooks: Any) -> Summary:
+        """Check an import of many rows, which changes no name; see :meth:`.ImportBlocks.check`.
 
-        Only an administrator can import rules, prefix records and counters. Raises :class:`Forbidden` for a shoulder of
-        ``mint`` for which the caller has no grant.
+        Raises :class:`Forbidden` for a shoulder of ``mint`` for which the caller has no grant.
         """
-        with self._bulk(caller, "import", dry_run=dry_run) as (actor, done):
-            if mint:
-                pattern = read_pattern(mint.shoulder, self._bindings.naming)
-                require_granted(caller, pattern.beginning)
-            return done(
-                import_rows(
-                    self._bindings,
-                    file,
-                    rows,
-                    read_as,
-                    relocate=relocate,
-                    only_names=not actor.caller.is_administrator,
-                    dry_run=dry_run,
-                    actor=actor,
-                    progress=progress,
-                    report=report,
-                    effect=effect,
-                    expect=expect,
-                    mint=mint,
-                    repeated=repeated,
-                )
-            )
+        with self._recorder.acting(caller, "import") as actor:
+            self._require_mintable(caller, mint)
+            return blocks.check(actor, **hooks)
+
+    def write_table(self, caller: Caller | None, blocks: ImportBlocks, mint: Mint | None, **hooks: Any) -> Summary:
+        """Import many rows that were checked; see :meth:`.ImportBlocks.write`.
+
+        Raises :class:`Forbidden` as :meth:`check_table`, also if a permission is revoked meanwhile.
+        """
+        with self._recorder.acting(caller, "import") as actor:
+            self._require_mintable(caller, mint)
+            return blocks.write(actor=actor, **hooks)
+
+    def _require_mintable(self, caller: Caller | None, mint: Mint | None) -> None:
+        if mint:
+            require_granted(caller, read_pattern(mint.shoulder, self._bindings.naming).beginning)
 
     def undo(
         self, caller: Caller | None, operation: int, *, skip_changed: bool = False, dry_run: bool = False

@@ -104,12 +104,11 @@ class RowOutcome:
     changes: Mapping[str, tuple[str, str]]
 
 
-MAX_BYTES = 10 * 2**20
-"""The maximum size of a file in bytes. `ararat serve` reads no request of more than 16 MiB."""
+MAX_BYTES = 100 * 2**20
+"""The maximum size of a file in bytes. `ararat serve` reads no larger request."""
 
-MAX_ROWS = 50_000
-"""The maximum number of rows. Their import is one transaction, in which other writers of SQLite wait for some seconds.
-The preview and the import need about 200 MB of memory more."""
+MAX_ROWS = 500_000
+"""The maximum number of rows. Their preview and import are in short transactions, and memory has one block of rows."""
 
 MAX_COLUMNS = 200
 """The maximum number of columns."""

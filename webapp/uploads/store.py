@@ -34,6 +34,7 @@ MAX_NUMBER = 2**31 - 1
 """The largest number of an upload."""
 
 _BLOCK = 1000
+_DELETED_AT_ONCE = 20_000
 _COLUMNS = (
     *(uploads.c.id, uploads.c.account, uploads.c.name, uploads.c.lines, uploads.c.reading, uploads.c.stage),
     *(uploads.c.job, uploads.c.created, uploads.c.changed),
@@ -53,6 +54,23 @@ _ROWS = (
     )
     .order_by(upload_rows.c.number)
     .limit(bindparam("most"))
+)
+_SOME = (
+    select(upload_rows.c.number)
+    .where(upload_rows.c.upload == bindparam("upload"), upload_rows.c.part == bindparam("part"))
+    .order_by(upload_rows.c.number)
+    .limit(bindparam("most"))
+    .subquery()
+)
+_LAST_OF_SOME = select(func.max(_SOME.c.number))
+_NAME_ROW = (
+    update(upload_rows)
+    .where(
+        upload_rows.c.upload == bindparam("of"),
+        upload_rows.c.part == bindparam("in"),
+        upload_rows.c.number == bindparam("at"),
+    )
+    .values(identifier=bindparam("name"))
 )
 _CAUSES = (
     select(upload_rows.c.code, func.count())
@@ -181,21 +199,60 @@ class Uploads:
         connection.execute(delete(upload_rows).where(upload_rows.c.upload == number))
         connection.execute(delete(uploads).where(uploads.c.id == number))
 
-    def store_rows(self, connection: Connection, upload: int, job: int, rows: Sequence[RowOutcome]) -> None:
-        """Replace the outcomes of the rows of an upload, if ``job`` is still its last job."""
+    def clear_rows(self, upload: int) -> None:
+        """Delete the outcomes of the rows of an upload, some at a time, so that no other writer waits for long."""
+        for part in PARTS:
+            while last := self.accounts.read(_LAST_OF_SOME, upload=upload, part=part, most=_DELETED_AT_ONCE)[0][0]:
+                some = upload_rows.c.upload == upload, upload_rows.c.part == part, upload_rows.c.number <= last
+                self.accounts.write(lambda connection, some=some: connection.execute(delete(upload_rows).where(*some)))
+
+    def add_rows(
+        self, connection: Connection, upload: int, job: int, rows: Sequence[RowOutcome], counted: Counter[Part]
+    ) -> bool:
+        """Add outcomes of rows of an upload, and return whether ``job`` is still its last job.
+
+        ``counted`` has the numbers of outcomes that were added before, and gets the new ones.
+        """
         is_last = uploads.c.id == upload, uploads.c.job == job
         if connection.execute(select(uploads.c.id).where(*is_last).with_for_update()).first() is None:
-            return
-        connection.execute(delete(upload_rows).where(upload_rows.c.upload == upload))
-        counted: Counter[Part] = Counter()
-        for begin in range(0, len(rows), _BLOCK):
-            block: list[dict[str, Any]] = []
-            for row in rows[begin : begin + _BLOCK]:
-                counted[row.part] += 1
-                values = {"upload": upload, "part": row.part, "number": counted[row.part], "line": row.line}
-                values |= {"outcome": row.outcome, "identifier": row.identifier, "code": row.code}
-                block.append(values | {"message": row.message, "changes": json.dumps(dict(row.changes))})
+            return False
+        block: list[dict[str, Any]] = []
+        for row in rows:
+            counted[row.part] += 1
+            block.append(_values(upload, counted[row.part], row))
+        if block:
             connection.execute(insert(upload_rows), block)
+        return True
+
+    def name_rows(self, connection: Connection, upload: int, names: Sequence[tuple[Part, int, str]]) -> None:
+        """Record the new names of rows. Each is the part and the number of a row, with its name."""
+        if names:
+            values = [{"of": upload, "in": part, "at": number, "name": name} for part, number, name in names]
+            connection.execute(_NAME_ROW, values)
+
+    def refuse_rows(
+        self, connection: Connection, upload: int, places: Sequence[tuple[Part, int]], rows: Sequence[RowOutcome]
+    ) -> None:
+        """Record rows as refused. ``places`` are the parts and the numbers of their outcomes before."""
+        for part, number in places:
+            of_row = upload_rows.c.upload == upload, upload_rows.c.part == part, upload_rows.c.number == number
+            connection.execute(delete(upload_rows).where(*of_row))
+        refused = upload_rows.c.upload == upload, upload_rows.c.part == "refused"
+        last = connection.execute(select(func.max(upload_rows.c.number)).where(*refused)).scalar_one() or 0
+        block = [_values(upload, last + place, row) for place, row in enumerate(rows, 1)]
+        connection.execute(insert(upload_rows), block)
+
+    def leave_out(self, connection: Connection, upload: int) -> None:
+        """Record that the import has left the refused rows out."""
+        refused = upload_rows.c.upload == upload, upload_rows.c.part == "refused"
+        connection.execute(update(upload_rows).where(*refused).values(outcome="left out"))
+
+    def each_row(self, upload: int, part: Part) -> Iterator[tuple[int, RowOutcome]]:
+        """Yield the outcomes of all rows in one part with their numbers."""
+        after = 0
+        while found := self.rows(upload, part, after, _BLOCK):
+            after = found[-1][0]
+            yield from found
 
     def rows(
         self, upload: int, part: Part, after: int, limit: int, *, code: str | None = None, text: str = ""
@@ -232,10 +289,8 @@ class Uploads:
     def names(self, upload: int) -> Iterator[tuple[int, str]]:
         """Yield the rows of an imported table that have a name, with the names."""
         for part in PARTS:
-            after = 0
-            while part not in ("refused", "warning") and (found := self.rows(upload, part, after, _BLOCK)):
-                after = found[-1][0]
-                yield from ((row.line, row.identifier) for _, row in found if row.identifier)
+            if part not in ("refused", "warning"):
+                yield from ((row.line, row.identifier) for _, row in self.each_row(upload, part) if row.identifier)
 
     def counts(self, upload: int) -> dict[Part, dict[str, int]]:
         """Return the number of rows by part and outcome."""
@@ -267,6 +322,13 @@ def _upload(row: Sequence[Any]) -> Upload:
         created=datetime.fromisoformat(created),
         changed=datetime.fromisoformat(changed),
     )
+
+
+def _values(upload: int, number: int, row: RowOutcome) -> dict[str, Any]:
+    """Return the columns of an outcome of a row."""
+    values = {"upload": upload, "part": row.part, "number": number, "line": row.line}
+    values |= {"outcome": row.outcome, "identifier": row.identifier, "code": row.code}
+    return values | {"message": row.message, "changes": json.dumps(dict(row.changes))}
 
 
 def _row(row: Sequence[Any]) -> RowOutcome:

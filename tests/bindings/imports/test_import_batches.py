@@ -167,14 +167,14 @@ def test_a_rolled_back_batch_has_no_lines_in_the_summary(bindings: Bindings) -> 
 def test_an_import_ends_if_its_operation_is_undone_between_two_batches(
     bindings: Bindings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import_batch = importing._Run.import_batch
+    import_batch = importing.ImportRun.import_batch
 
-    def after_undo(self: importing._Run, *arguments: Any) -> bool:
+    def after_undo(self: importing.ImportRun, *arguments: Any) -> bool:
         if self.summary.kept == 2:
             undo_operation(bindings, 1)
         return import_batch(self, *arguments)
 
-    monkeypatch.setattr(importing._Run, "import_batch", after_undo)
+    monkeypatch.setattr(importing.ImportRun, "import_batch", after_undo)
     with pytest.raises(BindingError) as caught:
         run(bindings, "identifier,target", *names(6), batch=2)
     assert caught.value.code == "operation-undone"

@@ -8,7 +8,8 @@ import pytest
 
 from ararat.bindings.names.errors import TableError
 from ararat.webapp.uploads import columns, headings, sheet
-from ararat.webapp.uploads.model import MAX_ROWS
+
+ROWS = 1000
 
 
 @pytest.mark.parametrize(
@@ -36,13 +37,13 @@ def test_a_cell_of_a_million_characters_is_refused_with_its_line() -> None:
 
 
 def test_too_many_rows_are_refused() -> None:
-    sheet.stored(b"ARK\n" + b"a\n" * MAX_ROWS, "names.csv")
+    sheet.stored(b"ARK\n" + b"a\n" * ROWS, "names.csv", ROWS)
     for content, name in (
-        (b"ARK\n" + b"a\n" * (MAX_ROWS + 1), "names.csv"),
-        (b'{"a": "b"}\n' * (MAX_ROWS + 1), "a.jsonl"),
+        (b"ARK\n" + b"a\n" * (ROWS + 1), "names.csv"),
+        (b'{"a": "b"}\n' * (ROWS + 1), "a.jsonl"),
     ):
-        with pytest.raises(TableError, match="more than 50,000 rows"):
-            sheet.stored(content, name)
+        with pytest.raises(TableError, match="more than 1,000 rows"):
+            sheet.stored(content, name, ROWS)
 
 
 def test_each_choice_of_columns_is_a_column() -> None:
@@ -100,16 +101,16 @@ def test_columns_are_guessed_from_headings(names: str, expected: str) -> None:
 @pytest.mark.parametrize(
     ("row", "rows"),
     [
-        pytest.param(b'x,"one\ntwo\nthree"\n' * (MAX_ROWS // 2), MAX_ROWS // 2, id="cells of several lines"),
-        pytest.param(b"x,y\n" + b",\n" * MAX_ROWS, 1, id="empty rows"),
+        pytest.param(b'x,"one\ntwo\nthree"\n' * (ROWS // 2), ROWS // 2, id="cells of several lines"),
+        pytest.param(b"x,y\n" + b",\n" * ROWS, 1, id="empty rows"),
     ],
 )
 def test_rows_are_counted_and_not_lines(row: bytes, rows: int) -> None:
-    assert sheet.stored(b"identifier,what\n" + row, "a.csv")[2] == rows
+    assert sheet.stored(b"identifier,what\n" + row, "a.csv", ROWS)[2] == rows
 
 
 def test_rows_are_counted_again_with_another_separator() -> None:
-    content = b'identifier,"what"\n' + b'x,"one\ntwo\nthree"\n' * (MAX_ROWS // 2)
+    content = b'identifier,"what"\n' + b'x,"one\ntwo\nthree"\n' * (ROWS // 2)
     stored, reading, _ = sheet.stored(content, "a.csv")
-    with pytest.raises(TableError, match="more than 50,000 rows"):
-        list(sheet.lines(stored, replace(reading, separator="|"), "a.csv"))
+    with pytest.raises(TableError, match="more than 1,000 rows"):
+        list(sheet.lines(stored, replace(reading, separator="|"), "a.csv", most_rows=ROWS))

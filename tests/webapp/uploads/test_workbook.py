@@ -60,7 +60,6 @@ def cells(content: bytes) -> list[list[str]]:
     [
         pytest.param(b"PK\x03\x04" + b"x" * 100, "a.xlsx", "table-workbook", id="damaged"),
         pytest.param(workbook(MAX_COLUMNS + 1), "a.xlsx", "table-size", id="columns"),
-        pytest.param(b"identifier\n" + b"x\n" * (MAX_ROWS + 1), "a.csv", "table-size", id="rows"),
     ],
 )
 def test_a_file_that_cannot_be_stored_is_refused(content: bytes, name: str, code: str) -> None:

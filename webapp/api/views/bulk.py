@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from flask import Response
 
 from ....bindings.bulk.plan import BulkResult
+from ....bindings.names.errors import BindingError
+from ....identifiers.text import display
 from ...accounts.model import Caller
+from ...config import url
 from .. import bodies, idempotency, parameters, representations
 from ..blueprint import blueprint, caller, management
 from ..idempotency import StoredReply
@@ -20,7 +25,9 @@ def relocate() -> Response:
     dry_run = read_dry_run()
     body = bodies.read_json("Relocations")
     return operate(
-        lambda by: management().bulk.relocate_prefix(by, body["from"], body["to"], dry_run=dry_run), dry_run=dry_run
+        lambda by: management().bulk.relocate_prefix(by, body["from"], body["to"], dry_run=dry_run),
+        dry_run=dry_run,
+        instead={"operation": {"action": "move", "from": body["from"], "to": body["to"]}, "selection": {}},
     )
 
 
@@ -29,17 +36,31 @@ def read_dry_run() -> bool:
     return parameters.flag("dry_run", parameters.read("dry_run").get("dry_run"))
 
 
-def operate(act: Callable[[Caller], BulkResult], *, dry_run: bool) -> Response:
+def operate(act: Callable[[Caller], BulkResult], *, dry_run: bool, instead: Mapping[str, Any]) -> Response:
     """Return the response to an operation. A dry run succeeds, and lists the names that are refused.
+
+    For too many names, the error states the request ``instead``, which starts a job.
 
     Raises :class:`OperationRefused` if a name is refused; then nothing was written.
     """
 
     def permitted(by: Caller) -> BulkResult:
-        result = act(by)
+        try:
+            result = act(by)
+        except BindingError as error:
+            if error.code != "operation-large":
+                raise
+            sentence = (
+                f"{error.message}; to start a job, send POST {url('management.check_change')} with {_json(instead)}"
+            )
+            raise BindingError(error.code, sentence) from None
         if result.refusals and not dry_run:
             raise OperationRefused(result)
         return result
 
     represent: Callable[[BulkResult], StoredReply] = lambda result: StoredReply(representations.of_operation(result))  # noqa: E731
     return idempotency.manage(management(), caller(), permitted, represent)
+
+
+def _json(value: Mapping[str, Any]) -> str:
+    return display.escape(json.dumps(value))

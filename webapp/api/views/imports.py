@@ -22,16 +22,13 @@ from ...jobs.uploads import IMPORT, PREVIEW
 from ...management.permissions import require_curator
 from ...responses import as_json
 from ...uploads import downloads, sheet
-from ...uploads.model import MAX_UPLOADS
+from ...uploads.model import MAX_BYTES, MAX_UPLOADS
 from ...uploads.options import Options
 from .. import bodies, parameters, representations
 from ..blueprint import blueprint, caller, management
 from ..job_requests import RETRY_SECONDS as JOB_SECONDS
 from ..job_requests import start_job
 from . import bulk
-
-MAX_BYTES = 15 * 2**20
-"""The maximum size of a table in bytes. `ararat serve` reads no larger body; `ararat import` has no limit."""
 
 MAX_NUMBER = 2**31 - 1
 """The largest number of an import."""
@@ -167,7 +164,11 @@ def undo_import(number: int) -> Response:
     operation = (job.result or {}).get("operation")
     if operation is None:
         raise HTTPRefusal(409, "nothing-to-undo", "The import has changed no names, so that it cannot be undone.")
-    return bulk.operate(lambda by: management().bulk.undo(by, operation, dry_run=dry_run), dry_run=dry_run)
+    return bulk.operate(
+        lambda by: management().bulk.undo(by, operation, dry_run=dry_run),
+        dry_run=dry_run,
+        instead={"operation": {"action": "undo", "operation": operation}},
+    )
 
 
 def _encoding(format: Format) -> str:

@@ -87,7 +87,7 @@ def page(number: int) -> AnyResponse | str:
         code=code,
         text=text,
         sentence=sentence,
-        operation=_operation(result.get("operation") if result.get("written") else None),
+        operation=_operation(result.get("operation")),
         has_names=is_imported,
         first=url("desk.table", number=number, part=part, **filters) if after else None,
         next=url("desk.table", number=number, part=part, after=following, **filters) if following else None,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from tests.webapp.api.conftest import assert_problem
@@ -86,3 +88,6 @@ def test_an_operation_on_very_many_names_is_refused_before_it_is_carried_out(
         assert "more than 2 names" in problem["detail"]
         assert "ararat relocate" in problem["expected"]
     assert rows() == before
+    path, body = problem["detail"].partition("send POST ")[2].split(" with ")
+    started = administrator.ok("POST", path.partition("/api/v1")[2], json.loads(body.rstrip(".")), status=202)
+    assert started["operation"] == {"action": "move", **back}

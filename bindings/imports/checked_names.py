@@ -1,0 +1,114 @@
+"""The names of the rows of an import that were checked and are not written, in a temporary table.
+
+A check in blocks writes no name. So a later row finds the names, resources and targets of earlier rows here.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal
+
+from ..names.binding import Binding
+from ..storage.recorded import RecordedNames
+from ..storage.rows import binding_of, row_of
+from ..storage.spill import Spill
+from ..tables.columns import Row
+
+_TABLE = """names (
+key TEXT PRIMARY KEY, source TEXT NOT NULL, state TEXT NOT NULL, is_bound INTEGER NOT NULL, target TEXT, resource TEXT
+) WITHOUT ROWID"""
+_WANTED = "(SELECT value FROM json_each(?))"
+
+
+class CheckedNames:
+    """The names of checked rows with their values and lines.
+
+    >>> names = CheckedNames()
+    >>> names.lookup(["ark:12345/x"])
+    {}
+    >>> names.close()
+    """
+
+    def __init__(self) -> None:
+        self._spill = Spill(_TABLE, "the check")
+        self._is_empty = True
+        for field in ("target", "resource"):
+            list(self._spill.rows(f"CREATE INDEX by_{field} ON names ({field}) WHERE {field} IS NOT NULL"))
+
+    def add(self, rows: Iterable[tuple[Row, str, Binding]]) -> None:
+        """Add rows with their lines, as text, and the names as they will be."""
+        found = [
+            (
+                binding.identifier,
+                # A name that was drawn for a row in a check is not that of the import, so no other row can have it.
+                "" if row.minted else source,
+                "" if row.minted else json.dumps(row_of(binding)),
+                not binding.is_reserved,
+                binding.target,
+                binding.resource,
+            )
+            for row, source, binding in rows
+        ]
+        self._is_empty = self._is_empty and not found
+        self._spill.add("INSERT OR IGNORE INTO names VALUES (?, ?, ?, ?, ?, ?)", found)
+
+    def lookup(self, keys: Sequence[str]) -> dict[str, tuple[str, Binding]]:
+        """Return the line of the first row for each of these names, and the name as it will be."""
+        if self._is_empty or not keys:
+            return {}
+        query = f"SELECT key, source, state FROM names WHERE key IN {_WANTED} AND source != ''"  # noqa: S608  constant
+        found = self._spill.rows(query, (json.dumps(keys),))
+        return {key: (source, binding_of(tuple(json.loads(state)))) for key, source, state in found}
+
+    def bound(self, keys: Sequence[str]) -> list[str]:
+        """Return those of the names that are not reserved."""
+        query = f"SELECT key FROM names WHERE key IN {_WANTED} AND is_bound"  # noqa: S608  constant
+        return [key for (key,) in self._spill.rows(query, (json.dumps(keys),))]
+
+    def fetch(self, keys: Sequence[str], recorded: Mapping[str, Binding]) -> dict[str, Binding]:
+        """Return names as they will be: those of rows, and the ``recorded`` ones."""
+        return {**recorded, **{key: binding for key, (_, binding) in self.lookup(keys).items()}}
+
+    def beside(self, recorded: RecordedNames) -> RecordedNames:
+        """Return the lookups of recorded names and of the names of rows."""
+        if self._is_empty:
+            return recorded
+        both = _Both(*recorded)
+        both.names = self
+        return both
+
+    def of(self, names: Iterable[str]) -> set[str]:
+        """Return those of the names that a row has."""
+        query = f"SELECT key FROM names WHERE key IN {_WANTED}"  # noqa: S608  constant
+        return {key for (key,) in self._spill.rows(query, (json.dumps(list(names)),))}
+
+    def sharing(self, field: Literal["target", "resource"], texts: Iterable[str]) -> dict[str, set[str]]:
+        """Return up to two names of rows for each of these targets or resources."""
+        columns = f"{field}, min(key), max(key)"
+        query = f"SELECT {columns} FROM names WHERE {field} IN {_WANTED} GROUP BY {field}"  # noqa: S608  a column
+        found = self._spill.rows(query, (json.dumps(list(texts)),))
+        return {text: {first, last} for text, first, last in found}
+
+    def close(self) -> None:
+        """Delete the temporary table."""
+        self._spill.close()
+
+
+class _Both(RecordedNames):
+    """The lookups of recorded names and of the names of rows."""
+
+    names: CheckedNames
+
+    def of(self, names: Iterable[str]) -> set[str]:
+        wanted = list(names)
+        return super().of(wanted) | self.names.of(wanted)
+
+    def sharing(
+        self, field: Literal["target", "resource"], texts: Iterable[str], prefix: str = ""
+    ) -> dict[str, set[str]]:
+        wanted = list(texts)
+        found = super().sharing(field, wanted, prefix)
+        for text, several in self.names.sharing(field, wanted).items():
+            found.setdefault(text, set()).update(several)
+        return found
