@@ -306,10 +306,10 @@ def test_a_file_that_is_too_large_is_refused(
     jane: Browser, size: int, status: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("ararat.webapp.desk.tables.uploads.MAX_BYTES", 2000)
-    monkeypatch.setitem(UPLOAD_LIMITS, "desk.upload_table", (3000, "The file is larger than 10 MB, the maximum."))
+    monkeypatch.setitem(UPLOAD_LIMITS, "desk.upload_table", (3000, "The file is larger than 100 MB, the maximum."))
     refused = jane.post("/desk/tables", {"file": (io.BytesIO(b"a" * size), "names.csv")})
     assert refused.status_code == status
-    assert "larger than 10 MB" in refused.text
+    assert "larger than 100 MB" in refused.text
 
 
 def test_a_reader_and_a_foreign_page_cannot_upload(desk: Desk, rita: Browser, jane: Browser) -> None:
