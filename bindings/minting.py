@@ -89,10 +89,17 @@ def mint(
     ``name-characters`` (a prefix record does not permit a character of the pattern) or ``names-exhausted``,
     ReadOnlyBindings and BindingsUnavailable.
 
+    Below a delegated prefix, the code is ``prefix-delegated``, and below a retired one ``prefix-retired``. Names of
+    such prefixes are skipped if the namespace contains them.
+
     Source: ARK-010, ARK-015, ARK-019, ARK-057, ARK-065, ARK-069, POL-023, POL-028 to POL-031, POL-051.
     """
     who = Actor.of(actor)
-    read = read_pattern(namespace, bindings.naming)
+    try:
+        read = read_pattern(namespace, bindings.naming)
+    except BindingError:
+        require_minted_here(namespace, PrefixRecords(bindings.store.prefixes()), bindings.naming)
+        raise
     if not 1 <= count <= MAX_COUNT:
         message = f"{count:,} names were requested; one call makes 1 to {MAX_COUNT:,}"
         raise BindingError("mint-count", message, identifier=read.beginning)
@@ -148,6 +155,7 @@ def pattern_below(
     The pattern of the prefix record replaces each of ``length``, ``check`` and ``digits`` that is None. Raises
     :class:`BindingError` as :func:`mint`.
     """
+    require_minted_here(namespace, records, naming)
     beginning = read_pattern(namespace, naming).beginning
     stated = records.inherited(beginning, "pattern")
     form = (read_form(stated.text) if stated else None) or Form()
@@ -170,6 +178,19 @@ def is_mintable(namespace: str, records: PrefixRecords, naming: NamingRules) -> 
     except BindingError:
         return False
     return True
+
+
+def require_minted_here(namespace: str, records: PrefixRecords, naming: NamingRules) -> None:
+    """Raise :class:`BindingError` if no name below a NAAN or shoulder is minted here: ``prefix-delegated`` with the
+    place that mints them, or ``prefix-retired``.
+
+    The characters of the shoulder need not be those of minted names, because another minter can have other ones.
+    """
+    try:
+        beginning = check_prefix(namespace, naming.test_naans)
+    except BindingError:
+        return  # read_pattern reports it
+    records.require_minted_here(beginning)
 
 
 def read_pattern(
@@ -275,6 +296,7 @@ class Drawing:
         if rule := next((prefix for prefix in self._rules if pattern.beginning.startswith(prefix)), None):
             message = f"the rule for {rule} already answers every name under {pattern.beginning}"
             raise BindingError("mint-under-rule", message, identifier=pattern.beginning)
+        self._records.require_minted_here(pattern.beginning)
         sequence = _Sequence(pattern, self._transaction) if sequential else None
         candidates = sequence or _random_names(pattern)
         names: list[str] = []
@@ -294,11 +316,14 @@ class Drawing:
         return names
 
     def _unused(self, names: Sequence[str]) -> list[str]:
-        """Return the permitted names that were never reserved or bound, are not above a bound one, and have no rule."""
+        """Return the permitted names that were never reserved or bound, are not above a bound one, have no rule, and
+        are not below a prefix that is delegated or retired.
+        """
         transaction = self._transaction
         used = {*transaction.get(names), *transaction.deleted(names), *transaction.above(names), *self.drawn}
         unused = [name for name in names if name not in used and not name.startswith(self._rules)]
-        return [name for name in unused if self._records.characters_problem(name) is None]
+        records = self._records
+        return [name for name in unused if records.characters_problem(name) is None and records.is_minted_here(name)]
 
 
 def _random_names(pattern: Pattern) -> Iterator[str]:

@@ -56,6 +56,8 @@ def remove_record(
         raise BindingError("prefix-held", identifier=key)
     if existing is None:
         raise BindingError("prefix-unknown", f"{key} has no record; run: ararat prefix list")
+    if existing.state == "retired":
+        raise BindingError("prefix-retired", f"{key} is retired, and its record stays")
     transaction.remove_prefix(key, assignment.later(now, existing.changed), actor)
     transaction.noted.setdefault(key, "removed")
     return "removed"
@@ -133,6 +135,10 @@ class Prefixes:
         hosts: str | None = None,
         pattern: str | None = None,
         characters: str | None = None,
+        state: str | None = None,
+        resolver: str | None = None,
+        minter: str | None = None,
+        about: str | None = None,
         actor: Actor | str | None = None,
     ) -> Literal["set", "changed", "unchanged"]:
         """Record texts about a NAAN or shoulder (:class:`~.prefixes.PrefixRecord`).
@@ -141,7 +147,8 @@ class Prefixes:
         "changed" if ``prefix`` had another record, or "unchanged". Running servers use the record after about a second.
 
         Raises :class:`BindingError` with the code ``rule-prefix``, ``prefix-text``, ``prefix-pattern``,
-        ``prefix-characters``, ``prefix-hosts`` or ``prefix-empty``.
+        ``prefix-characters``, ``prefix-hosts``, ``prefix-state``, ``prefix-address``, ``prefix-delegation``,
+        ``prefix-retired`` or ``prefix-empty``.
 
         >>> import tempfile
         >>> from ararat.middleware import open_bindings
@@ -161,6 +168,7 @@ class Prefixes:
         given |= {"statement": statement, "availability": availability, "variance": variance}
         given |= {"may_change": may_change, "at_end": at_end, "hosts": hosts}
         given |= {"pattern": pattern, "characters": characters}
+        given |= {"state": state, "resolver": resolver, "minter": minter, "about": about}
         texts = prefixes.check(key, given)
 
         def write(transaction: Transaction) -> Literal["set", "changed", "unchanged"]:

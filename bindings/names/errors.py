@@ -162,6 +162,17 @@ class UnusableSnapshot(BindingError, BindingsUnavailable):
     """
 
 
+class MintedElsewhere(BindingError):
+    """Raised for a name to mint below a prefix that is delegated to another resolver.
+
+    ``minter`` is the address at which the names are minted, or None.
+    """
+
+    def __init__(self, message: str, minter: str | None, *, identifier: str) -> None:
+        super().__init__("prefix-delegated", message, identifier=identifier)
+        self.minter = minter
+
+
 class BindingConflict(BindingError):
     """Raised if a name is bound already and the change is not permitted.
 

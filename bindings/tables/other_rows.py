@@ -70,6 +70,11 @@ class PrefixRow(NamedTuple):
     hosts: str = ""
     pattern: str = ""
     characters: str = ""
+    state: str = ""
+    resolver: str = ""
+    minter: str = ""
+    about: str = ""
+    lineage: str = ""
     hold_until: str = ""
     hold_reason: str = ""
 
@@ -95,6 +100,11 @@ PREFIX_COLUMNS: Mapping[prefixes.Field | prefixes.HoldField, str] = {
     "hosts": "prefix.hosts",
     "pattern": "prefix.pattern",
     "characters": "prefix.characters",
+    "state": "prefix.state",
+    "resolver": "prefix.resolver",
+    "minter": "prefix.minter",
+    "about": "prefix.about",
+    "lineage": "prefix.lineage",
     "hold_until": "hold_until",
     "hold_reason": "hold_reason",
 }

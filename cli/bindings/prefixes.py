@@ -59,6 +59,18 @@ def prefix_command() -> None:
     help="The permitted characters of new names: betanumeric, digits, or a list of characters and ranges such as "
     "0-9a-f. Slashes, dots and hyphens are always permitted.",
 )
+@click.option(
+    "--state",
+    type=click.Choice(["active", "delegated", "retired"]),
+    help="delegated: another resolver has the names. retired: no name is minted any more; there is no way back.",
+)
+@click.option(
+    "--resolver",
+    metavar="URL",
+    help="The resolver of a delegated prefix, to which the name is appended; or a template as for `ararat rule set`.",
+)
+@click.option("--minter", metavar="URL", help="The place that mints the names of a delegated prefix.")
+@click.option("--about", metavar="URL", help="A page for people about the names. Without --resolver names lead there.")
 @actor_option
 @test_naans_option
 @database_option
@@ -66,7 +78,8 @@ def set_command(prefix: str, actor: Actor, database: str, **texts: str | None) -
     """Record texts about PREFIX: a NAAN or a shoulder, such as 12345 or ark:12345/x5, or the beginning of URNs, such as
     urn:nbn:se:uu:.
 
-    Only the given texts change. An empty TEXT deletes the recorded one.
+    Only the given texts change. An empty TEXT deletes the recorded one. Without --state, a new record is active: names
+    are minted here.
 
     Prints set, changed or unchanged. Exit code: 0 done, 2 refused, 69 no database.
 
@@ -115,7 +128,8 @@ def list_command(as_json: bool, database: str) -> int:
             streams.dump(record.as_dict())
         else:
             about = record.what or record.who
-            write(sheet.prose(identifier(record.prefix) + (f"  {words(about, most=200)}" if about else "")))
+            state = "" if record.state == "active" else f"  {record.state}"
+            write(sheet.prose(f"{identifier(record.prefix)}{f'  {words(about, most=200)}' if about else ''}{state}"))
     return DONE
 
 

@@ -139,9 +139,14 @@ def _texts(record: PrefixRecord, sheet: Sheet) -> Iterator[str]:
     from ...bindings.names.prefixes.patterns import read_form
 
     for name, text in record.all_texts.items():
+        if name == "lineage":
+            continue
         form = read_form(text) if name == "pattern" else None
         title = name.replace("_", " ").capitalize()
         yield from sheet.field(title, f"{text} ({form.words})" if form else words(text, most=4000))
+    for each in record.predecessors:
+        contact = f" ({words(each.contact)})" if each.contact else ""
+        yield from sheet.field("Before", f"{words(each.who or 'not recorded')}{contact}, until {words(each.until)}")
 
 
 def state(binding: Binding) -> str:

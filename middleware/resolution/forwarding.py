@@ -1,4 +1,7 @@
-"""Find the address of an ARK at the resolver that the registry lists for its NAAN.
+"""Find the address of a name at another resolver: that of a delegated prefix, or the one in the registry of NAANs.
+
+A prefix record delegates the names of a NAAN or shoulder to another resolver
+(:mod:`~ararat.bindings.names.prefixes.delegation`). The registry lists a resolver for each NAAN.
 
 The address has the spelling of the request: who assigned the name decides which spellings lead to it, also spellings
 that the grammar does not permit (R-06). Only the label is written ``ark:``, and the NAAN has no hyphens.
@@ -13,10 +16,12 @@ from __future__ import annotations
 from typing import NamedTuple
 from urllib.parse import quote
 
+from ...bindings.names import naming as names
 from ...bindings.names import targets
 from ...bindings.names.error_codes import HTTP_STATUS
 from ...bindings.names.errors import BindingError
-from ...identifiers import Problem, registries
+from ...bindings.names.prefixes.prefixes import PrefixRecord
+from ...identifiers import Ark, Problem, Urn, registries
 from ...identifiers.ark import parser as ark
 from ...identifiers.ark.grammar import RESERVED_NAAN
 from ...identifiers.registries.target_templates import Asked
@@ -59,6 +64,30 @@ def forwarding(given: str, naan: str, settings: Settings) -> Forwarding:
         message = f"the registry sends NAAN {naan} to this resolver, which does not answer for it"
         return Forwarding(None, message)
     return Forwarding(targets.with_query(address, query if mark else None), "")
+
+
+def delegated(
+    identifier: Ark | Urn, given: str, inflection: str, record: PrefixRecord, settings: Settings
+) -> Resolution | None:
+    """Return the redirect of a name that is not bound here, below the prefix of ``record`` that is delegated.
+
+    ``given`` is the name as received, with its query. Without a resolver the answer is 303 to the page for people,
+    because the page is not the thing that is named. Return None for an address that would not be valid, or that is one
+    of this resolver.
+    """
+    address = record.address_elsewhere(names.key(identifier), given)
+    if address is None or _is_here(address, settings):
+        return None
+    status = 302 if record.resolver else 303
+    return Resolution(
+        given=given,
+        status=status,
+        outcome="forwarded",
+        identifier=identifier,
+        inflection=inflection,
+        target=address,
+        record=record,
+    )
 
 
 def forward_text(given: str, problem: Problem, settings: Settings) -> Resolution | None:

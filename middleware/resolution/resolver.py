@@ -14,7 +14,8 @@ exceptions of ``fetch`` reach the caller. The first step that applies decides:
                                                                   ``urn:nbn:``, which are not names (I-04)
     6. a container with passthrough or a served subtree           as 3, with the rest appended to the target;
                                                                   below a served subtree also texts that are not ARKs
-    7. a rule for the beginning of the name                       as 3, with a binding made by the rule
+    7. a rule for the beginning of the name                       as 3, with a binding made by the rule; or the resolver
+                                                                  of a delegated prefix, if no rule has a longer one
     8. another resolver for a NAAN of others                      redirect, with the spelling of the request; also for
                                                                   texts that are not ARKs
     9. otherwise                                                  404, which names the nearest bound container
@@ -50,7 +51,7 @@ from ...bindings.names.prefixes.rules import RuleMatch
 from ...identifiers import Ark, Problem, Urn
 from . import refusals
 from .description_formats import BY_INFLECTION
-from .forwarding import forward_text, forwarding
+from .forwarding import delegated, forward_text, forwarding
 from .held import with_hold
 from .lookup import Fetch, FoundBinding, find_above, find_exact, withdrawing_keys
 from .negotiation import ANYTHING, Accepted, choose
@@ -151,19 +152,29 @@ def _find(
         # I-04: a reserved name of the same text makes no difference, because it is not public.
         return _described_prefix(request.given, record, prefixes, request.inflection, request.identifier)
     nearest = containers[0].identifier if containers else None
-    if binding is not None:
+    elsewhere = prefixes().delegation(request.key)
+    if binding is not None and elsewhere is None:
         # A reserved name has the answer of an unknown name. No container, rule or other resolver answers for it.
         return _unknown(request, nearest, settings.not_ours(request.identifier), prefixes)
-    for container in containers:
+    for container in containers if binding is None else ():
         if container.kind == "served" and container.scope == "subtree":
             if below := find_below(request, container, settings):
                 return below
             break
-        if binding := inherit(container, request.key, request.core):
-            return FoundBinding(request, binding, container.identifier, given=is_given(container))
-    if ruled := rules(request.identifier):
+        if inherited := inherit(container, request.key, request.core):
+            return FoundBinding(request, inherited, container.identifier, given=is_given(container))
+    ruled = rules(request.identifier) if binding is None else None
+    # The longest prefix wins. Of the same prefix, the delegation does.
+    if ruled and (elsewhere is None or len(ruled.prefix) > len(elsewhere.prefix)):
         return FoundBinding(request, ruled.binding, rule=ruled.prefix)
+    if elsewhere is not None:
+        address = delegated(request.identifier, request.given, request.inflection, elsewhere, settings)
+        return address or _unknown(request, nearest, _no_way(elsewhere), prefixes)
     return _unbound(request, nearest, settings, prefixes)
+
+
+def _no_way(record: PrefixRecord) -> str:
+    return f"{record.prefix} is delegated, and its record has no usable address for this name"
 
 
 def _root_alone(given: str, problem: Problem, prefixes: Prefixes, settings: Settings) -> Resolution | None:

@@ -37,7 +37,8 @@ class Resolution:
                     withdrawn name above it, or else the nearest bound container
     ``rule``        the prefix of the rule that made the binding
     ``successor``   the name or URL that replaces the identifier, if it or a name above it is withdrawn
-    ``record``      the record of a NAAN or shoulder, for the outcome "prefix"; of an unknown identifier that of the
+    ``record``      the record of a NAAN or shoulder, for the outcome "prefix", and for "forwarded" if the prefix is
+                    delegated; of an unknown identifier that of the
                     longest NAAN or shoulder that it begins with
     ``correction``  the bound name that an unknown identifier probably means
     ``inherited``   the persistence statements that the name inherits from records of prefixes, for a description

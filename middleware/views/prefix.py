@@ -18,7 +18,7 @@ from ...identifiers.text import display
 from . import templates
 from .description import hold_lines, hold_sentence, source_members, sources
 from .formats import erc
-from .formats.reference import Reference, reference
+from .formats.reference import UNKNOWN, Reference, reference
 from .formatted import Formatted
 from .messages import NO_STATEMENT, TEST
 from .presentation import PLAIN, Presentation
@@ -118,6 +118,11 @@ class PrefixDescription(Formatted):
             "at_end": record.at_end,
             "policy": self.policy,
             **source_members(self.inherited),
+            "state": record.state,
+            "resolver": record.resolver,
+            "minter": record.minter,
+            "about": record.about,
+            "predecessors": [{k: v for k, v in each.as_dict().items() if v} for each in record.predecessors] or None,
             "pattern": record.pattern,
             "characters": record.characters,
             "rule": record.rule and record.rule.template,
@@ -158,6 +163,8 @@ class PrefixDescription(Formatted):
         members |= hold_lines(self.hold)
         if self.reference.is_test:
             members["test"] = TEST
+        if before := self.record.predecessors:
+            members["predecessors"] = "; ".join(f"{each.who or UNKNOWN}, until {each.until}" for each in before)
         return erc.serialize(members, self.address, members).encode()
 
 

@@ -16,6 +16,7 @@ from ...bindings.names.errors import (
     BindingError,
     BindingsUnavailable,
     CatalogueError,
+    MintedElsewhere,
     Stale,
 )
 from ...identifiers.text.display import counted
@@ -52,6 +53,8 @@ def of_error(error: CatalogueError | BindingsUnavailable) -> Response:
             more["suggestion"] = error.suggestion
         if error.item is not None or error.field is not None:
             more["pointer"] = _pointer(error)
+    if isinstance(error, MintedElsewhere):
+        more["minter"] = error.minter
     if isinstance(error, BindingConflict):
         more |= {
             "existing": representations.of_name(error.existing),

@@ -10,8 +10,10 @@ from ...bindings.bulk.edits import EDITED
 from ...bindings.names.binding import ACTIONS, PLACE
 from ...bindings.names.fields import FIELDS, Field
 from ...bindings.names.metadata import persistence
-from ...bindings.names.prefixes.prefixes import FIELDS as PREFIX_FIELDS
+from ...bindings.names.prefixes.prefixes import DELEGATION
+from ...bindings.names.prefixes.prefixes import EDITED as PREFIX_FIELDS
 from ...bindings.names.prefixes.prefixes import MAX_TEXT as MAX_PREFIX_TEXT
+from ...bindings.names.prefixes.prefixes import STATES as PREFIX_STATES
 from ..jobs.model import STATES
 from ..schemas import ANY_OBJECT, FLAG, MAYBE_NUMBER, MAYBE_TEXT, NUMBER, TEXT, Schema, one_of, ref
 
@@ -161,14 +163,23 @@ REQUESTS: dict[str, Schema] = {
     ),
     "PrefixFields": {
         **_object(
-            **{field: _text(MAX_PREFIX_TEXT) | _TERMS.get(field, {}) for field in PREFIX_FIELDS},
+            **{
+                field: _text(MAX_PREFIX_TEXT, least=int(field not in DELEGATION)) | _TERMS.get(field, {})
+                for field in PREFIX_FIELDS
+                if field != "state"
+            },
+            state={
+                **one_of(*PREFIX_STATES),
+                "description": "delegated: another resolver has the names; retired: no name is minted any more",
+            },
             rule={
                 **_maybe(_object(("template",), template=_text(MAX_NAME), redirect=_FIELDS["redirect"])),
                 "description": "the rule of all unbound names below the prefix; null removes it",
             },
         ),
         "minProperties": 1,
-        "description": "all texts of the record; a text that is not sent is deleted, and a rule that is not sent stays",
+        "description": "all texts of the record; a text that is not sent is deleted; a rule, a state and the addresses "
+        "of a delegation that are not sent stay",
     },
 }
 """The bodies of requests."""
@@ -259,7 +270,11 @@ RESPONSES: dict[str, Schema] = {
     ),
     "Prefix": _shown(
         prefix=TEXT,
-        **dict.fromkeys(PREFIX_FIELDS, MAYBE_TEXT),
+        **{**dict.fromkeys(PREFIX_FIELDS, MAYBE_TEXT), "state": one_of(*PREFIX_STATES)},
+        lineage={
+            **_list(_shown(who=MAYBE_TEXT, contact=MAYBE_TEXT, until=TEXT)),
+            "description": "the institutions that were responsible before, the first one first",
+        },
         changed=TEXT,
         actor=MAYBE_TEXT,
         revision=NUMBER,
@@ -297,6 +312,7 @@ RESPONSES["Problem"]["properties"] |= {
     "argument": {**TEXT, "description": "the value that the error is about, such as target"},
     "identifier": {**MAYBE_TEXT, "description": "the name that is refused"},
     "pointer": {**TEXT, "description": "the place of the wrong value in the body (RFC 6901), such as /names/1/target"},
+    "minter": {**MAYBE_TEXT, "description": "the address that mints the names of a delegated prefix"},
     "existing": {**_MAYBE_NAME, "description": "the recorded row of the name"},
     "proposed": {**ref("Name"), "description": "the refused row of the name"},
     "result": ref("Operation"),

@@ -171,6 +171,8 @@ def _refused(error: BindingError | BindingsUnavailable) -> Failed:
         return Failed("forbidden", error.message)
     if isinstance(error, Missing) and error.code == "not-bound":
         return bad_request("no such identifier")
+    if error.code in ("prefix-delegated", "prefix-retired"):
+        return Failed("bad request", error.message, status=entry.status)
     question = f".{error.question}" if error.question else ""
     return bad_request(f"{error.message}; expected {error.expected} ({error.code}){question}")
 

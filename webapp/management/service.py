@@ -21,6 +21,7 @@ from ...bindings.names.fields import Fields
 from ...bindings.names.naming import Name, NameWarning
 from ...bindings.names.operation import Operation
 from ...bindings.names.prefixes import prefixes
+from ...bindings.names.prefixes.prefixes import PrefixRecords
 from ...bindings.names.selection import Group, Page, Selection
 from ...identifiers.ark import length
 from ...middleware.http.conditional import entity_tag
@@ -322,9 +323,12 @@ class Management:
     def _shoulder(self, caller: Caller, shoulder: str) -> str:
         """Return the key of a known shoulder that the caller can mint below."""
         key = prefixes.check_prefix(shoulder, self.bindings.naming.test_naans)
+        records = PrefixRecords(self.bindings.store.prefixes())
+        # Who asks the wrong resolver learns where the names are minted, with or without a grant.
+        records.require_minted_here(key)
         require_granted(caller, key)
         granted = caller.account.prefixes + (caller.token.prefixes or () if caller.token else ())
-        if key in granted or any(record.prefix == key for record in self.bindings.store.prefixes()):
+        if key in granted or records.get(key):
             return key
         if caller.is_administrator and any(key in account.prefixes for account in self.accounts.list()):
             return key

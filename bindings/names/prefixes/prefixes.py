@@ -26,15 +26,24 @@ from ....identifiers.ark import parser as ark
 from ....identifiers.text import iri
 from .. import naming, selection, validation
 from ..binding import Binding, Hold, rfc3339
-from ..errors import BindingError
+from ..errors import BindingError, MintedElsewhere
 from ..metadata import persistence
 from ..naming import NameWarning
-from . import character_sets
+from . import character_sets, delegation
 from .patterns import Pattern, read_form, require_check
 
 if TYPE_CHECKING:
     from ..assignment import Change
     from .rules import Rule
+
+State = Literal["active", "delegated", "retired"]
+STATES: tuple[State, ...] = ("active", "delegated", "retired")
+"""What happens to new names below a prefix.
+
+- "active": names are minted here.
+- "delegated": another resolver has the names, and mints them. Names that are not bound here lead there.
+- "retired": no name is minted any more, and all names that are bound keep their answers. A prefix stays retired.
+"""
 
 Field = Literal[
     "who",
@@ -48,9 +57,14 @@ Field = Literal[
     "hosts",
     "pattern",
     "characters",
+    "state",
+    "resolver",
+    "minter",
+    "about",
+    "lineage",
 ]
 FIELDS: tuple[Field, ...] = get_args(Field)
-"""The texts of a record that a form sets, in the order of display."""
+"""The texts of a record besides those of its hold, in the order of display."""
 
 HoldField = Literal["hold_until", "hold_reason"]
 HOLD_FIELDS: tuple[HoldField, ...] = ("hold_until", "hold_reason")
@@ -64,6 +78,12 @@ PROMISES: tuple[Field, ...] = ("statement", "availability", "variance", "may_cha
 
 INHERITED: tuple[Field, ...] = (*PROMISES, "hosts", "pattern", "characters")
 """The texts that apply to all names below a prefix."""
+
+DELEGATION: tuple[Field, ...] = ("state", "resolver", "minter", "about")
+"""The texts about the state of a prefix and the place of its names."""
+
+EDITED: tuple[Field, ...] = FIELDS[:-1]
+"""The texts that people set. Only a succession changes the lineage."""
 
 MAX_TEXT = 4000
 """The maximum number of characters of a text."""
@@ -87,6 +107,11 @@ class PrefixRecord:
     - ``hosts``: the hosts of the institution, with white space between them (:func:`check_hosts`).
     - ``pattern``: the form of the names to mint (:func:`~.patterns.read_form`), such as ``29^8+check``.
     - ``characters``: the permitted characters of the names below the prefix (:mod:`character_sets`).
+    - ``state``: one of :data:`STATES`.
+    - ``resolver``: the address of the resolver of a delegated prefix, or a template (:mod:`.delegation`).
+    - ``minter``: the address at which the names of a delegated prefix are minted.
+    - ``about``: the address of a page for people about the names.
+    - ``lineage``: the institutions that were responsible before, as JSON (:class:`~.delegation.Predecessor`).
     - ``changed``, ``actor``, ``revision``: the last change, and the number of changes from 1.
     - ``rule``: the rule of the same prefix, or None.
     - ``hold_until``, ``hold_reason``: the end of the hold of all names below the prefix in RFC 3339, and its reason.
@@ -104,6 +129,11 @@ class PrefixRecord:
     hosts: str | None
     pattern: str | None
     characters: str | None
+    state: State
+    resolver: str | None
+    minter: str | None
+    about: str | None
+    lineage: str | None
     changed: datetime
     actor: str | None
     revision: int
@@ -113,13 +143,18 @@ class PrefixRecord:
 
     @property
     def texts(self) -> dict[Field, str]:
-        """The recorded texts by field, in the order of :data:`FIELDS`. Fields that are None are omitted."""
-        return {field: text for field in FIELDS if (text := getattr(self, field)) is not None}
+        """The recorded texts by field, in the order of :data:`FIELDS`. Fields that are None, and the state "active",
+        are omitted.
+        """
+        return {field: text for field in FIELDS if (text := self._text(field)) is not None}
 
     @property
     def all_texts(self) -> dict[Field | HoldField, str]:
         """The recorded texts with those of the hold, in the order of :data:`RECORDED`."""
-        return {field: text for field in RECORDED if (text := getattr(self, field)) is not None}
+        return {field: text for field in RECORDED if (text := self._text(field)) is not None}
+
+    def _text(self, field: Field | HoldField) -> str | None:
+        return None if field == "state" and self.state == "active" else getattr(self, field)
 
     @property
     def hold(self) -> Hold | None:
@@ -139,12 +174,37 @@ class PrefixRecord:
         """True if the record states what the institution promises (:data:`PROMISES`)."""
         return any(getattr(self, field) for field in PROMISES)
 
+    @property
+    def predecessors(self) -> list[delegation.Predecessor]:
+        """The institutions that were responsible before, the first one first."""
+        return delegation.read_lineage(self.lineage)
+
+    @property
+    def where_minted(self) -> str:
+        """The sentence, without a full stop, that states where the names of a delegated prefix are minted."""
+        if self.minter:
+            return f"{self.prefix} is delegated; its names are minted at {self.minter}"
+        if place := self.about or self.contact:
+            to = validation.shown(self.who, 400) if self.who else "another resolver"
+            return f"{self.prefix} is delegated to {to}; see {validation.shown(place, 400)}"
+        return f"{self.prefix} is delegated to {validation.shown(self.who or self.resolver or '', 400)}"
+
+    def address_elsewhere(self, key: str, given: str) -> str | None:
+        """Return the address of a name of a delegated prefix at its resolver, or the page for people without one.
+
+        Return None for an address that would not be valid. The parameters are those of
+        :func:`.delegation.address_elsewhere`.
+        """
+        if self.resolver is None:
+            return self.about
+        return delegation.address_elsewhere(self.resolver, self.prefix, key, given)
+
     def as_dict(self) -> dict[str, Any]:
         """Return the record as a JSON object. The time is RFC 3339 in UTC."""
         return {
             "prefix": self.prefix,
-            **dict.fromkeys(RECORDED),
-            **self.all_texts,
+            **{field: getattr(self, field) for field in RECORDED},
+            "lineage": [each.as_dict() for each in self.predecessors],
             "changed": rfc3339(self.changed),
             "actor": self.actor,
             "revision": self.revision,
@@ -161,7 +221,7 @@ def record(
     revision: int = 1,
 ) -> PrefixRecord:
     """Create the record of a prefix from its texts by field (:data:`RECORDED`). The others are None."""
-    stated: dict[str, Any] = {field: texts.get(field) for field in RECORDED}
+    stated: dict[str, Any] = {**dict.fromkeys(RECORDED), "state": "active", **texts}
     return PrefixRecord(prefix=prefix, changed=changed, actor=actor, revision=revision, **stated)
 
 
@@ -246,6 +306,7 @@ class PrefixRecords:
         self._has_urns = any(root.startswith("urn:") for root in self._roots)
         # One lookup for each length of a prefix, so that the number of records does not matter.
         self._lengths = sorted({len(prefix) for prefix in self._records}, reverse=True)
+        self._has_closed = any(record.state != "active" for record in self._records.values())
         restricted = {len(record.prefix) for record in self._records.values() if record.characters}
         self._restricted_lengths = sorted(restricted, reverse=True)
 
@@ -291,6 +352,36 @@ class PrefixRecords:
         for length in self._lengths:
             if length <= len(key) and (found := self._records.get(key[:length])) is not None:
                 yield found
+
+    def delegation(self, key: str) -> PrefixRecord | None:
+        """Return the record whose resolver has a name that is not bound here. Return None if the name belongs here.
+
+        The record with the longest prefix decides. ``key`` is the normal form of the name.
+        """
+        found = next(self.above(key), None) if self._has_closed else None
+        return found if found is not None and found.state != "active" and (found.resolver or found.about) else None
+
+    def require_minted_here(self, beginning: str) -> None:
+        """Raise :class:`BindingError` if no name that begins like this is minted here.
+
+        It is :class:`MintedElsewhere` for a prefix of another resolver; the code for a retired one is
+        ``prefix-retired``.
+        """
+        if not self._has_closed:
+            return
+        for number, found in enumerate(self.above(beginning)):
+            if found.state == "retired":
+                raise BindingError("prefix-retired", f"{found.prefix} is retired", identifier=beginning)
+            if found.state == "delegated" and number == 0:
+                raise MintedElsewhere(found.where_minted, found.minter, identifier=beginning)
+
+    def is_minted_here(self, key: str) -> bool:
+        """Return whether a name can be minted here: no record gives it to another resolver or is retired."""
+        try:
+            self.require_minted_here(key)
+        except BindingError:
+            return False
+        return True
 
     def inherited(self, key: str, field: Field) -> Inherited | None:
         """Return the text ``field`` that a name inherits: that of the longest prefix which has one. ``key`` is its
@@ -388,7 +479,7 @@ def check(prefix: str, texts: Mapping[Field, str | None]) -> dict[Field, str]:
     """Check texts for a prefix record, and return those to change in their stored form.
 
     None means no change, an empty text deletes one. ``prefix`` is in its stored form. Raises :class:`BindingError` with
-    the code ``prefix-text``, ``prefix-pattern``, ``prefix-characters`` or ``prefix-hosts``.
+    a code that begins with ``prefix-``, such as ``prefix-pattern`` or ``prefix-address``.
 
     >>> check("ark:12345/x5", {"who": " Library ", "what": None, "contact": "", "pattern": "10^6+check"})
     {'who': 'Library', 'contact': '', 'pattern': '10^6+check'}
@@ -407,6 +498,8 @@ def check(prefix: str, texts: Mapping[Field, str | None]) -> dict[Field, str]:
             checked[field] = character_sets.check(text)
         elif field == "hosts":
             checked[field] = check_hosts(text)
+        elif field in delegation.CHECKS:
+            checked[field] = delegation.CHECKS[field](text)
         else:
             checked[field] = validation.check(text, "prefix-text", field, MAX_TEXT)
     return checked
@@ -453,10 +546,12 @@ def changed(
     """Return a prefix record after a change. Return ``existing`` itself if nothing differs.
 
     ``texts`` are checked; fields that are not in it stay. ``existing`` is None without a record. Raises
-    :class:`BindingError` with the code ``prefix-empty`` if no text would be recorded.
+    :class:`BindingError` with the code ``prefix-empty`` if no text would be recorded, ``prefix-retired`` if a retired
+    prefix would not stay retired, and ``prefix-delegation``.
     """
     before = existing.all_texts if existing else {}
     after = {field: text for field in RECORDED if (text := texts.get(field, before.get(field)))}
+    delegation.complete(prefix, before, after, texts)
     if not after:
         raise BindingError("prefix-empty", f"the record of {prefix} would have no text")
     if existing and after == before:

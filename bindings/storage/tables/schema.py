@@ -132,6 +132,11 @@ def _prefix_record() -> list[Column[Any]]:
         Column("hosts", Text),  # of the institution
         Column("pattern", Text),  # of names to mint
         Column("characters", Text),  # the permitted characters of names below the prefix (ARK-138)
+        Column("state", Text, nullable=False, server_default="active"),  # active, delegated or retired
+        Column("resolver", Text),  # of a delegated prefix
+        Column("minter", Text),
+        Column("about", Text),  # a page for people
+        Column("lineage", Text),  # JSON: the institutions that were responsible before
         Column("hold_until", Text),  # the end of the hold of all names below the prefix
         Column("hold_reason", Text),
         Column("changed", Text, nullable=False),

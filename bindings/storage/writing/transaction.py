@@ -417,8 +417,8 @@ class Transaction:
         """Return the row of a record. Its revision follows the last event, also of a removed record."""
         events = schema.prefix_events
         last = select(func.max(events.c.revision)).where(events.c.prefix == record.prefix)
-        row = record.as_dict()
-        del row["rule"]
+        row: dict[str, Any] = {field: getattr(record, field) for field in prefixes.RECORDED}
+        row |= {"prefix": record.prefix, "changed": rfc3339(record.changed), "actor": record.actor}
         return row | {"revision": (self.connection.execute(last).scalar() or 0) + 1}
 
     def above(self, names: Sequence[str]) -> set[str]:

@@ -8,7 +8,7 @@ from flask import Response, request
 
 from ....bindings.names.errors import Stale
 from ....bindings.names.prefixes import prefixes
-from ....bindings.names.prefixes.prefixes import FIELDS, Field
+from ....bindings.names.prefixes.prefixes import DELEGATION, EDITED, Field
 from ...management import NO_RECORD, Missing, prefix_etag
 from ...responses import as_json
 from ...security import MANAGED
@@ -44,7 +44,8 @@ def set_prefix(_: str) -> Response:
         if not wanted.hold(recorded):
             raise Stale(prefix, "the record has another entity tag than the request expects")
         etag = recorded or NO_RECORD
-    texts: dict[Field, str | None] = {field: body.get(field, "") for field in FIELDS}
+    # A client that knows no delegation leaves it as it is.
+    texts: dict[Field, str | None] = {field: body.get(field, None if field in DELEGATION else "") for field in EDITED}
     record = management().prefixes.set(
         caller(), prefix, texts, rule=rule["template"], redirect=rule.get("redirect", 302), etag=etag
     )

@@ -13,7 +13,7 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from ....bindings.names.errors import BindingError
 from ....bindings.names.prefixes import prefixes, rule_templates
-from ....bindings.names.prefixes.prefixes import FIELDS, Field, PrefixRecord, PrefixRecords
+from ....bindings.names.prefixes.prefixes import EDITED, Field, PrefixRecord, PrefixRecords
 from ....middleware.resolution.settings import ENGLISH, LANGUAGES
 from ....middleware.views import templates
 from ....middleware.views.prefix import describe_prefix
@@ -45,13 +45,13 @@ def edit() -> str:
 @blueprint.post("/prefixes/edit", endpoint="save_prefix")
 def save() -> AnyResponse:
     """Save the record of the form. An empty text deletes one."""
-    values = {field: _text(field) for field in ("prefix", *FIELDS, "rule", "redirect")}
+    values = {field: _text(field) for field in ("prefix", *EDITED, "rule", "redirect")}
     etag = request.form.get("etag", NO_RECORD)
     problems = _problems(values)
     if problems:
         require_administrator(caller())
         return Response(_form(values, etag, problems), HTTPStatus.UNPROCESSABLE_ENTITY)
-    texts: dict[Field, str | None] = {field: values[field] for field in FIELDS}
+    texts: dict[Field, str | None] = {field: values[field] for field in EDITED}
     redirect = 307 if values["redirect"] == "307" else 302
     try:
         saved = management().prefixes.set(
@@ -68,13 +68,13 @@ def save() -> AnyResponse:
 def preview() -> AnyResponse:
     """Show the public page of the record of the form, in the chosen language. Nothing is saved."""
     require_administrator(caller())
-    values = {field: _text(field) for field in ("prefix", *FIELDS, "rule", "redirect")}
+    values = {field: _text(field) for field in ("prefix", *EDITED, "rule", "redirect")}
     etag = request.form.get("etag", NO_RECORD)
     if problems := _problems(values):
         return Response(_form(values, etag, problems), HTTPStatus.UNPROCESSABLE_ENTITY)
     operations = management()
     key = prefixes.check_prefix(values["prefix"], operations.bindings.naming.test_naans)
-    texts = prefixes.check(key, {field: values[field] for field in FIELDS})
+    texts = prefixes.check(key, {field: values[field] for field in EDITED})
     stated = {field: text for field, text in texts.items() if text}
     given = prefixes.record(key, stated, changed=operations.bindings.now())
     inherited = PrefixRecords(operations.bindings.prefixes.list()).statements(key, given.statements)
@@ -106,7 +106,7 @@ def _problems(values: dict[str, str]) -> dict[str, FieldProblem]:
         key = prefixes.check_prefix(values["prefix"], management().bindings.naming.test_naans)
     except BindingError as error:
         problems["prefix"] = FieldProblem.of(error)
-    for field in FIELDS:
+    for field in EDITED:
         try:
             prefixes.check(key, {field: values[field]})
         except BindingError as error:
@@ -124,6 +124,7 @@ def _conflict(yours: dict[str, str]) -> Response:
     key = prefixes.check_prefix(yours["prefix"], management().bindings.naming.test_naans)
     found: PrefixRecord | None = management().bindings.prefixes.get(key)
     recorded = values_of(found)
+    del recorded["lineage"]  # the form does not change it
     page = render_template(
         "desk/prefix_conflict.html",
         prefix=key,

@@ -23,6 +23,11 @@ LABELS: Final = {
     "hosts": "Hosts",
     "pattern": "Pattern",
     "characters": "Characters",
+    "state": "State",
+    "resolver": "Resolver",
+    "minter": "Minter",
+    "about": "Page about the names",
+    "lineage": "Earlier institutions",
     "rule": "Rule",
     "redirect": "Redirect status",
 }
@@ -46,7 +51,7 @@ def values_of(record: PrefixRecord | None) -> dict[str, str]:
     """Return the texts of a record and its rule by field. Values that are not recorded are empty."""
     values = dict.fromkeys(LABELS, "")
     if record is not None:
-        values |= record.texts
+        values |= _texts(record)
         if record.rule is not None:
             values |= {"rule": record.rule.template, "redirect": str(record.rule.redirect)}
     return values
@@ -74,7 +79,7 @@ def changes_of(events: Sequence[PrefixEvent], rule_events: Sequence[RuleEvent]) 
 def _of_record(events: Sequence[PrefixEvent]) -> Iterator[PrefixChange]:
     before: dict[str, str] = {}
     for event in events:
-        after = {field: event.record.texts.get(field, "") for field in FIELDS}
+        after = {**dict.fromkeys(FIELDS, ""), **_texts(event.record)}
         yield PrefixChange(
             title="Record set" if event.action == "set" else "Record removed",
             actor=event.record.actor,
@@ -82,6 +87,14 @@ def _of_record(events: Sequence[PrefixEvent]) -> Iterator[PrefixChange]:
             differences=differences(before, after),
         )
         before = after
+
+
+def _texts(record: PrefixRecord) -> dict[str, str]:
+    """Return the recorded texts by field, with the earlier institutions in words."""
+    texts: dict[str, str] = {**record.texts}
+    if before := record.predecessors:
+        texts["lineage"] = "; ".join(f"{each.who or 'not recorded'}, until {each.until}" for each in before)
+    return texts
 
 
 def _of_rule(events: Sequence[RuleEvent]) -> Iterator[PrefixChange]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from flask import Response, render_template, request
@@ -71,4 +72,5 @@ def _records_and_other_rules() -> tuple[list[PrefixRecord], list[Rule]]:
 
 def _flat(row: dict[str, Any]) -> exports.Row:
     rule = row["rule"] or {"template": None, "redirect": None}
-    return row | {"rule": rule["template"], "redirect": rule["redirect"]}
+    lineage = json.dumps(row["lineage"], ensure_ascii=False) if row.get("lineage") else None
+    return row | {"lineage": lineage, "rule": rule["template"], "redirect": rule["redirect"]}

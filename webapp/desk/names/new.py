@@ -66,6 +66,7 @@ def record() -> AnyResponse:
     fields = _fields(found.target)
     below = _chosen("below") if "below" in request.form else _only_shoulder()
     problems: dict[str, FieldProblem] = {}
+    status = HTTPStatus.UNPROCESSABLE_ENTITY
     try:
         if found.key is None and found.target is None:
             problems["text"] = _unreadable(found)
@@ -87,7 +88,14 @@ def record() -> AnyResponse:
     except BindingError as error:
         about = "embargo" if error.field == "embargo" else _field_of(error.code)
         problems[about] = FieldProblem.of(error)
-    return Response(_page(problems, found), HTTPStatus.UNPROCESSABLE_ENTITY)
+        status = _status_of(error)
+    return Response(_page(problems, found), status)
+
+
+def _status_of(error: BindingError) -> HTTPStatus:
+    """Return the status of a form that is refused: 409 for a prefix whose names are not minted here."""
+    is_conflict = error.code in ("prefix-delegated", "prefix-retired")
+    return HTTPStatus.CONFLICT if is_conflict else HTTPStatus.UNPROCESSABLE_ENTITY
 
 
 @blueprint.post("/new/mint", endpoint="mint")
@@ -98,6 +106,7 @@ def mint() -> AnyResponse:
         # The button of the target, in a browser without scripts.
         template = f"{request.form.get('template', '').strip()}{PLACE}"
         return Response(_page(is_many=True, template=template))
+    status = HTTPStatus.UNPROCESSABLE_ENTITY
     count = request.form.get("count", "1").strip()
     if not (count.isascii() and count.isdecimal() and len(count) < 6 and 1 <= int(count) <= MAX_CHANGES):
         problems["count"] = FieldProblem("This is not a number of names.", f"a number from 1 to {MAX_CHANGES:,}")
@@ -113,7 +122,8 @@ def mint() -> AnyResponse:
         except BindingError as error:
             about = "embargo" if error.field == "embargo" else "shoulder"
             problems["template" if error.code.startswith("target") else about] = FieldProblem.of(error)
-    return Response(_page(problems, is_many=True), HTTPStatus.UNPROCESSABLE_ENTITY)
+            status = _status_of(error)
+    return Response(_page(problems, is_many=True), status)
 
 
 @blueprint.get("/new/minted", endpoint="minted")

@@ -1,0 +1,162 @@
+"""The delegation of a NAAN or shoulder to another resolver, and its earlier institutions.
+
+A delegated prefix has the address of another resolver. A name below it that is not bound here leads there, in the
+spelling of the request and with its query. The address is the beginning of addresses, such as ``https://lower.example``
+or a template with one variable (:mod:`.rule_templates`). A network that nobody can reach from outside has no resolver,
+only a page for people: names lead to that page.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+from urllib.parse import quote
+
+from ....identifiers.text import iri
+from .. import targets, validation
+from ..errors import BindingError
+
+MAX_ADDRESS = 2000
+"""The maximum length of an address in characters."""
+
+MAX_PREDECESSORS = 100
+"""The maximum number of earlier institutions of a prefix."""
+
+_MAX_LINEAGE = 100_000
+
+
+class Predecessor(NamedTuple):
+    """An institution that was responsible for a prefix. ``until`` is a day such as "2026-11-26"."""
+
+    who: str | None
+    contact: str | None
+    until: str
+
+    def as_dict(self) -> dict[str, str | None]:
+        """Return the institution as a JSON object with the fields of this class."""
+        return self._asdict()
+
+
+def read_lineage(text: str | None) -> list[Predecessor]:
+    """Return the earlier institutions of a recorded text, the first one first.
+
+    >>> read_lineage('[{"who": "Old Library", "contact": null, "until": "2026-11-26"}]')
+    [Predecessor(who='Old Library', contact=None, until='2026-11-26')]
+    """
+    return [Predecessor(**each) for each in json.loads(text)] if text else []
+
+
+def write_lineage(predecessors: list[Predecessor]) -> str:
+    """Return the text of a record for the earlier institutions."""
+    return json.dumps([each.as_dict() for each in predecessors], ensure_ascii=False)
+
+
+def check_state(text: str) -> str:
+    """Check a state, and return its stored form: "" for "active". Raises BindingError: ``prefix-state``."""
+    if text not in ("active", "delegated", "retired"):
+        raise BindingError("prefix-state", f"there is no state {validation.shown(text)}")
+    return "" if text == "active" else text
+
+
+def check_resolver(text: str) -> str:
+    """Check the address of a resolver: an http(s) URL, or a template with one variable after its host.
+
+    Raises :class:`BindingError` with the code ``prefix-address`` or ``rule-template``.
+
+    >>> check_resolver("https://lower.example/"), check_resolver("https://lower.example/?id=${pid:given}")
+    ('https://lower.example', 'https://lower.example/?id=${pid:given}')
+    """
+    if "$" in text:
+        from .rule_templates import check_template  # it loads the registries
+
+        template = check_template(text)
+        if template.startswith("/"):
+            raise BindingError("prefix-address", "the address of the resolver is a path of this site")
+        return template
+    address = check_address(text)
+    if "?" in address or "#" in address:
+        raise BindingError("prefix-address", f"{validation.shown(text)} has a query or fragment, and no variable in it")
+    return address.rstrip("/")
+
+
+def check_address(text: str) -> str:
+    """Check the address of a page or service, and return its stored form. Raises BindingError: ``prefix-address``."""
+    validation.check(text, "prefix-address", "address", MAX_ADDRESS)
+    try:
+        address = targets.check(text, "located")
+    except BindingError as error:
+        raise BindingError("prefix-address", error.message) from None
+    if address is None or not address.startswith("http"):
+        raise BindingError("prefix-address", f"{validation.shown(text)} is not an http or https address")
+    return address
+
+
+def check_lineage(text: str) -> str:
+    """Check the earlier institutions in a row of a table. Raises BindingError: ``prefix-lineage``."""
+    validation.check(text, "prefix-lineage", "lineage", _MAX_LINEAGE)
+    try:
+        found = json.loads(text)
+        known = [Predecessor(**each) for each in found]
+    except (ValueError, TypeError, RecursionError):
+        known = None
+    if not isinstance(known, list) or not 0 < len(known) <= MAX_PREDECESSORS or not all(map(_is_text, known)):
+        raise BindingError("prefix-lineage", f"{validation.shown(text, 100)} is not a list of institutions")
+    return write_lineage(known)
+
+
+def _is_text(found: Predecessor) -> bool:
+    others = all(each is None or (isinstance(each, str) and 0 < len(each) <= 4000) for each in found[:2])
+    return others and isinstance(found.until, str) and len(found.until) == len("2026-11-26")
+
+
+CHECKS: Mapping[Any, Callable[[str], str]] = {
+    "state": check_state,
+    "resolver": check_resolver,
+    "minter": check_address,
+    "about": check_address,
+    "lineage": check_lineage,
+}
+"""The checks of texts by field. Each returns the stored form."""
+
+
+def complete(prefix: str, before: Mapping[Any, str], after: dict[Any, str], given: Mapping[Any, str]) -> None:
+    """Check the state of a record after a change, and delete the addresses of a resolver that no longer has the names.
+
+    ``before`` and ``after`` are the texts of the record, ``given`` those of the change. Raises :class:`BindingError`
+    with the code ``prefix-retired`` or ``prefix-delegation``.
+    """
+    state = after.get("state", "active")
+    if before.get("state") == "retired" and state != "retired":
+        raise BindingError("prefix-retired", f"{prefix} is retired, and stays retired")
+    if state == "active":
+        for field in ("resolver", "minter"):
+            if given.get(field):
+                raise BindingError("prefix-delegation", f"{prefix} is active, so it has no {field} elsewhere")
+            after.pop(field, None)
+    elif state == "delegated" and not (after.get("resolver") or after.get("about")):
+        raise BindingError("prefix-delegation", f"{prefix} would be delegated, but no resolver or page has its names")
+
+
+def address_elsewhere(resolver: str, prefix: str, key: str, given: str) -> str | None:
+    """Return the address of a name at the resolver of a delegated prefix. Return None if it would not be valid.
+
+    ``key`` is the normal form of the name, and ``given`` the name as received, with its query.
+
+    >>> address_elsewhere("https://lower.example", "ark:12345/x5", "ark:12345/x5ab", "ark:/12345/x5-ab?info")
+    'https://lower.example/ark:/12345/x5-ab?info'
+    """
+    core, mark, query = given.partition("?")
+    if "$" not in resolver:
+        # A server can pass on characters that no address has, such as a quotation mark.
+        address: str | None = f"{resolver}/{quote(core, safe=targets.AS_IT_IS)}"
+    else:
+        from .rule_templates import expand  # it loads the registries
+
+        address = expand(resolver, key, prefix, core)
+    if address is None or iri.has_dot_segment(address.partition("#")[0].partition("?")[0]):
+        return None
+    try:
+        return targets.check(targets.with_query(address, query if mark else None), "located")
+    except BindingError:
+        return None
