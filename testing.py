@@ -135,9 +135,9 @@ def assert_resolves(client: Any, name: str, target: str | None = None) -> None:
     page works.
     """
     __tracebackhide__ = True
-    from .middleware.http.expected_answers import FOUND, TEMPORARY, ExpectedAnswer
+    from .middleware.http.expected_answers import FOUND, TEMPORARY, ExpectedAnswer, path_of
 
-    path = _path(name)
+    path = path_of(name)
     _require(client, path, ExpectedAnswer(FOUND) if target is None else ExpectedAnswer(TEMPORARY, target))
     if target is not None and target.startswith("/"):
         page = _ask(client, target.partition("#")[0], "*/*")
@@ -154,9 +154,9 @@ def assert_described(client: Any, name: str, **elements: str) -> None:
     __tracebackhide__ = True
     import json
 
-    from .middleware.http.expected_answers import ExpectedAnswer
+    from .middleware.http.expected_answers import ExpectedAnswer, path_of
 
-    path = f"{_path(name)}?info"
+    path = f"{path_of(name)}?info"
     answer = _require(client, path, ExpectedAnswer((200,)), "application/json")
     try:
         metadata = json.loads(answer.body)["metadata"]
@@ -172,14 +172,14 @@ def assert_described(client: Any, name: str, **elements: str) -> None:
 def assert_withdrawn(client: Any, name: str, reason: str | None = None) -> None:
     """Assert that the site answers 410 for a name, and that it states ``reason``, if given."""
     __tracebackhide__ = True
-    from .middleware.http.expected_answers import ExpectedAnswer
+    from .middleware.http.expected_answers import ExpectedAnswer, path_of
 
-    answer = _require(client, _path(name), ExpectedAnswer((410,)), _REASONS)
+    answer = _require(client, path_of(name), ExpectedAnswer((410,)), _REASONS)
     tombstone = answer.problem.get("tombstone")
     stated = tombstone.get("reason") if isinstance(tombstone, dict) else None
     if reason is not None and stated != reason:
         _fail(
-            _path(name), f"410, with the reason {stated!r}", f"410, with the reason {reason!r}", "Correct the reason."
+            path_of(name), f"410, with the reason {stated!r}", f"410, with the reason {reason!r}", "Correct the reason."
         )
 
 
@@ -191,10 +191,10 @@ def assert_signposting(client: Any, name: str, *relations: str) -> None:
     __tracebackhide__ = True
     from urllib.parse import urlsplit
 
-    from .middleware.http.expected_answers import FOUND, ExpectedAnswer
+    from .middleware.http.expected_answers import FOUND, ExpectedAnswer, path_of
     from .webapp.tracing.client.link_header import relations as relations_of
 
-    path = _path(name)
+    path = path_of(name)
     answer = _require(client, path, ExpectedAnswer((*FOUND, 410)))
     found = relations_of(value for field, value in answer.fields if field.lower() == "link")
     missing = [each for each in ("describedby", *relations) if each not in found]
@@ -205,12 +205,6 @@ def assert_signposting(client: Any, name: str, *relations: str) -> None:
     parts = urlsplit(found["describedby"][0])
     described = f"{parts.path}?{parts.query}" if parts.path else f"{path.partition('?')[0]}?{parts.query}"
     _require(client, described, ExpectedAnswer((200,)))
-
-
-def _path(name: str) -> str:
-    from urllib.parse import quote
-
-    return quote(name if name.startswith("/") else f"/{name}", safe="/:?&=;,+@$!*'()~%#[]")
 
 
 def _require(client: Any, path: str, expected: ExpectedAnswer, accept: str = "*/*") -> SiteAnswer:

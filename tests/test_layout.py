@@ -74,7 +74,7 @@ ORDERS: dict[str, list[tuple[str, ...]]] = {
         *[("views",), ("api", "desk", "ezid"), ("app",)],
     ],
     "cli": [
-        *[("output", "progress"), ("render",), ("errors",), ("options", "streams"), ("bindings",)],
+        *[("output", "progress"), ("render",), ("errors",), ("options", "streams"), ("bindings",), ("sites",)],
         *[("serving",), ("log", "registries"), ("doctor",), ("accounts", "databases"), ("main",)],
     ],
 }

@@ -175,7 +175,6 @@ def _policy_findings(binding: Binding, profile: Profile) -> Iterator[AuditFindin
     """Yield the findings of the policy about the name and about its targets on hosts of the policy."""
     stated = metadata.shortened(binding.metadata)
     facts = Known(
-        own=True,
         persistent="persistence" in stated,
         published=stated.get("availability") != UNPUBLISHED,
         availability=stated.get("availability"),

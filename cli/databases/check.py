@@ -39,6 +39,12 @@ _WIDTH = 18
 @click.option(
     "--prefix", "prefixes", metavar="URL", multiple=True, help="A resolver prefix of this site. Can be repeated."
 )
+@click.option(
+    "--url", metavar="URL", help="Ask the running site at URL for each name of FILE, and compare the answers."
+)
+@click.option(
+    "--junit", metavar="FILE", callback=check_file, help="With --url: write a JUnit report for a build server to FILE."
+)
 @click.option("--trace", "tracing", is_flag=True, help="Resolve each identifier over the network.")
 @click.option(
     "--resume",
@@ -50,9 +56,7 @@ _WIDTH = 18
     "--pause",
     type=Number(0, 60),
     metavar="SECONDS",
-    default=1,
-    show_default=True,
-    help="With --trace: wait between two requests to the same host.",
+    help="Wait between two requests to the same host.  [default: 1; with --url 0]",
 )
 @click.option(
     "--resolver",
@@ -70,9 +74,11 @@ def check_command(
     as_csv: bool,
     naans: tuple[str, ...],
     prefixes: tuple[str, ...],
+    url: str | None,
+    junit: str | None,
     tracing: bool,
     resume: str | None,
-    pause: float,
+    pause: float | None,
     resolver: str | None,
     destinations: Destinations,
     profile: Profile | None,
@@ -90,6 +96,9 @@ def check_command(
     or all live names of the database. The database resolves its own names. https://n2t.net resolves all others. Several
     hosts are requested at once, but each host gets one request at a time.
 
+    With --url, a running site is asked for each name of FILE instead: a table of names, or a text with one name a line.
+    Without FILE, the names are those of the database. No other host gets a request, and no redirect is followed.
+
     --prefix is the address of this site. It is needed for targets that are paths, and for served names.
 
     The result of each identifier is one of: resolves, related, metadata, declined (401, 403, 451), unclear (such as
@@ -98,10 +107,11 @@ def check_command(
 
     --resume FILE writes the results to FILE as JSON Lines. After an interruption, run the same command to continue.
 
-    Exit code: 0 nothing found (with --trace: all resolve), 1 problems found, 2 not a database of Ararat, or not a
-    result file, 66 a file cannot be read, 69 no database.
+    Exit code: 0 nothing found (with --trace: all resolve; with --url: all answers are right), 1 problems found, 2 not a
+    database of Ararat, or not a result file, 66 a file cannot be read, 69 no database, or the site does not answer.
 
     \b
+      ararat check --url https://museum.example --junit names.xml names.csv
       ararat check --trace --resume traced.jsonl --csv identifiers.txt
     """
     from ...bindings.checks.audit import AuditFinding, check
@@ -114,6 +124,16 @@ def check_command(
         own = [origins.check_prefix(given) for given in prefixes]
     except PrefixError as error:
         raise click.BadParameter(error.message, param_hint="--prefix") from None
+    if url is not None:
+        if tracing or as_csv or resume is not None or resolver is not None:
+            raise click.UsageError("--url excludes --trace, --csv, --resume and --resolver")
+        from ..sites.names import check_names
+        from ..sites.requests import RunningSite
+
+        site = RunningSite(url, pause=pause or 0)
+        return check_names(site, file, database, as_json=as_json, junit=junit)
+    if junit is not None:
+        raise click.UsageError("--junit needs --url")
     if tracing:
         from .check_traces import Form, check_by_trace
 
@@ -126,10 +146,10 @@ def check_command(
             resolver=resolver,
             prefix=own[0] if own else None,
             destinations=destinations,
-            pause=pause,
+            pause=1 if pause is None else pause,
         )
     if file is not None or resume is not None or resolver is not None:
-        raise click.UsageError("FILE, --resume and --resolver need --trace")
+        raise click.UsageError("FILE needs --trace or --url; --resume and --resolver need --trace")
     if database is None:
         raise click.UsageError("no database is given; set --database or ARARAT_DATABASE")
     output = _as_json if as_json else _as_csv if as_csv else _as_text

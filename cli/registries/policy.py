@@ -12,7 +12,7 @@ from ...identifiers import iri_policy
 from ...identifiers.iri_policy import Profile, Verdict
 from .. import streams
 from ..errors import DONE, NO, UNREADABLE, write
-from ..options import input_option, policy_option
+from ..options import Number, WholeNumber, check_file, input_option, json_option, policy_option
 from ..output import Sheet, Style, identifier
 from ..render.reports import problem_lines
 
@@ -58,6 +58,73 @@ def lint_command(iris: tuple[str, ...], profile: Profile, complete: bool, as_jso
             write([""] if number else [])
             write(_lines(verdict, Sheet.of(sys.stdout)))
     return worst
+
+
+@policy_command.command("check", short_help="Check the pages of a running site.")
+@click.argument("url", metavar="URL")
+@click.argument("file", metavar="[FILE|-]", required=False)
+@_policy_option
+@click.option("--sitemap", is_flag=True, help="Check all pages of the sitemaps of the site.")
+@click.option(
+    "--state",
+    metavar="FILE",
+    callback=check_file,
+    help="Keep the URLs in FILE, and report those that work no more or have moved since an earlier check.",
+)
+@click.option(
+    "--limit",
+    type=WholeNumber(1, 50_000),
+    default=1000,
+    show_default=True,
+    help="The maximum number of URLs to request.",
+)
+@click.option(
+    "--pause", type=Number(0, 60), metavar="SECONDS", default=0, show_default=True, help="Wait between two requests."
+)
+@click.option("--junit", metavar="FILE", callback=check_file, help="Write a JUnit report for a build server to FILE.")
+@json_option
+def check_command(
+    url: str,
+    file: str | None,
+    profile: Profile,
+    sitemap: bool,
+    state: str | None,
+    limit: int,
+    pause: float,
+    junit: str | None,
+    as_json: bool,
+) -> int:
+    """Request the pages of a running site, and report what breaks its URL policy.
+
+    The pages are the start page, those of the sitemaps (--sitemap), those in FILE, one URL, path or identifier a line,
+    and those of earlier checks (--state). The command reports permanent redirects where the policy wants temporary
+    ones, technology in URLs, URLs that changed since an earlier check, pages that do not work, and reserved paths
+    (/ark:, /urn:, /.well-known/ark) that another application answers.
+
+    No redirect is followed and no other host gets a request. robots.txt is obeyed, with the name ararat. Up to four
+    requests are sent at once. A built-in policy is applied to the host of URL. The pages of a copy at 127.0.0.1 or at
+    another host are checked as those of the first host of the policy.
+
+    Exit code: 0 no findings or only notes, 1 findings, 2 the policy, a sitemap or the state file is not valid, 66 a
+    file cannot be read, 69 the site does not answer.
+
+    \b
+      ararat policy check https://museum.example --policy ours.toml --sitemap --state urls.json
+    """
+    from ..sites.policy import check_policy
+    from ..sites.requests import RunningSite
+
+    return check_policy(
+        RunningSite(url, pause=pause),
+        profile,
+        is_ready=profile.name in iri_policy.SHIPPED and profile == iri_policy.known(profile.name),
+        sitemap=sitemap,
+        file=file,
+        state=state,
+        most=limit,
+        as_json=as_json,
+        junit=junit,
+    )
 
 
 @policy_command.command("show", short_help="Show the settings of a policy.")

@@ -9,7 +9,7 @@ import json
 from collections.abc import Mapping
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, NamedTuple
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import quote, urljoin, urlsplit
 
 from ...identifiers.text import display
 
@@ -99,6 +99,15 @@ class AnswerFault(NamedTuple):
 
     def __str__(self) -> str:
         return f"asked     {self.asked}\ncame      {self.came}\nexpected  {self.expected}\nfix       {self.fix}"
+
+
+def path_of(name: str) -> str:
+    """Return the path and query of a request for a name, percent-encoded where HTTP needs it.
+
+    >>> path_of("ark:12345/x?info"), path_of("/ark:12345/\u00e9 %41")
+    ('/ark:12345/x?info', '/ark:12345/%C3%A9%20%41')
+    """
+    return quote(name if name.startswith("/") else f"/{name}", safe="/:?&=;,+@$!*'()~%#[]")
 
 
 def answer_of(binding: Binding) -> ExpectedAnswer:

@@ -182,7 +182,7 @@ def test_the_guide_has_each_key_and_each_rule():
         (len(PARAMETERS), "parameters"),
     ):
         assert f"| {count} of them, such as " in next(
-            line for line in guide.splitlines() if line.startswith(f"| `{key}`")
+            line for line in guide.splitlines() if line.startswith(f"| `{key}` |")
         )
     [example] = re.findall(r"```toml\n(.*?)```", guide, re.DOTALL)
     assert evaluate("https://museum.example/a/", iri_policy.read(example)).codes == ()

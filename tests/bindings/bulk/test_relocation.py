@@ -294,7 +294,7 @@ def test_a_relocation_of_many_blocks_changes_each_name_once(bindings: Bindings) 
 def test_the_policy_checks_each_relocated_name(database: str, open_store: Callable[..., Bindings]) -> None:
     uuid = "123e4567-e89b-12d3-a456-426614174000"
     bindings = open_store(database, policy=iri_policy.known("17beta"))
-    bindings.bind("ark:12345/x1", f"https://data.17beta.top/urn:uuid:{uuid}", resource="R1")
+    bindings.bind("ark:21206/1b", f"https://data.17beta.top/urn:uuid:{uuid}", resource="R1")
     checked: list[str] = []
     check = bindings.check_change
 
@@ -304,7 +304,7 @@ def test_the_policy_checks_each_relocated_name(database: str, open_store: Callab
 
     bindings.check_change = refuse
     result = relocate_prefix(bindings, "https://data.17beta.top/", NEW)
-    assert (checked, result.refusals, result.written) == (["ark:12345/x1"], 1, False)
+    assert (checked, result.refusals, result.written) == (["ark:21206/1b"], 1, False)
     bindings.check_change = check
     assert relocate_prefix(bindings, "https://data.17beta.top/", NEW).written
 

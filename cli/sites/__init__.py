@@ -1,0 +1,1 @@
+"""Commands that request the pages and names of a running site."""

@@ -1,0 +1,57 @@
+"""Write the results of a check as a JUnit file, which systems for continuous integration show.
+
+The elements are those that Jenkins and GitLab read: testsuites, testsuite, testcase, failure and system-out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+from xml.etree import ElementTree as ET
+
+from ...identifiers.text import xml_text
+from .. import streams
+from ..errors import CommandError
+
+_NO_OUTPUT = 74
+
+
+class JUnitCase(NamedTuple):
+    """A test: its name, the group of its name, the reasons of its failure, and notes. All are any text."""
+
+    name: str
+    group: str
+    failures: Sequence[str] = ()
+    notes: Sequence[str] = ()
+
+
+def document(suite: str, cases: Sequence[JUnitCase]) -> bytes:
+    """Return a JUnit document in UTF-8. Characters that XML forbids are replaced.
+
+    >>> document("names", [JUnitCase("ark:12345/x", "names", ["404"])]).count(b"<failure ")
+    1
+    """
+    failed = str(sum(bool(case.failures) for case in cases))
+    counts = {"name": xml_text.valid(suite), "tests": str(len(cases)), "failures": failed, "errors": "0"}
+    root = ET.Element("testsuites", counts)
+    group = ET.SubElement(root, "testsuite", counts | {"skipped": "0"})
+    for case in cases:
+        names = {"name": xml_text.valid(case.name), "classname": xml_text.valid(case.group), "time": "0"}
+        element = ET.SubElement(group, "testcase", names)
+        if case.failures:
+            message = xml_text.valid(case.failures[0].partition("\n")[0])
+            failure = ET.SubElement(element, "failure", {"message": message, "type": "failure"})
+            failure.text = xml_text.valid("\n\n".join(case.failures))
+        if case.notes:
+            ET.SubElement(element, "system-out").text = xml_text.valid("\n".join(case.notes))
+    ET.indent(root)
+    return ET.tostring(root, "utf-8", xml_declaration=True) + b"\n"
+
+
+def write_junit(file: str, suite: str, cases: Sequence[JUnitCase]) -> None:
+    """Write a JUnit document to ``file``. Raises :class:`~ararat.cli.errors.CommandError` if it cannot be written."""
+    try:
+        with streams.replaced(file) as stream:
+            stream.write(document(suite, cases))
+    except OSError as error:
+        raise CommandError(f"cannot write {file}: {error.strerror or error}", exit_code=_NO_OUTPUT) from None

@@ -1,0 +1,115 @@
+"""The command ``check --url``: ask a running site for each name of a table, and compare the answers with the table."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
+from typing import NamedTuple
+from urllib.parse import urljoin
+
+import click
+
+from ...identifiers.text import display
+from ...middleware.http.expected_answers import FOUND, AnswerFault, ExpectedAnswer, answer_of, fault, path_of
+from ...webapp.tracing.hop import HopFailed
+from .. import streams
+from ..bindings.stores import open_store
+from ..errors import DONE, NO, NO_INPUT, CommandError, write
+from ..output import Sheet, counted, identifier
+from ..progress import Progress
+from .junit import JUnitCase, write_junit
+from .requests import UNREACHABLE, RunningSite, unavailable
+
+_TABLES = (".csv", ".tsv", ".jsonl", ".snapshot", ".sqlite", ".db")
+_REASONS = "application/problem+json, */*;q=0.1"
+_WIDTH = 8
+
+
+class NameResult(NamedTuple):
+    """The result of one name: its address at the site, the status of the answer or None, and the fault or None."""
+
+    name: str
+    url: str
+    status: int | None
+    fault: AnswerFault | None
+
+
+def check_names(site: RunningSite, file: str | None, database: str | None, *, as_json: bool, junit: str | None) -> int:
+    """Ask the site for each name, print the results, and return the exit code of ``check --url``.
+
+    ``file`` is a table of names, or a text with one name a line. None: the names of ``database``. ``junit`` is the file
+    for a report, or None.
+    """
+    if file is None and database is None:
+        raise click.UsageError("no names are given; give FILE, - or --database URL")
+    cases: list[JUnitCase] = []
+    wrong = total = 0
+    sheet, progress = Sheet.of(sys.stdout), Progress(shown=not sys.stdout.isatty())
+    with ExitStack() as open_files:
+        names = _names(file, database, open_files)
+        for result in site.each(names, lambda each: _ask(site, *each)):
+            total += 1
+            wrong += result.fault is not None
+            if as_json:
+                streams.dump(_as_dict(result))
+            else:
+                write(_lines(result, sheet))
+            if junit is not None:
+                cases.append(JUnitCase(result.name, "names", [str(result.fault)] if result.fault else []))
+            progress.show(f"{total:,} asked")
+    progress.clear()
+    if junit is not None:
+        write_junit(junit, f"names of {site.address}", cases)
+    if not as_json:
+        said = f"{counted(total, 'name')} asked at {site.address}: "
+        write(sheet.prose(said + (f"{wrong:,} of them wrong." if wrong else "all work." if total else "none given.")))
+    return NO if wrong else DONE
+
+
+def _names(file: str | None, database: str | None, open_files: ExitStack) -> Iterator[tuple[str, ExpectedAnswer]]:
+    """Yield each name with its expected answer."""
+    if file is not None and not file.lower().endswith(_TABLES):
+        for given in streams.lines(file):
+            if text := given.text.strip():
+                yield text, ExpectedAnswer(FOUND)
+        return
+    if file is not None and streams.does_not_exist(file):
+        raise CommandError(f"cannot read {file}: there is no such file", exit_code=NO_INPUT)
+    bindings = open_files.enter_context(open_store(file or database or ""))
+    with bindings.store.snapshot() as snapshot:
+        yield from ((each.identifier, answer_of(each)) for each in snapshot.bindings())
+
+
+def _ask(site: RunningSite, name: str, expected: ExpectedAnswer) -> NameResult:
+    target = f"{site.url.target.rstrip('/')}{path_of(name)}"
+    url = f"{site.origin}{target}"
+    if expected.target is not None and expected.target.startswith("/"):
+        # A target on the site itself is stored as a path.
+        expected = expected._replace(target=urljoin(f"{site.origin}/", expected.target))
+    try:
+        answer = site.get(target, accept=_REASONS if expected.statuses[0] >= 400 else "*/*")
+        found = fault(f"GET {url}", url, answer, expected)
+        if found is not None and answer.status >= 400 and not answer.problem:
+            # The reason of a refusal is in its answer for programs.
+            reasons = site.get(target, accept=_REASONS)
+            found = fault(f"GET {url}", url, reasons, expected) if reasons.status == answer.status else found
+    except HopFailed as failed:
+        if failed.code in UNREACHABLE:
+            raise unavailable(site, failed) from None
+        asked, fix = display.escape(f"GET {url}"), "See the log of the site, and run the check again."
+        return NameResult(name, url, None, AnswerFault(asked, f"no answer: {failed}", str(expected), fix))
+    return NameResult(name, url, answer.status, found)
+
+
+def _as_dict(result: NameResult) -> dict[str, object]:
+    found = None if result.fault is None else result.fault._asdict()
+    return {"identifier": result.name, "url": result.url, "status": result.status, "ok": found is None, "fault": found}
+
+
+def _lines(result: NameResult, sheet: Sheet) -> Iterator[str]:
+    if result.fault is None:
+        return
+    yield f"{sheet.paint('wrong'.ljust(_WIDTH), 'error')}{identifier(result.name)}"
+    for line in str(result.fault).splitlines():
+        yield from sheet.prose(line, indent=_WIDTH)

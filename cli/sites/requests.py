@@ -1,0 +1,142 @@
+"""Send requests to one running site that the operator names, with limits. No redirect is followed.
+
+The address rules of a trace do not apply, because the operator chooses the host: it can be loopback. No other host gets
+a request, also if a sitemap or a redirect names it.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
+from typing import TypeVar
+
+import click
+
+from ... import __version__
+from ...bindings.system.fork_safety import ForkSafeLock
+from ...middleware.http.expected_answers import SiteAnswer
+from ...webapp.tracing.client import url as weburl
+from ...webapp.tracing.client.deadline import Deadline
+from ...webapp.tracing.client.exchange import Exchange
+from ...webapp.tracing.client.http_client import GuardedClient
+from ...webapp.tracing.client.url import WebURL
+from ...webapp.tracing.hop import HopFailed
+from ..errors import UNAVAILABLE, CommandError
+
+AT_ONCE = 4
+"""The number of requests that are sent at once."""
+
+BODY = 65_536
+"""The number of bytes of an answer that are read, unless a caller needs more."""
+
+UNREACHABLE = ("dns", "no-address", "connect", "tls", "bad-url")
+"""The codes of :class:`~ararat.webapp.tracing.hop.HopFailed` that do not depend on the path."""
+
+_AGENT = f"ararat/{__version__} (check of a site)"
+_ALL_NETWORKS = ("0.0.0.0/0", "::/0")
+_SECONDS = 15.0
+_TRIES = 3
+_LONGEST_WAIT = 30.0
+_USUAL_WAIT = 2.0
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+class RunningSite:
+    """A site at a URL, whose path is the beginning of all paths of requests.
+
+    - ``pause``: seconds between two requests. With a pause, only one request is sent at a time.
+    - ``sleep``: waits for a number of seconds.
+    """
+
+    def __init__(self, url: str, *, pause: float = 0.0, sleep: Callable[[float], object] = time.sleep) -> None:
+        self.url = parsed_url(url)
+        self.pause = pause
+        self._sleep = sleep
+        self._client = GuardedClient(networks=_ALL_NETWORKS)
+        self._one_at_a_time = ForkSafeLock()
+        self._stop = threading.Event()
+
+    @property
+    def address(self) -> str:
+        """The URL of the site without a slash at the end."""
+        return f"{self.url.scheme}://{self.url.authority}{self.url.target.rstrip('/')}"
+
+    @property
+    def origin(self) -> str:
+        return f"{self.url.scheme}://{self.url.authority}"
+
+    def get(self, target: str, *, accept: str = "*/*", most: int = BODY, seconds: float = _SECONDS) -> SiteAnswer:
+        """Request a path and query of the host, and return the answer with at most ``most`` bytes of its body.
+
+        If the site limits the rate of requests (429), wait and try again. Raises
+        :class:`~ararat.webapp.tracing.hop.HopFailed` if there is no answer.
+        """
+        for tried in range(1, _TRIES + 1):
+            answer = self._paced(target, accept, most, seconds)
+            if answer.status != 429 or tried == _TRIES:
+                return answer
+            value = (answer.field("Retry-After") or "").strip()
+            wait = float(value) if value.isascii() and value.isdigit() and len(value) < 6 else _USUAL_WAIT * tried
+            self._sleep(min(wait, _LONGEST_WAIT))
+        raise AssertionError("a loop of tries ends with an answer")
+
+    def each(self, items: Iterable[Item], ask: Callable[[Item], Result]) -> Iterator[Result]:
+        """Yield the result of ``ask`` for each item, in their order. A few threads call it at once."""
+        if self.pause:
+            yield from map(ask, items)
+            return
+        waiting: list[Future[Result]] = []
+        with ThreadPoolExecutor(AT_ONCE, "ararat-site") as threads:
+            try:
+                for item in items:
+                    waiting.append(threads.submit(ask, item))
+                    if len(waiting) >= 2 * AT_ONCE:
+                        yield waiting.pop(0).result()
+                while waiting:
+                    yield waiting.pop(0).result()
+            finally:
+                # The caller can end early, for example by an interrupt.
+                for future in waiting:
+                    future.cancel()
+
+    def _paced(self, target: str, accept: str, most: int, seconds: float) -> SiteAnswer:
+        if not self.pause:
+            return self._send(target, accept, most, seconds)
+        with self._one_at_a_time:
+            answer = self._send(target, accept, most, seconds)
+            self._sleep(self.pause)
+            return answer
+
+    def _send(self, target: str, accept: str, most: int, seconds: float) -> SiteAnswer:
+        deadline = Deadline(time.monotonic() + seconds, self._stop, "this request")
+        whole = weburl.parse(f"{self.origin}{target}")
+        with closing(self._client.connect(whole, deadline)) as connection:
+            connection.bytes_left = most
+            exchange = Exchange(connection, "GET", whole, [("User-Agent", _AGENT), ("Accept", accept)])
+            header = exchange.header()
+            return SiteAnswer(header.status, header.headers, exchange.body())
+
+
+def parsed_url(url: str) -> WebURL:
+    """Return the parts of the URL of a site. Raises :class:`click.BadParameter` for another text, and for a query."""
+    try:
+        found = weburl.parse(url if "://" in url else f"https://{url}")
+    except weburl.BadURL as error:
+        raise click.BadParameter(str(error), param_hint="URL") from None
+    if "?" in found.target:
+        raise click.BadParameter("the URL of a site has no query", param_hint="URL")
+    return found
+
+
+def unavailable(site: RunningSite, failed: HopFailed) -> CommandError:
+    """Return the error of a command whose site does not answer."""
+    return CommandError(
+        f"{site.address} does not answer: {failed}",
+        ("Fix", "start the site, or correct the URL"),
+        exit_code=UNAVAILABLE,
+    )
