@@ -146,13 +146,9 @@ def release(
     Without ``kind``, a name without a hold is taken for a prefix. Raises :class:`BindingError` with the code
     ``hold-missing`` if there is no hold.
     """
-    if kind is None:
-        key, kind = require(bindings, of)
-        if kind == "name" and bindings.fetch([key])[key].hold_until is None:
-            kind = "prefix" if _is_held_prefix(bindings, of) else "name"
-    if kind == "name":
-        return _change(bindings, of, assignment.release, revision, actor)
-    key = prefixes.check_prefix(of, bindings.naming.test_naans)
+    key, found = held(bindings, of, kind)
+    if found == "name":
+        return _change(bindings, key, assignment.release, revision, actor)
 
     def change(transaction: Transaction, now: datetime, by: str | None) -> Literal["released"]:
         return prefix_changes.release(transaction, key, now, by)
@@ -160,12 +156,27 @@ def release(
     return _change_prefix(bindings, key, change, actor)
 
 
-def _is_held_prefix(bindings: Bindings, text: str) -> bool:
-    try:
-        record = bindings.prefixes.get(text)
-    except BindingError:
-        return False
-    return record is not None and record.hold_until is not None
+def held(bindings: Bindings, text: str, kind: Of | None = None) -> tuple[str, Of]:
+    """Return the key of a name or prefix to release, and which it is. ``kind`` is None for any.
+
+    It is the name, if it has a hold, else the prefix. Raises :class:`BindingError` with the code ``hold-missing`` for a
+    text that is neither.
+    """
+    if kind != "prefix":
+        try:
+            key = names.key(names.read(text))
+        except BindingError:
+            if kind == "name":
+                raise
+        else:
+            found = bindings.fetch([key]).get(key)
+            if kind == "name" or (found is not None and found.hold_until is not None):
+                return key, "name"
+    prefix = prefixes.check_prefix(text, bindings.naming.test_naans)
+    record = bindings.prefixes.get(prefix)
+    if record is None or record.hold_until is None:
+        raise BindingError("hold-missing", identifier=prefix)
+    return prefix, "prefix"
 
 
 def _change(

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, get_args
 
 from ... import __version__
 from ...bindings.names.binding import STATUSES
-from ...bindings.names.selection import MAX_PAGE, SORTS
+from ...bindings.names.selection import MAX_PAGE, SORTS, HoldFilter
 from ..config import url
 from ..schemas import NUMBER, TEXT, Schema, one_of, ref
 from ..security import MANAGED as BASE
@@ -199,6 +199,7 @@ PATHS: dict[str, dict[str, Schema]] = {
             _query("resource", "exactly this resource, such as an inventory number", _SOME),
             _query("resource_prefix", "the beginning of the resource", _SOME),
             _query("metadata", "an element and its whole text, such as erc.who=Noah", _SOME),
+            _query("hold", "yes: on hold now; any: also if the hold has ended", one_of(*get_args(HoldFilter))),
             _query("sort", "the order; a minus sign reverses it", one_of(*SORTS, *(f"-{each}" for each in SORTS))),
             _query("changed_since", "a date or a time in RFC 3339", _SOME),
             _query("after", "the member next of the page before", _SOME),
@@ -331,6 +332,30 @@ PATHS: dict[str, dict[str, Schema]] = {
     f"{BASE}/prefixes/{{prefix}}": {
         "get": _operation("getPrefix", "Show the record of a prefix", "Prefix", _PREFIX, headers=_ETAG),
         "put": _PUT_PREFIX,
+    },
+    f"{BASE}/holds": {
+        "get": _operation(
+            "listHolds",
+            "List the holds of names and prefixes, the first to end first",
+            "Holds",
+            _query("all", "1: also holds that have ended", one_of("0", "1")),
+        ),
+        "post": _operation(
+            "postHold",
+            "Stop the redirect of a name or prefix until a time",
+            "Held",
+            errors=(404, 409),
+            body=_body("Hold", {"name": "ark:12345/x6np1", "until": "2027-03-01", "reason": "A court decides."}),
+        ),
+    },
+    f"{BASE}/holds/release": {
+        "post": _operation(
+            "releaseHold",
+            "End the hold of a name or prefix",
+            "Held",
+            errors=(404,),
+            body=_body("Release", {"name": "ark:12345/x6np1"}),
+        )
     },
     f"{BASE}/openapi.json": {
         "get": {

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import get_args
 
 import jsonschema_rs
 
 from ...bindings.bulk.edits import EDITED
 from ...bindings.names.binding import ACTIONS, PLACE
-from ...bindings.names.fields import FIELDS, Field
+from ...bindings.names.fields import FIELDS, MAX_REASON, Field
 from ...bindings.names.metadata import persistence
-from ...bindings.names.prefixes.prefixes import DELEGATION
+from ...bindings.names.prefixes.prefixes import DELEGATION, HOLD_FIELDS
 from ...bindings.names.prefixes.prefixes import EDITED as PREFIX_FIELDS
 from ...bindings.names.prefixes.prefixes import MAX_TEXT as MAX_PREFIX_TEXT
 from ...bindings.names.prefixes.prefixes import STATES as PREFIX_STATES
+from ...bindings.names.selection import HoldFilter
 from ..jobs.model import STATES
 from ..schemas import ANY_OBJECT, FLAG, MAYBE_NUMBER, MAYBE_TEXT, NUMBER, TEXT, Schema, one_of, ref
 
@@ -155,12 +157,27 @@ REQUESTS: dict[str, Schema] = {
                     name: _text(400)
                     for name in ("prefix", "state", "target", "q", "resource", "resource_prefix", "metadata", "owner")
                 },
+                hold=one_of(*get_args(HoldFilter)),
                 **{name: _text(40) for name in ("created_since", "created_before", "changed_since", "changed_before")},
             ),
             "description": "the conditions of the names, as for the list of names; {} means all names",
         },
         names=_list(_text(MAX_NAME), minItems=1, maxItems=20_000),
     ),
+    "Hold": {
+        **_object(
+            ("until", "reason"),
+            name=_text(MAX_NAME, "the name to hold"),
+            prefix=_text(MAX_NAME, "the prefix of all names to hold"),
+            until=_text(40, "the last day of the hold in UTC, or its end in RFC 3339; at most a year ahead"),
+            reason=_text(MAX_REASON, "the reason, for visitors"),
+        ),
+        "oneOf": [{"required": ["name"]}, {"required": ["prefix"]}],
+    },
+    "Release": {
+        **_object(name=_text(MAX_NAME), prefix=_text(MAX_NAME)),
+        "oneOf": [{"required": ["name"]}, {"required": ["prefix"]}],
+    },
     "PrefixFields": {
         **_object(
             **{
@@ -271,6 +288,7 @@ RESPONSES: dict[str, Schema] = {
     "Prefix": _shown(
         prefix=TEXT,
         **{**dict.fromkeys(PREFIX_FIELDS, MAYBE_TEXT), "state": one_of(*PREFIX_STATES)},
+        **dict.fromkeys(HOLD_FIELDS, MAYBE_TEXT),
         lineage={
             **_list(_shown(who=MAYBE_TEXT, contact=MAYBE_TEXT, until=TEXT)),
             "description": "the institutions that were responsible before, the first one first",
@@ -280,6 +298,18 @@ RESPONSES: dict[str, Schema] = {
         revision=NUMBER,
         rule={"anyOf": [_shown(template=TEXT, redirect=NUMBER), {"type": "null"}]},
     ),
+    "Holds": _shown(
+        holds=_list(
+            {
+                **_shown(until=TEXT, reason=MAYBE_TEXT, since=MAYBE_TEXT, actor=MAYBE_TEXT, current=FLAG),
+                "description": "it also has the member name or prefix",
+            }
+        )
+    ),
+    "Held": {
+        **_shown(outcome=one_of("held", "unchanged", "released")),
+        "description": "it also has the member name or prefix",
+    },
     "Prefixes": _shown(prefixes=_list(ref("Prefix"))),
     "Problem": {
         **_shown(

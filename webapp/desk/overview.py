@@ -9,6 +9,7 @@ from flask import current_app, render_template, request
 from flask.blueprints import BlueprintSetupState
 from htmx_flask import request as htmx_request
 
+from ...bindings import holding
 from ...bindings.digest import Recent
 from ...identifiers.text.display import counted
 from ..config import FACTS, url
@@ -63,6 +64,7 @@ def _waiting(counts: Counts | None) -> Iterator[WaitingLine]:
     """Yield what waits for the caller, the most urgent first."""
     yield from _links()
     yield from _uploads()
+    yield from _holds()
     # Others cannot act on a backup, a disk, the log or tokens.
     facts: Recent = current_app.extensions[FACTS]
     for fact in facts.facts() if caller().is_administrator else ():
@@ -72,6 +74,16 @@ def _waiting(counts: Counts | None) -> Iterator[WaitingLine]:
     if reserved:
         are = "name is" if reserved == 1 else "names are"
         yield WaitingLine(f"{reserved:,} {are} reserved.", url("desk.names", state="reserved"), "plain")
+
+
+def _holds() -> Iterator[WaitingLine]:
+    bindings = management().bindings
+    found = holding.holds_at(bindings, bindings.now())
+    if found:
+        are = "hold lasts" if len(found) == 1 else "holds last"
+        first = min(each.until for each in found)
+        text = f"{len(found):,} {are}, {'until' if len(found) == 1 else 'the first until'} {first:%Y-%m-%d %H:%M} UTC."
+        yield WaitingLine(text, url("desk.holds"), "plain")
 
 
 def _links() -> Iterator[WaitingLine]:

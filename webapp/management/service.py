@@ -27,6 +27,7 @@ from ...identifiers.ark import length
 from ...middleware.http.conditional import entity_tag
 from ..accounts.audit_listing import AuditPage, AuditSelection, list_audit
 from .bulk import BulkOperations
+from .holds import HoldOperations
 from .permissions import Missing, require_account, require_administrator, require_granted
 from .prefixes import BrandingOperations, PrefixOperations
 from .recording import Recorder
@@ -74,7 +75,7 @@ class Management:
     None. Each change writes a row to the audit in the same transaction. The audit also has each refused change.
 
     - ``bulk``: the operations on many names. ``prefixes``: those on the records of NAANs and shoulders. ``branding``:
-      those on the branding of the public pages.
+      those on the branding of the public pages. ``holds``: those on holds of names and prefixes.
     - ``name``: a name in any spelling.
     - ``revision``: the revision that the name must still have, 0 for a name that must not be recorded, None for any.
 
@@ -112,6 +113,7 @@ class Management:
         self.bulk = BulkOperations(recorder)
         self.prefixes = PrefixOperations(recorder)
         self.branding = BrandingOperations(recorder)
+        self.holds = HoldOperations(recorder)
 
     def list_names(
         self, caller: Caller | None, selection: Selection | None = None, after: str | None = None, limit: int = 100

@@ -25,7 +25,7 @@ from ..preconditions import Preconditions
 
 # Also methods that no name has, so that the response has the field Allow of the requested resource.
 _METHODS = ("GET", "PUT", "PATCH", "DELETE", "POST", "OPTIONS")
-_CONDITIONS = ("prefix", "state", "target", "resource", "resource_prefix", "metadata", "sort")
+_CONDITIONS = ("prefix", "state", "target", "resource", "resource_prefix", "metadata", "hold", "sort")
 _LISTED = (*_CONDITIONS, "q", "changed_since", "after", "limit")
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from ....bindings.names.prefixes.prefixes import FIELDS, PrefixEvent, PrefixRecord
+from ....bindings.names.prefixes.prefixes import RECORDED, PrefixEvent, PrefixRecord
 from ....bindings.names.prefixes.rules import RuleEvent
 from ..names.history import Difference
 
@@ -32,6 +32,8 @@ LABELS: Final = {
     "redirect": "Redirect status",
 }
 """The fields of a record with its rule, with their labels."""
+
+_HOLD_LABELS: Final = {"hold_until": "On hold until", "hold_reason": "Reason of the hold"}
 
 MAX_SHOWN = 100
 """The maximum number of changes on a page."""
@@ -65,7 +67,7 @@ def differences(before: Mapping[str, str], after: Mapping[str, str]) -> list[Dif
     """
     return [
         Difference(field=label, before=before.get(field, ""), after=after.get(field, ""))
-        for field, label in LABELS.items()
+        for field, label in (LABELS | _HOLD_LABELS).items()
         if before.get(field, "") != after.get(field, "")
     ]
 
@@ -79,7 +81,7 @@ def changes_of(events: Sequence[PrefixEvent], rule_events: Sequence[RuleEvent]) 
 def _of_record(events: Sequence[PrefixEvent]) -> Iterator[PrefixChange]:
     before: dict[str, str] = {}
     for event in events:
-        after = {**dict.fromkeys(FIELDS, ""), **_texts(event.record)}
+        after = {**dict.fromkeys(RECORDED, ""), **_texts(event.record)}
         yield PrefixChange(
             title="Record set" if event.action == "set" else "Record removed",
             actor=event.record.actor,
@@ -91,7 +93,7 @@ def _of_record(events: Sequence[PrefixEvent]) -> Iterator[PrefixChange]:
 
 def _texts(record: PrefixRecord) -> dict[str, str]:
     """Return the recorded texts by field, with the earlier institutions in words."""
-    texts: dict[str, str] = {**record.texts}
+    texts: dict[str, str] = {**record.all_texts}
     if before := record.predecessors:
         texts["lineage"] = "; ".join(f"{each.who or 'not recorded'}, until {each.until}" for each in before)
     return texts

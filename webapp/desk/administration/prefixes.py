@@ -8,7 +8,7 @@ from typing import Any
 from flask import Response, render_template, request
 
 from ....bindings.names.prefixes import prefixes
-from ....bindings.names.prefixes.prefixes import FIELDS, INHERITED, PrefixRecord, PrefixRecords
+from ....bindings.names.prefixes.prefixes import INHERITED, RECORDED, PrefixRecord, PrefixRecords
 from ....bindings.names.prefixes.rules import Rule
 from ...config import site
 from ...management import Missing, prefix_etag
@@ -16,7 +16,7 @@ from .. import exports
 from ..blueprint import blueprint, caller, management
 from .prefix_history import LABELS, changes_of
 
-_COLUMNS = ("prefix", *FIELDS, "rule", "redirect", "changed", "actor", "revision")
+_COLUMNS = ("prefix", *RECORDED, "rule", "redirect", "changed", "actor", "revision")
 
 
 @blueprint.get("/prefixes", endpoint="prefixes")
@@ -53,6 +53,7 @@ def record() -> str:
         "desk/prefix.html",
         prefix=key,
         record=found,
+        is_held=found is not None and found.hold is not None and found.hold.until > operations.bindings.now(),
         rule=next((rule for rule in operations.bindings.rules.list() if rule.prefix == key), None),
         labels=LABELS,
         inherited={field: each for field, each in inherited.items() if each},

@@ -1,5 +1,5 @@
-"""The pages of changes: the list of changes and operations, undo, and the audit."""
+"""The pages of changes: the list of changes and operations, undo, holds, and the audit."""
 
-from . import audit, listing, many, undo
+from . import audit, holds, listing, many, undo
 
-__all__ = ["audit", "listing", "many", "undo"]
+__all__ = ["audit", "holds", "listing", "many", "undo"]

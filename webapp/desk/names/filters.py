@@ -20,7 +20,7 @@ TIMES: tuple[Time, ...] = get_args(Time)
 _NAAN = re.compile(r"ark:/?[^/]+", re.IGNORECASE)
 
 MAX_TEXT = 400
-FIELDS = ("q", "in", "state", "prefix", "resource", "owner", *TIMES, "sort")
+FIELDS = ("q", "in", "state", "prefix", "resource", "owner", "hold", *TIMES, "sort")
 """The parameters of the URL: the text of the search, where to search, the filters, and the order."""
 
 
@@ -46,7 +46,7 @@ class NameFilters:
     @property
     def has_more(self) -> bool:
         """Whether the list has a filter that the page shows only on request."""
-        return any(self.given.get(name) for name in ("resource", "owner", *TIMES))
+        return any(self.given.get(name) for name in ("resource", "owner", "hold", *TIMES))
 
     @property
     def restricts(self) -> bool:
@@ -107,6 +107,8 @@ def _value(name: str, text: str) -> dict[str, object]:
             return {"prefix": listing.beginning(f"{naan}/" if _NAAN.fullmatch(naan) else naan)}
         case "owner":
             return {"owner": text}
+        case "hold":
+            return {"hold": listing.select(hold=text).hold}
         case "resource":
             return {"resource": listing.select(resource=text).resource}
         case "sort":

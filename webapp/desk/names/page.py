@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from flask import render_template, request
 from werkzeug.datastructures import MultiDict
 
-from ....bindings.names.binding import Binding, Kind
+from ....bindings import holding
+from ....bindings.names.binding import Binding, Hold, Kind
 from ....bindings.names.fields import FIELDS, text_of
 from ....bindings.names.metadata import metadata, persistence
 from ....bindings.names.metadata.folding import title_of
@@ -38,7 +39,7 @@ RESPONSES: dict[Kind, str] = {
 
 
 # The fields with one text that have no row of their own.
-_TEXTS = {field.name for field in FIELDS if field.type == "text"} - {"target", "successor", "spelling"}
+_TEXTS = {field.name for field in FIELDS if field.type == "text"} - {"target", "successor", "spelling", "hold_reason"}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -63,6 +64,7 @@ class NamePage:
     - ``changes``: the last changes, the newest first. ``more_changes``: the number of older ones.
     - ``above``, ``below``: the containers of the name, and names below it. ``more_below``: whether there are more.
     - ``successor``: the recorded name that replaces a withdrawn name, or None.
+    - ``hold``: the hold of the name, or of a name or prefix above it, that lasts now; None without one.
     - ``may_change``: whether the account of the caller can change the name.
     """
 
@@ -83,6 +85,7 @@ class NamePage:
     more_below: bool
     may_change: bool
     successor: Relative | None
+    hold: Hold | None
 
 
 def requested_name(values: MultiDict[str, str] | None = None) -> str:
@@ -137,6 +140,7 @@ def page_of(operations: Management, asking: Caller, binding: Binding, hierarchy:
         more_below=more_below,
         may_change=asking.may_change(binding.identifier),
         successor=_successor(operations, binding),
+        hold=holding.over(operations.bindings, binding.identifier),
     )
 
 

@@ -108,6 +108,7 @@ def conditions(selection: Selection, text: str | None) -> Mapping[str, str]:
         "text": text,
         "resource": selection.resource,
         "owner": selection.owner,
+        "hold": selection.hold,
     }
     times = {name: getattr(selection, name) for name in TIMES}
     found |= {name: time.isoformat() for name, time in times.items() if time is not None}

@@ -1,0 +1,45 @@
+"""Holds of names and prefixes: list, set and release them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import Response
+
+from ....bindings.holding import Of
+from ....bindings.names.binding import rfc3339
+from ....bindings.names.prefixes.holds import read_end
+from ...responses import as_json
+from .. import bodies, parameters
+from ..blueprint import blueprint, caller, management
+
+
+@blueprint.get("/holds")
+def list_holds() -> Response:
+    """List the holds, with the parameter ``all`` also those that have ended."""
+    with_ended = parameters.flag("all", parameters.read("all").get("all"))
+    return as_json({"holds": [each.as_dict() for each in management().holds.list(caller(), with_ended=with_ended)]})
+
+
+@blueprint.post("/holds")
+def hold() -> Response:
+    """Put the name or prefix of the body on hold, or change its hold."""
+    parameters.read()
+    body: dict[str, Any] = bodies.read_json("Hold")
+    of, kind = _of(body)
+    until = read_end(body["until"])
+    made = management().holds.hold(caller(), of, until, body["reason"], kind=kind)
+    return as_json({"outcome": made.outcome, made.kind: made.of, "until": rfc3339(until), "reason": body["reason"]})
+
+
+@blueprint.post("/holds/release")
+def release() -> Response:
+    """End the hold of the name or prefix of the body."""
+    parameters.read()
+    of, kind = _of(bodies.read_json("Release"))
+    made = management().holds.release(caller(), of, kind=kind)
+    return as_json({"outcome": made.outcome, made.kind: made.of})
+
+
+def _of(body: dict[str, Any]) -> tuple[str, Of]:
+    return (body["name"], "name") if "name" in body else (body["prefix"], "prefix")

@@ -1,0 +1,120 @@
+"""Holds: their list, the form that puts a name or prefix on hold, and the release."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+
+from flask import Response, render_template, request
+from werkzeug.wrappers import Response as AnyResponse
+
+from ....bindings import holding
+from ....bindings.holding import Of
+from ....bindings.names.errors import BindingError, Stale
+from ...config import url
+from ...management import Forbidden
+from ...management.permissions import require_granted
+from .. import dates, exports, messages
+from ..blueprint import blueprint, caller, management, see_other
+from ..forms import FieldProblem
+
+_COLUMNS = ("name", "prefix", "until", "reason", "since", "actor", "current")
+
+
+@blueprint.get("/holds", endpoint="holds")
+def listing() -> str:
+    """List the holds; with ``all``, also those that have ended."""
+    with_ended = "all" in request.args
+    return render_template(
+        "desk/holds.html",
+        holds=management().holds.list(caller(), with_ended=with_ended),
+        with_ended=with_ended,
+        exports=exports.addresses("desk.export_holds", **({"all": "1"} if with_ended else {})),
+    )
+
+
+@blueprint.get("/holds.<any(csv, jsonl):form>")
+def export_holds(form: str) -> Response:
+    """Return the list of holds as a file."""
+    found = management().holds.list(caller(), with_ended="all" in request.args)
+    rows = [each.as_dict() for each in found]
+    if form == "csv":
+        return exports.csv_file("holds", _COLUMNS, [dict.fromkeys(_COLUMNS) | row for row in rows])
+    return exports.json_lines_file("holds", rows)
+
+
+@blueprint.get("/holds/set", endpoint="hold")
+def form() -> str:
+    """Show the form for the name or prefix in the parameters."""
+    of, kind = _of(request.args)
+    key, found = holding.require(management().bindings, of, kind)
+    require_granted(caller(), key)
+    return _form(key, found, {})
+
+
+@blueprint.post("/holds/set", endpoint="save_hold")
+def save() -> AnyResponse:
+    """Put the name or prefix of the form on hold, or change its hold."""
+    of, kind = _of(request.form)
+    until = request.form.get("until", "").strip()
+    problems: dict[str, FieldProblem] = {}
+    try:
+        end = dates.read_before(until)
+    except (ValueError, OverflowError):
+        problems["until"] = dates.not_a_date(until)
+    else:
+        try:
+            made = management().holds.hold(caller(), of, end, request.form.get("reason", "").strip(), kind=kind)
+        except (Forbidden, Stale):
+            raise
+        except BindingError as error:
+            if error.code not in ("hold-until", "hold-reason"):
+                raise
+            problems["until" if error.code == "hold-until" else "reason"] = FieldProblem.of(error)
+        else:
+            messages.put(
+                "The hold was recorded already." if made.outcome == "unchanged" else "The redirect is on hold."
+            )
+            return _shown(made.of, made.kind)
+    key, found = holding.require(management().bindings, of, kind)
+    require_granted(caller(), key)
+    return Response(_form(key, found, problems), HTTPStatus.UNPROCESSABLE_ENTITY)
+
+
+@blueprint.post("/holds/release", endpoint="release")
+def release() -> AnyResponse:
+    """End the hold of the name or prefix of the form."""
+    of, kind = _of(request.form)
+    made = management().holds.release(caller(), of, kind=kind)
+    messages.put("The hold is released. The redirect works again.")
+    return see_other("desk.holds") if "list" in request.form else _shown(made.of, made.kind)
+
+
+def _of(values: dict[str, str]) -> tuple[str, Of]:
+    name = values.get("name", "").strip()
+    return (name, "name") if name else (values.get("prefix", "").strip(), "prefix")
+
+
+def _shown(key: str, kind: Of) -> AnyResponse:
+    return see_other("desk.name", name=key) if kind == "name" else see_other("desk.prefix", prefix=key)
+
+
+def _form(key: str, kind: Of, problems: dict[str, FieldProblem]) -> str:
+    bindings = management().bindings
+    if kind == "name":
+        binding = bindings.fetch([key]).get(key)
+        recorded = binding and binding.hold
+    else:
+        record = bindings.prefixes.get(key)
+        recorded = record and record.hold
+    return render_template(
+        "desk/hold.html",
+        key=key,
+        kind=kind,
+        recorded=recorded,
+        values={
+            "until": request.form.get("until", ""),
+            "reason": request.form.get("reason", (recorded and recorded.reason) or ""),
+        },
+        errors=problems,
+        back=url("desk.name", name=key) if kind == "name" else url("desk.prefix", prefix=key),
+    )

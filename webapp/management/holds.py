@@ -1,0 +1,50 @@
+"""Holds of names and prefixes by accounts (:mod:`ararat.bindings.holding`)."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from ...bindings import holding
+from ...bindings.holding import Held, Holding, Of
+from .permissions import require_account, require_granted
+from .recording import Recorder
+
+if TYPE_CHECKING:
+    from ..accounts.model import Caller
+
+
+class HoldOperations:
+    """The operations on holds. A caller can hold the names and the prefixes that it can change."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+        self._bindings = recorder.bindings
+
+    def list(self, caller: Caller | None, *, with_ended: bool = False) -> list[Holding]:
+        """Return the holds of names and prefixes, the first to end first, as :func:`.holding.current`."""
+        require_account(caller)
+        return holding.current(self._bindings, with_ended=with_ended)
+
+    def hold(
+        self,
+        caller: Caller | None,
+        of: str,
+        until: datetime,
+        reason: str,
+        *,
+        kind: Of | None = None,
+        revision: int | None = None,
+    ) -> Held:
+        """Put a name or all names below a prefix on hold, as :func:`.holding.hold`."""
+        with self._recorder.acting(caller, "hold", of) as actor:
+            key, found = holding.require(self._bindings, of, kind)
+            require_granted(actor.caller, key)
+            return holding.hold(self._bindings, key, until, reason, kind=found, revision=revision, actor=actor)
+
+    def release(self, caller: Caller | None, of: str, *, kind: Of | None = None, revision: int | None = None) -> Held:
+        """End the hold of a name or prefix, as :func:`.holding.release`."""
+        with self._recorder.acting(caller, "release", of) as actor:
+            key, found = holding.held(self._bindings, of, kind)
+            require_granted(actor.caller, key)
+            return holding.release(self._bindings, key, kind=found, revision=revision, actor=actor)
