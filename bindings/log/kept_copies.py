@@ -1,4 +1,4 @@
-"""Copies of names in the tables of requests: replies to repeated requests, answers to forms, and uploaded tables.
+"""Copies of names in the tables of requests: replies to repeated requests, answers to forms, checks, uploaded tables.
 
 They are kept for a time and then deleted (:func:`delete_old`). A redaction deletes those that contain its name
 (:func:`delete_of_name`), because they contain what it removes. It deletes all answers to forms: a form can repeat a
@@ -13,11 +13,11 @@ import zipfile
 import zlib
 from datetime import datetime, timedelta
 
-from sqlalchemy import Connection, bindparam, delete, or_, select, update
+from sqlalchemy import Connection, bindparam, delete, or_, select, text, union_all, update
 
 from ..names.binding import rfc3339
-from ..storage.tables.account_tables import idempotency, sessions
-from ..storage.tables.desk_tables import upload_rows, uploads
+from ..storage.tables.account_tables import idempotency, jobs, sessions
+from ..storage.tables.desk_tables import bulk_names, bulk_progress, upload_rows, uploads
 
 REPLIES_KEPT = timedelta(hours=24)
 """The time for which the reply to a request with ``Idempotency-Key`` is kept."""
@@ -25,20 +25,47 @@ REPLIES_KEPT = timedelta(hours=24)
 UPLOADS_KEPT = timedelta(days=30)
 """The time after the last use of an uploaded table for which it is kept. The operation of its import remains."""
 
+CHECKS_KEPT = timedelta(days=30)
+"""The time after the end of a job for which the names that it checked are kept, and the progress of its change. The
+operation of the change remains."""
+
+_DELETED_AT_ONCE = 20_000
+
 _MAX_UNPACKED = 64 * 2**20
 _OLD_REPLY, _OLD_UPLOAD = idempotency.c.created < bindparam("replied"), uploads.c.changed < bindparam("uploaded")
-OLD = select(idempotency.c.account).where(_OLD_REPLY).union_all(select(uploads.c.id).where(_OLD_UPLOAD)).limit(1)
+_HAS_ENDED = text("jobs.state NOT IN ('waiting', 'running')")
+_OLD_JOBS = select(jobs.c.id).where(_HAS_ENDED, jobs.c.changed < bindparam("ended"))
+_OLD_CHECK, _OLD_PROGRESS = bulk_names.c.job.in_(_OLD_JOBS), bulk_progress.c.job.in_(_OLD_JOBS)
+OLD = union_all(
+    select(idempotency.c.account).where(_OLD_REPLY),
+    select(uploads.c.id).where(_OLD_UPLOAD),
+    select(bulk_names.c.job).where(_OLD_CHECK),
+    select(bulk_progress.c.job).where(_OLD_PROGRESS),
+).limit(1)
 """A query that has a row if :func:`delete_old` would delete something."""
 
 
 def limits(now: datetime) -> dict[str, str]:
     """Return the parameters of :data:`OLD`."""
-    return {"replied": rfc3339(now - REPLIES_KEPT), "uploaded": rfc3339(now - UPLOADS_KEPT)}
+    return {
+        "replied": rfc3339(now - REPLIES_KEPT),
+        "uploaded": rfc3339(now - UPLOADS_KEPT),
+        "ended": rfc3339(now - CHECKS_KEPT),
+    }
 
 
 def delete_old(connection: Connection, now: datetime) -> None:
-    """Delete the copies that are older than the time for which they are kept."""
+    """Delete the copies that are older than the time for which they are kept, and some of the names of old checks.
+
+    Call it again until :data:`OLD` has no row: a check can have a million names.
+    """
     connection.execute(delete(idempotency).where(_OLD_REPLY), limits(now))
+    connection.execute(delete(bulk_progress).where(_OLD_PROGRESS), limits(now))
+    first = select(bulk_names.c.job, bulk_names.c.place).where(_OLD_CHECK).limit(_DELETED_AT_ONCE)
+    some = [{"of": job, "at": place} for job, place in connection.execute(first, limits(now))]
+    if some:
+        of_name = bulk_names.c.job == bindparam("of"), bulk_names.c.place == bindparam("at")
+        connection.execute(delete(bulk_names).where(*of_name), some)
     for number in list(connection.execute(select(uploads.c.id).where(_OLD_UPLOAD), limits(now)).scalars()):
         _delete_upload(connection, number)
 

@@ -8,10 +8,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from flask import Flask, current_app
+from sqlalchemy import bindparam, select
 
 from ...bindings.imports.import_blocks import ImportBlocks, ImportedTable
 from ...bindings.imports.summary import Summary
 from ...bindings.names.errors import BindingError, BindingsUnavailable
+from ...bindings.storage.tables.desk_tables import bulk_progress
 from ...bindings.tables import text_tables
 from ...bindings.tables.columns import Columns, Row
 from ...bindings.tables.text_stream import ReadAs
@@ -33,6 +35,8 @@ KIND = "import"
 Format = Literal["csv", "tsv", "jsonl"]
 
 _KEY = "ararat_imports"
+
+_JOB_OF_OPERATION = select(bulk_progress.c.job).where(bulk_progress.c.operation == bindparam("operation"))
 
 
 class Imports:
@@ -83,6 +87,18 @@ class Imports:
         }
         lines = content.count(b"\n") + (not content.endswith(b"\n")) - (format != "jsonl")
         return self.jobs.add(connection, caller.account.number, KIND, parameters, content, max(lines, 0))
+
+    def of_operation(self, number: int) -> Job | None:
+        """Return the job whose change is the operation with this number, or None.
+
+        It is known until the job has ended for :data:`~ararat.bindings.log.kept_copies.CHECKS_KEPT`.
+        """
+        found = self.management.accounts.read(_JOB_OF_OPERATION, operation=number)
+        return self.get(found[0][0]) if found else None
+
+    def can_resume(self, job: Job) -> bool:
+        """Return whether a job ended by a defect of its server, and can go on where it was."""
+        return job.kind in (CHANGE, IMPORT) and job.has_stopped
 
     def carry_out(self, claim: Claim, progress: Callable[[int], None]) -> None:
         """Import the table of a job, and finish the job.

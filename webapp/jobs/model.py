@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 State = Literal["waiting", "running", "done", "failed", "cancelled"]
 STATES: tuple[State, ...] = get_args(State)
+STOPPED = ("attempts", "internal-error")
+"""The codes of the problems of a job that its worker did not end itself."""
+
 FINISHED: tuple[State, ...] = ("done", "failed", "cancelled")
 """The states of a job that has ended."""
 
@@ -46,6 +49,11 @@ class Job:
     @property
     def is_finished(self) -> bool:
         return self.state in FINISHED
+
+    @property
+    def has_stopped(self) -> bool:
+        """Whether the job failed because its worker ended several times, or by a defect."""
+        return self.state == "failed" and ((self.result or {}).get("problem") or {}).get("code") in STOPPED
 
 
 def stored_caller(caller: Caller) -> list[str | int | None]:

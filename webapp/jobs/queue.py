@@ -82,7 +82,7 @@ class Jobs:
             "parameters": json.dumps(dict(parameters)),
             "progress": 0,
             "total": total,
-            "result": base64.b64encode(zlib.compress(data)).decode(),
+            "result": _stored(data),
             "created": now,
             "changed": now,
         }
@@ -126,6 +126,24 @@ class Jobs:
             self.end(claimed, "failed", {"problem": problem})
         return None
 
+    def resume(self, connection: Connection, number: int) -> bool:
+        """Let a job wait again that has stopped (:attr:`.Job.has_stopped`), in a transaction, or return False.
+
+        Its work must not need data.
+        """
+        found = connection.execute(_ONE, {"number": number}).first()
+        job = found and _job(found)
+        if not job or not job.has_stopped:
+            return False
+        values = {
+            "state": "waiting",
+            "parameters": json.dumps({**job.parameters, "claims": 0}),
+            "result": _stored(b""),
+            "changed": rfc3339(self.accounts.bindings.now()),
+        }
+        is_same = table.c.id == number, table.c.state == "failed"
+        return bool(connection.execute(update(table).where(*is_same).values(values)).rowcount)
+
     def release(self, claim: Claim) -> None:
         """Let a job wait again that could not begin. The claim does not count for :data:`MAX_CLAIMS`."""
         parameters = {**claim.job.parameters, "claims": claim.job.parameters["claims"] - 1}
@@ -156,6 +174,10 @@ class Jobs:
     def end(self, claim: Claim, state: State, result: Mapping[str, Any], lines: int | None = None) -> None:
         """End a job whose work wrote nothing. Raises :class:`ClaimLost`."""
         self.accounts.write(lambda connection: self.finish(connection, claim, state, result, lines))
+
+
+def _stored(data: bytes) -> str:
+    return base64.b64encode(zlib.compress(data)).decode()
 
 
 def _update(connection: Connection, claim: Claim, **values: str | int) -> bool:

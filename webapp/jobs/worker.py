@@ -31,12 +31,12 @@ _log = logging.getLogger(__name__)
 
 
 def delete_old_copies(accounts: Accounts) -> None:
-    """Delete the replies and uploads that are too old. Write nothing if there are none.
+    """Delete the replies, uploads and checked names that are too old. Write nothing if there are none.
 
     Raises BindingsUnavailable and ReadOnlyBindings.
     """
     now = accounts.bindings.now()
-    if accounts.read(kept_copies.OLD, None, **kept_copies.limits(now)):
+    while accounts.read(kept_copies.OLD, None, **kept_copies.limits(now)):
         accounts.write(lambda connection: kept_copies.delete_old(connection, now))
 
 

@@ -202,7 +202,10 @@ class Uploads:
     def clear_rows(self, upload: int) -> None:
         """Delete the outcomes of the rows of an upload, some at a time, so that no other writer waits for long."""
         for part in PARTS:
-            while last := self.accounts.read(_LAST_OF_SOME, upload=upload, part=part, most=_DELETED_AT_ONCE)[0][0]:
+            # PostgreSQL has no row here if the number is null.
+            while (found := self.accounts.read(_LAST_OF_SOME, upload=upload, part=part, most=_DELETED_AT_ONCE)) and (
+                last := found[0][0]
+            ):
                 some = upload_rows.c.upload == upload, upload_rows.c.part == part, upload_rows.c.number <= last
                 self.accounts.write(lambda connection, some=some: connection.execute(delete(upload_rows).where(*some)))
 

@@ -17,8 +17,8 @@ from ararat.bindings.collection import Bindings
 from ararat.bindings.log import kept_copies
 from ararat.bindings.log.redaction import redact
 from ararat.bindings.names.binding import rfc3339
-from ararat.bindings.storage.tables.account_tables import idempotency, sessions
-from ararat.bindings.storage.tables.desk_tables import upload_rows, uploads
+from ararat.bindings.storage.tables.account_tables import idempotency, jobs, sessions
+from ararat.bindings.storage.tables.desk_tables import bulk_names, bulk_progress, upload_rows, uploads
 
 NAME = "ark:12345/x5"
 NOW = datetime(2026, 11, 26, 12, tzinfo=UTC)
@@ -117,3 +117,22 @@ def test_old_copies_are_deleted(copies: Copies) -> None:
         kept_copies.delete_old(transaction.connection, NOW)
     assert copies.left() == ({"new"}, {2}, {2})
     assert not copies.execute(kept_copies.OLD, kept_copies.limits(NOW))
+
+
+def test_the_names_of_old_checks_are_deleted_some_at_a_time(copies: Copies, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kept_copies, "_DELETED_AT_ONCE", 2)
+    month, job = timedelta(days=30), {"kind": "bulk-check", "parameters": "{}", "progress": 0, "created": rfc3339(NOW)}
+    ended = {1: ("done", month + timedelta(seconds=1)), 2: ("failed", month), 3: ("running", 2 * month)}
+    for number, (state, ago) in ended.items():
+        copies.execute(insert(jobs), job | {"id": number, "state": state, "changed": rfc3339(NOW - ago)})
+        for place in range(3):
+            copies.execute(insert(bulk_names), {"job": number, "place": place, "key": NAME})
+        copies.execute(insert(bulk_progress), {"job": number, "operation": number, "result": "{}"})
+    runs = 0
+    while copies.execute(kept_copies.OLD, kept_copies.limits(NOW)):
+        runs += 1
+        with copies.bindings.store.transaction() as transaction:  # type: ignore[union-attr]
+            kept_copies.delete_old(transaction.connection, NOW)
+    assert runs == 2
+    for table in (bulk_names, bulk_progress):
+        assert {number for (number,) in copies.execute(select(table.c.job))} == {2, 3}

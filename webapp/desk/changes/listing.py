@@ -15,6 +15,7 @@ from ....bindings.names.errors import BindingError
 from ....bindings.names.event_selection import EventSelection, select_events
 from ...config import url
 from ...errors import HTTPRefusal
+from ...jobs.imports import current_imports
 from .. import dates, exports
 from ..blueprint import blueprint, caller, management
 from ..forms import FieldProblem, comparable
@@ -136,9 +137,13 @@ def operation(number: int) -> str:
         caller(), EventSelection(operation=number), below=below[0] if below else None, limit=SHOWN
     )
     entries = [ChangeEntry(when=each.event.when, actor=each.event.actor, event=each) for each in some.events]
+    imports = current_imports()
+    job = None if found.finished or found.undone_by else imports.of_operation(number)
     return render_template(
         "desk/operation.html",
         operation=found,
+        job=job,
+        can_resume=job is not None and imports.can_resume(job),
         shown=ChangesPage(entries=entries, next=None, unreadable=some.unreadable),
         exports=exports.addresses("desk.export_operation", number=number),
         first=url("desk.operation", number=number) if below else None,

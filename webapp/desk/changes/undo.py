@@ -9,6 +9,7 @@ from ....bindings.bulk.plan import BulkResult
 from ....bindings.names.errors import BindingError
 from ....identifiers.text.display import counted
 from ...config import url
+from ...jobs.imports import current_imports
 from ...management.permissions import require_curator
 from .. import messages
 from ..blueprint import blueprint, caller, management, see_other
@@ -27,6 +28,23 @@ def preview_undo(number: int) -> str:
             raise
         # Too many names for one transaction: the job checks them, and refuses those that were changed since then.
         return render_template("desk/undo_many.html", operation=management().operation(caller(), number))
+
+
+@blueprint.post("/changes/<int:number>/resume", endpoint="resume_operation")
+def resume(number: int) -> AnyResponse:
+    """Let the job of an operation continue whose server stopped several times."""
+    management().bulk.require_undoable(require_curator(caller()), number)
+    known, found = current_imports(), management().operation(caller(), number)
+    job = None if found.finished or found.undone_by else known.of_operation(number)
+    is_resumed = job is not None and management().accounts.write(
+        lambda connection: known.can_resume(job) and known.jobs.resume(connection, job.number)
+    )
+    if is_resumed:
+        known.worker.wake()
+        messages.put(f"The operation {number} continues.")
+    else:
+        messages.put(f"The operation {number} cannot be resumed: it runs, has ended, or is too old.", "warn")
+    return see_other("desk.operation", number=number)
 
 
 @blueprint.post("/changes/<int:number>/undo-many")

@@ -7,6 +7,8 @@ import time
 
 import pytest
 
+from ararat.bindings.bulk import batches
+from ararat.webapp.jobs.queue import MAX_CLAIMS
 from ararat.webapp.management import bulk
 
 MOVE = {"source": "old.example", "destination": "https://new.example", "below": ""}
@@ -66,3 +68,39 @@ def test_others_see_no_job_and_readers_start_none(desk, jane, ada, rita):
     assert jane.post(path).status_code == 404
     assert rita.post("/desk/moves", MOVE).status_code == 403
     assert jane.get("/desk/many/999999999999").status_code == 404
+
+
+def test_an_operation_whose_server_stopped_several_times_is_resumed(desk, jane, ada, monkeypatch):
+    """A block is written, and then the job ends its worker each time."""
+    imports = desk.app.extensions["ararat_imports"]
+    for number in range(3, 6):
+        desk.bindings.bind(f"ark:12345/x5{number}", f"https://old.example/{number}")
+    _, path = finished(jane, jane.post("/desk/moves", MOVE))
+    monkeypatch.setattr(batches, "BLOCK", 4)
+    monkeypatch.setattr(imports.worker, "wake", lambda: None)
+    monkeypatch.setattr(imports.jobs, "lease", -1000.0)
+    stopping = jane.post(path, {"skip": "1"}).headers["Location"]
+    for _ in range(MAX_CLAIMS):
+        claim = imports.jobs.claim()
+
+        def stop(number):
+            if number > 4:
+                raise SystemExit
+
+        with pytest.raises(SystemExit):
+            imports.bulk.carry_out(claim, stop)
+    assert imports.jobs.claim() is None
+    assert "ended its worker" in jane.get(stopping).text
+    [operation] = [each for each in desk.bindings.list_operations() if each.finished is None]
+    page = f"/desk/changes/{operation.number}"
+    text = " ".join(jane.get(page).text.split())
+    assert "The operation did not end" in text
+    assert "Resume it to change the others" in text
+    assert "Preview the undo" in text
+    monkeypatch.undo()
+    assert jane.post(f"{page}/resume").headers["Location"] == page
+    finished(jane, jane.post(f"{page}/resume"))
+    text, _ = finished(jane, jane.post(f"{page}/resume"))
+    assert "cannot be resumed" in text
+    assert "did not end" not in text
+    assert desk.bindings.lookup("ark:12345/x55").target == "https://new.example/5"
