@@ -63,7 +63,7 @@ def lint_command(iris: tuple[str, ...], profile: Profile, complete: bool, as_jso
 @policy_command.command("check", short_help="Check the pages of a running site.")
 @click.argument("url", metavar="URL")
 @click.argument("file", metavar="[FILE|-]", required=False)
-@_policy_option
+@policy_option("The policy.", default="museum", show_default=True)
 @click.option("--sitemap", is_flag=True, help="Check all pages of the sitemaps of the site.")
 @click.option(
     "--state",

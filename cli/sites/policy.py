@@ -199,12 +199,14 @@ def _is_of_another_application(target: str, answer: SiteAnswer) -> bool:
 
 
 def _for_host(profile: Profile, site: RunningSite, *, is_ready: bool) -> Profile:
-    """Return the profile for the host of a site. A ready profile has examples of hosts."""
-    if not is_ready or site.url.host in profile.hosts or _is_here(site.url.host):
+    """Return the profile for the host of a site. The host, NAAN and address of a ready profile are examples."""
+    if not is_ready or site.url.host in profile.hosts:
+        return profile
+    profile = replace(profile, naan=None, naans=(), url="")
+    if _is_here(site.url.host):
         return profile
     host = site.url.host.removeprefix("www.")
-    resolvers = tuple(each for each in profile.resolvers if not each.endswith(profile.hosts[0]))
-    return replace(profile, hosts=(host,), url="", resolvers=(f"https://{host}", *resolvers))
+    return replace(profile, hosts=(host,), resolvers=(f"https://{host}",))
 
 
 def _is_here(host: str) -> bool:

@@ -232,9 +232,11 @@ def test_a_resolver_and_a_copy_at_another_host_have_no_findings(check, ararat_bi
 
 def test_a_ready_policy_is_applied_to_the_host_of_the_url(check):
     museum = Museum()
-    museum.pages |= {"/cgi-bin/x": 200, "/a/": 200}
-    said = check(museum, "--policy", "museum", "--json", "-", url="https://museum.test", given="/cgi-bin/x\n/a/\n")
+    museum.pages |= {"/cgi-bin/x": 200, "/a/": 200, "/ark:/67890/x": 302}
+    given = "/cgi-bin/x\n/a/\n/ark:/67890/x\n"
+    said = check(museum, "--policy", "museum", "--json", "-", url="https://museum.test", given=given)
     rows = {row["url"]: row["findings"] for row in map(json.loads, said.stdout.splitlines())}
+    assert rows["https://museum.test/ark:/67890/x"] == []
     assert [each["severity"] for each in rows["https://museum.test/cgi-bin/x"]] == ["error"]
     assert rows["https://museum.test/a/"] == []
 
