@@ -93,7 +93,8 @@ class Opening(Generic[S]):
             self.open()
         except Exception as error:  # noqa: BLE001 - no error of the store may stop the site
             unexpected = error if not isinstance(error, BindingError | BindingsUnavailable) else None
-            _log.error("the bindings cannot be opened, and will be tried again: %s", self.failure, exc_info=unexpected)
+            sentence = "the bindings cannot be opened, and will be tried again: %s (causes: docs/troubleshooting.md)"
+            _log.error(sentence, self.failure, exc_info=unexpected)
 
     @property
     def is_closed(self) -> bool:

@@ -122,6 +122,7 @@ def summary_lines(findings: Sequence[HealthFinding], sheet: Sheet) -> Iterator[s
     warnings = counted(counts["warning"], "warning")
     yield ""
     if counts["error"]:
+        yield from sheet.prose("The page docs/troubleshooting.md lists causes by what you see.", style="soft")
         # One change can fix several findings.
         errors = (finding for finding in findings if finding.state == "error")
         changes = len({finding.remedy or number for number, finding in enumerate(errors)})

@@ -1,6 +1,7 @@
-"""The documentation at ``/docs``: the Markdown files of the folder docs/ as pages.
+"""The documentation at ``/docs``: the Markdown files of the folder docs/ as pages, with a search.
 
-Links between the files work both in the repository and on these pages.
+Links between the files work both in the repository and on these pages. The file ``index.md`` lists all pages in their
+order.
 """
 
 from __future__ import annotations
@@ -10,10 +11,11 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from flask import Blueprint, Response, render_template, send_from_directory
+from flask import Blueprint, Response, render_template, request, send_from_directory
 
 from ..config import url
 from ..errors import HTTPRefusal
+from .docs_search import Section, found
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,6 +29,9 @@ FOLDER = Path(__file__).parents[2] / "docs"
 FIRST = "index"
 """The file of the page ``/docs``."""
 
+_FEW_HEADINGS = 4
+"""A page with more headings begins with a list of them."""
+
 # A link to another file in the folder, with an optional anchor.
 _NEIGHBOUR = re.compile(r"([a-z0-9-]+)\.md(#[a-z0-9-]+)?")
 _KINDS = {".svg": "image/svg+xml", ".webp": "image/webp"}
@@ -34,15 +39,31 @@ _NO_WORD = re.compile(r"[^a-z0-9 -]")
 
 
 class DocumentationPage(NamedTuple):
-    """A page of the documentation: the ``title`` as plain text, and the ``body`` as HTML."""
+    """A page of the documentation: the ``title`` as plain text, and the ``head`` and ``body`` as HTML.
+
+    The head ends with the title. The ``sections`` are the text of the page, by its headings.
+    """
 
     title: str
+    head: str
     body: str
+    sections: tuple[Section, ...]
+
+    @property
+    def contents(self) -> tuple[Section, ...]:
+        """The sections below headings of the second level, for a page that has many; else nothing."""
+        headings = tuple(each for each in self.sections if each.level == 2)
+        return headings if len(headings) > _FEW_HEADINGS else ()
 
 
 @blueprint.get("/docs")
-def contents() -> Response:
-    return page(FIRST)
+def contents() -> str:
+    """Show the list of all pages, or the sections that match the field ``q``."""
+    base = url("docs.contents")
+    if query := request.args.get("q", "").strip()[:200]:
+        pages = {name: _page(name, base) for name in order()}
+        return render_template("inspector/handbook_search.html", query=query, found=found(query, pages))
+    return _shown(FIRST)
 
 
 @blueprint.get("/docs/<name>")
@@ -55,8 +76,23 @@ def page(name: str) -> Response:
         return send_from_directory(FOLDER, name, mimetype=_KINDS[Path(name).suffix], max_age=86_400)
     if name not in names():
         raise HTTPRefusal(404, "not-found", "This page does not exist in the documentation.")
-    shown = _page(name, url("docs.contents"))
-    return Response(render_template("inspector/handbook.html", page=shown, first=name == FIRST))
+    return Response(_shown(name))
+
+
+def _shown(name: str) -> str:
+    base, pages = url("docs.contents"), order()
+    # The list of all pages comes before the first one.
+    at = pages.index(name) if name in pages else -1
+    links = {"previous": pages[at - 1 : at] if at > 0 else (), "following": pages[at + 1 : at + 2]}
+    titles = {key: [(each, _page(each, base).title) for each in near] for key, near in links.items()}
+    return render_template("inspector/handbook.html", page=_page(name, base), first=name == FIRST, **titles)
+
+
+@cache
+def order() -> tuple[str, ...]:
+    """Return the names of all pages that ``index.md`` links, in its order."""
+    text = (FOLDER / f"{FIRST}.md").read_text("utf-8")
+    return tuple(dict.fromkeys(name for name, _ in _NEIGHBOUR.findall(text) if name in names()))
 
 
 @cache
@@ -71,7 +107,7 @@ def pictures() -> frozenset[str]:
     return frozenset(path.name for path in FOLDER.iterdir() if path.suffix in _KINDS)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=256)
 def _page(name: str, base: str) -> DocumentationPage:
     return rendered((FOLDER / f"{name}.md").read_text("utf-8"), base)
 
@@ -88,14 +124,20 @@ def rendered(text: str, base: str) -> DocumentationPage:
     '<p><a href="/docs/files#a">next</a> &lt;b&gt;</p>'
     """
     tokens = _markdown().parse(text)
-    title = ""
     taken: dict[str, int] = {}
+    sections: list[Section] = []
+    texts: list[str] = []
     for place, token in enumerate(tokens):
         if token.type == "heading_open":
             words = _words(tokens[place + 1])
-            title = title or words
-            token.attrSet("id", _anchor(words, taken))
-        elif token.type in ("th_open", "td_open"):
+            anchor = _anchor(words, taken)
+            token.attrSet("id", anchor)
+            texts.clear()
+            sections.append(Section(int(token.tag[1:]), words, anchor, ""))
+        elif token.type in ("inline", "fence", "code_block") and sections and tokens[place - 1].type != "heading_open":
+            texts.append(_words(token) if token.children else token.content)
+            sections[-1] = sections[-1]._replace(text=" ".join(" ".join(texts).split()))
+        if token.type in ("th_open", "td_open"):
             # The alignment of a column is a style attribute.
             token.attrs.pop("style", None)
         for child in token.children or ():
@@ -105,11 +147,13 @@ def rendered(text: str, base: str) -> DocumentationPage:
             if isinstance(href, str) and (found := _NEIGHBOUR.fullmatch(href)):
                 to = base if found[1] == FIRST else f"{base}/{found[1]}"
                 child.attrSet("href", f"{to}{found[2] or ''}")
-    return DocumentationPage(title, _markdown().renderer.render(tokens, _markdown().options, {}))
+    end = next((place + 1 for place, token in enumerate(tokens) if token.type == "heading_close"), 0)
+    head, body = (_markdown().renderer.render(part, _markdown().options, {}) for part in (tokens[:end], tokens[end:]))
+    return DocumentationPage(sections[0].heading if sections else "", head, body, tuple(sections))
 
 
-def _words(heading: Token) -> str:
-    return "".join(child.content for child in heading.children or ())
+def _words(inline: Token) -> str:
+    return "".join(" " if child.type == "softbreak" else child.content for child in inline.children or ())
 
 
 def _anchor(words: str, taken: dict[str, int]) -> str:

@@ -154,6 +154,8 @@ def healthz() -> Response:
     health = health_document(site().bindings)
     if is_foreign_host():
         return _health({"status": health["status"]})
+    if health["status"] != "ok":
+        health["documentation"] = url("docs.page", name="troubleshooting", _anchor="a-name-answers-503")
     asks = request.headers.get("Authorization", "").lower().startswith("bearer ")
     if asks and health["status"] == "ok" and site().accounts is not None:
         try:

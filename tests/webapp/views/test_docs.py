@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from werkzeug.middleware.dispatcher import DispatcherMiddleware
 from werkzeug.test import Client
 
 from ararat.webapp import create_app
-from ararat.webapp.views.docs import names, rendered
+from ararat.webapp.views.docs import names, order, rendered
 
 FILES = {path.stem: path for path in (Path(__file__).parents[3] / "docs").glob("*.md")}
 
@@ -76,7 +77,8 @@ def test_html_in_a_text_is_escaped():
 
 def test_equal_headings_have_different_ids():
     assert [
-        f'id="{place}"' in rendered("# A b\n\n## A b\n\n## A b", "/").body for place in ("a-b", "a-b-1", "a-b-2")
+        f'id="{place}"' in rendered("# A\n\n## A b\n\n## A b\n\n## A b", "/").body
+        for place in ("a-b", "a-b-1", "a-b-2")
     ] == [True] * 3
 
 
@@ -96,3 +98,53 @@ def test_a_picture_has_its_dark_version(read_page):
         light, dark = picture.one("img").attributes["src"], picture.one("source").attributes
         assert dark == {"media": "(prefers-color-scheme: dark)", "srcset": light.replace(".webp", "-dark.webp")}
     assert len(page.all("picture")) == len(page.one("article").all("img")) > 0
+
+
+def test_pages_follow_one_another_in_the_order_of_the_index(client, read_page):
+    for before, after in pairwise(order()):
+        assert read_page(client.get(address(before)).text).one("a", rel="next").attributes["href"] == address(after)
+        assert read_page(client.get(address(after)).text).one("a", rel="prev").attributes["href"] == address(before)
+    assert not read_page(client.get("/docs").text).all("a", rel="prev")
+    assert set(order()) == names() - {"index"}
+
+
+def test_a_page_with_many_headings_begins_with_their_list(client, read_page):
+    def outline(name):
+        found = read_page(client.get(address(name)).text).all("nav", "outline")
+        return [link.text for nav in found for link in nav.all("a")]
+
+    assert outline("troubleshooting")[:2] == ["A name answers 404", "A name answers 410"]
+    assert outline("index") == []
+    assert all(len(outline(name)) != 1 for name in ("files", "rules"))
+
+
+@pytest.mark.parametrize(
+    ("question", "first"),
+    [
+        ("names answer 404", "/docs/troubleshooting#a-name-answers-404"),
+        ("names answer 404, what now?", "/docs/troubleshooting#a-name-answers-404"),
+        ("DISK FULL", "/docs/troubleshooting#the-disk-is-full"),
+        ("database is locked", "/docs/troubleshooting#database-is-locked"),
+        ("how do I restore a backup of SQLite?", "/docs/backup#restore-an-sqlite-database"),
+        ("Do I need a NAAN", "/docs/questions#do-i-need-a-naan-what-does-it-cost"),
+        ("nginx", "/docs/proxies#nginx"),
+    ],
+)
+def test_a_search_finds_the_section_that_answers_a_question(client, read_page, question, first):
+    found = read_page(client.get("/docs", query_string={"q": question}).text).one("ol", "found-sections").all("a")
+    assert first in [link.attributes["href"] for link in found[:3]]
+
+
+@pytest.mark.parametrize("query", ["zzzzzz", "<script>alert(1)</script>", "\u202e\u05d0", "%", "(" * 200, "'", "\x00"])
+def test_a_search_without_a_result_says_how_to_go_on(client, read_page, query):
+    response = client.get("/docs", query_string={"q": query})
+    page = read_page(response.text)
+    assert response.status_code == 200
+    assert "<script>alert" not in response.text
+    assert "\u202e" not in response.text
+    assert page.all("ol", "found-sections") or "Use fewer words" in page.one("article").text
+
+
+def test_a_search_of_noise_shows_what_has_these_words(client, read_page):
+    assert read_page(client.get("/docs?q=how+do+I").text).one("ol", "found-sections").all("li")
+    assert read_page(client.get("/docs?q=+").text).one("h1").text == "Documentation"
