@@ -14,6 +14,7 @@ from ..output import Sheet, identifier, words
 from .stores import open_store
 
 if TYPE_CHECKING:
+    from ...bindings.collection import Bindings
     from ...bindings.names.actor import Actor
 
 
@@ -71,10 +72,13 @@ def prefix_command() -> None:
 )
 @click.option("--minter", metavar="URL", help="The place that mints the names of a delegated prefix.")
 @click.option("--about", metavar="URL", help="A page for people about the names. Without --resolver names lead there.")
+@click.option(
+    "--ask", is_flag=True, help="Ask the questions of a policy, show the public record, and ask before saving."
+)
 @actor_option
 @test_naans_option
 @database_option
-def set_command(prefix: str, actor: Actor, database: str, **texts: str | None) -> int:
+def set_command(prefix: str, ask: bool, actor: Actor, database: str, **texts: str | None) -> int:
     """Record texts about PREFIX: a NAAN or a shoulder, such as 12345 or ark:12345/x5, or the beginning of URNs, such as
     urn:nbn:se:uu:.
 
@@ -87,9 +91,46 @@ def set_command(prefix: str, actor: Actor, database: str, **texts: str | None) -
       ararat prefix set 12345/x5 --what Maps --statement 'We keep these names permanently.'
     """
     with open_store(database) as bindings:
+        if ask and not _ask(bindings, prefix, texts):
+            write(["nothing is saved"])
+            return NO
         outcome = bindings.prefixes.set(prefix, **texts, actor=actor)
     write([f"{outcome} {identifier(prefix)}"])
     return DONE
+
+
+_QUESTIONS = {
+    "who": "Who promises it?",
+    "availability": "For how long? A term with words after a comma, or other words",
+    "statement": "For how long, in your words?",
+    "variance": "How can an item change? A term with words after a comma, or other words",
+    "may_change": "What else may change?",
+    "at_end": "What happens when you cannot keep the promise?",
+    "contact": "Whom can visitors ask?",
+}
+
+
+def _ask(bindings: Bindings, prefix: str, texts: dict[str, str | None]) -> bool:
+    """Ask for the texts of the policy, show the public record, and return whether to save it."""
+    from ...bindings.names.metadata import persistence
+    from ...bindings.names.prefixes import prefixes
+    from ...middleware.views.prefix import describe_prefix
+
+    key = prefixes.check_prefix(prefix, bindings.naming.test_naans)
+    recorded = bindings.prefixes.get(key)
+    known = dict(recorded.texts) if recorded else {}
+    for field, question in _QUESTIONS.items():
+        for term, definition in persistence.TERMS.get(field, {}).items():
+            click.echo(f"  {term}: {definition}", err=True)
+        default = texts[field] if texts[field] is not None else known.get(field, "")
+        texts[field] = click.prompt(question, default=default, err=True)
+    checked = prefixes.check(key, texts)
+    stated = {field: text for field, text in (known | checked).items() if text}
+    inherited = prefixes.PrefixRecords(bindings.prefixes.list())
+    record = prefixes.record(key, stated, changed=bindings.now())
+    view = describe_prefix(record, "", inherited.statements(key, record.statements))
+    click.echo(view.as_text().decode(), err=True)
+    return click.confirm("Publish this record?", err=True)
 
 
 @prefix_command.command("show", short_help="Show a record.")

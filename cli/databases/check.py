@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import click
 
@@ -45,6 +46,11 @@ _WIDTH = 18
 @click.option(
     "--junit", metavar="FILE", callback=check_file, help="With --url: write a JUnit report for a build server to FILE."
 )
+@click.option(
+    "--promises",
+    is_flag=True,
+    help="Check only the names that are promised as persistent: dead, withdrawn without a reason, or on another host.",
+)
 @click.option("--trace", "tracing", is_flag=True, help="Resolve each identifier over the network.")
 @click.option(
     "--resume",
@@ -76,6 +82,7 @@ def check_command(
     prefixes: tuple[str, ...],
     url: str | None,
     junit: str | None,
+    promises: bool,
     tracing: bool,
     resume: str | None,
     pause: float | None,
@@ -91,6 +98,11 @@ def check_command(
     registered. It also reports targets that are paths of the resolver, or almost surely wrong: with &amp; or another
     character reference, on a local or private host, with a session, or signed for some time. `ararat verify` compares
     the bindings with their history.
+
+    With --promises, it reports instead the names that are promised as persistent, and that have a dead target, were
+    withdrawn without a reason, or lead to a host of others. A name is promised if its availability is lifetime or
+    subinfinite. Dead targets are those that `ararat rounds` recorded. The hosts of the institution are in its prefix
+    records (`ararat prefix set --hosts`), and in --prefix.
 
     With --trace, identifiers are resolved over the network instead: those in FILE (- for standard input, one a line),
     or all live names of the database. The database resolves its own names. https://n2t.net resolves all others. Several
@@ -115,8 +127,11 @@ def check_command(
       ararat check --trace --resume traced.jsonl --csv identifiers.txt
     """
     from ...bindings.checks.audit import AuditFinding, check
+    from ...bindings.checks.promises import check_promises
     from ...bindings.names import origins
     from ...bindings.names.errors import PrefixError
+    from ...webapp.links.model import STATES
+    from ...webapp.links.store import Links
 
     if as_json and as_csv:
         raise click.UsageError("--json and --csv exclude each other")
@@ -134,6 +149,8 @@ def check_command(
         return check_names(site, file, database, as_json=as_json, junit=junit)
     if junit is not None:
         raise click.UsageError("--junit needs --url")
+    if promises and (tracing or profile is not None or naans):
+        raise click.UsageError("--promises excludes --trace, --policy and --naans")
     if tracing:
         from .check_traces import Form, check_by_trace
 
@@ -155,7 +172,16 @@ def check_command(
     output = _as_json if as_json else _as_csv if as_csv else _as_text
     count = 0
     with open_store(database) as bindings:
-        for count, finding in enumerate(check(bindings, naans=naans, prefixes=own, profile=profile), 1):
+        if promises:
+            links = Links(bindings)
+            hosts = [host for each in own if (host := urlsplit(each).hostname)]
+            findings = check_promises(bindings, links.dead_targets, hosts=hosts)
+            if not any(links.number(state, 1) for state in STATES):
+                note = "ararat: note: no target has been traced; to find dead targets, run ararat rounds first"
+                write(Sheet.of(sys.stderr).prose(note, style="warning"), to=sys.stderr)
+        else:
+            findings = check(bindings, naans=naans, prefixes=own, profile=profile)
+        for count, finding in enumerate(findings, 1):
             output(finding, count)
     if as_csv and not count:
         # A table without rows still has its header.

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from urllib.parse import urlsplit
 
 from flask import Response, render_template, request
 from werkzeug.wrappers import Response as AnyResponse
 
+from ...bindings.checks.audit import AuditFinding
+from ...bindings.checks.promises import findings, is_promised
 from ...bindings.names import naming
 from ...bindings.names.errors import BindingConflict
+from ...bindings.names.prefixes.prefixes import PrefixRecords
 from ...bindings.storage.tables.keys import index_key
-from ..config import url
+from ..config import own_prefix, site, url
 from ..links.model import DESCRIPTIONS, STATES, State, TracedTarget
 from ..links.store import Links
 from ..management import Fields, Stale
@@ -23,6 +27,7 @@ _PAGE = 50
 _BLOCK = 500
 _HOSTS = 3
 _MAX_PICKED = 1000
+_CHECKED = 5000
 _COLUMNS = ("identifier", "title", "resource", "target", "state", "status", "url", "since", "traced", "sentence")
 
 
@@ -93,6 +98,35 @@ def _relocate_all(picked: Sequence[str]) -> AnyResponse:
         address = url("desk.operation", number=result.operation)
         messages.put(done, label=f"Show operation {result.operation}", path=address)
     return see_other("desk.links", state="moved")
+
+
+@blueprint.get("/links/promises", endpoint="promises")
+def show_promises() -> str:
+    """Show the names that are promised as persistent and do not keep it, in the order of the names.
+
+    A page reads at most :data:`_CHECKED` names, so that it is fast with any number of names.
+    """
+    operations, links = management(), _links()
+    records = PrefixRecords(operations.prefixes.list(caller()))
+    home = urlsplit(own_prefix(site()) or "").hostname
+    given = comparable(request.args.get("after", ""))
+    found: list[AuditFinding] = []
+    following, checked, promised = given or None, 0, 0
+    while len(found) < _PAGE and checked < _CHECKED:
+        names = operations.list_names(caller(), after=following, limit=_PAGE)
+        found += findings(names.names, records, links.dead_targets, hosts=[home] if home else [])
+        promised += sum(is_promised(each, records) for each in names.names)
+        checked, following = checked + len(names.names), names.next
+        if following is None:
+            break
+    return render_template(
+        "desk/promises.html",
+        found=found,
+        checked=checked,
+        promised=promised,
+        first=url("desk.promises") if given else None,
+        next=following and url("desk.promises", after=following),
+    )
 
 
 def _links() -> Links:

@@ -79,7 +79,7 @@ _HELP = {
 }
 """The sections of docs/desk.md by endpoint. The other pages have a page of the documentation of their own."""
 
-_HELP_PAGES = {"own_account": "accounts", "prefix": "prefixes", "branding": "public-pages"}
+_HELP_PAGES = {"own_account": "accounts", "prefix": "prefixes", "branding": "public-pages", "promises": "promises"}
 """The pages of the documentation by a word in the endpoint."""
 
 

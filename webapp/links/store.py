@@ -16,6 +16,7 @@ from ...bindings.names.metadata.folding import title_of
 from ...bindings.storage.rows import metadata_of
 from ...bindings.storage.store import DatabaseStore
 from ...bindings.storage.tables.desk_tables import links, pauses
+from ...bindings.storage.tables.keys import index_key
 from ...bindings.storage.tables.schema import bindings as names
 from .model import STATES, State, TracedTarget
 
@@ -158,6 +159,15 @@ class Links:
             values = {f"key{number}": some[number % len(some)] for number in range(_AT_ONCE)}
             found |= {row[0]: _link(row) for row in self._rows(_OF_KEYS, **values)}
         return found
+
+    def dead_targets(self, names: Sequence[str]) -> dict[str, str]:
+        """Return the names whose current target is recorded as dead, with the sentence of the trace and its time."""
+        found = self.of_names([index_key(name) for name in names]).values()
+        return {
+            each.identifier: f"the target is dead since {each.since:%Y-%m-%d}: {each.sentence}"
+            for each in found
+            if each.state == "dead"
+        }
 
     def number(self, state: State, most: int) -> int:
         """Return the number of names with a state, at most ``most``. A file of text has none."""

@@ -1,0 +1,100 @@
+"""Find names that are promised as persistent, and that do not keep the promise. The checks send no requests.
+
+A name is promised if its availability, or that of its prefix records, is "lifetime" or "subinfinite"
+(:func:`~ararat.bindings.names.metadata.persistence.is_promised`).
+
+A host of others is one that is neither in the field ``hosts`` of a prefix record of the name nor given as a host of the
+site. Subdomains of a host belong to it. Without any known host, no target is on a host of others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from itertools import islice
+from urllib.parse import urlsplit
+
+from ..collection import Bindings
+from ..names import validation
+from ..names.binding import Binding
+from ..names.metadata import persistence
+from ..names.prefixes.prefixes import PrefixRecords
+from .audit import AuditFinding
+
+PROMISE_CHECKS = {
+    "promise-dead": "The name is promised as persistent, but the last trace of its target failed.",
+    "promise-withdrawn": "The name is promised as persistent, but it was withdrawn without a reason.",
+    "promise-host": "The name is promised as persistent, but a target is on a host of others.",
+}
+"""The checks, by code."""
+
+DeadTargets = Callable[[Sequence[str]], Mapping[str, str]]
+"""Returns, of the names that it gets, those whose current target is recorded as dead, with a sentence about it."""
+
+_BATCH = 500
+
+
+def check_promises(bindings: Bindings, dead: DeadTargets, *, hosts: Collection[str] = ()) -> Iterator[AuditFinding]:
+    """Check all names that are promised as persistent, and yield the findings in the order of the names.
+
+    - ``dead``: looks recorded traces up (``ararat rounds``).
+    - ``hosts``: hosts of the site, besides those of the prefix records.
+
+    The store is streamed from one snapshot. Raises :class:`BindingsUnavailable`.
+
+    >>> import tempfile
+    >>> from ararat.middleware import open_bindings
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> b = open_bindings(f"{folder.name}/bindings.sqlite", create=True)
+    >>> b.prefixes.set("12345", availability="lifetime", hosts="museum.example")
+    'set'
+    >>> b.bind("ark:12345/x1", "https://www.museum.example/1"), b.bind("ark:12345/x2", "https://cloud.example/2")
+    ('bound', 'bound')
+    >>> [(found.identifier, found.code) for found in check_promises(b, lambda names: {})]
+    [('ark:12345/x2', 'promise-host')]
+    >>> b.close(); folder.cleanup()
+    """
+    with bindings.store.snapshot() as snapshot:
+        records = PrefixRecords(snapshot.prefixes())
+        # ararat verify lists the rows that cannot be read.
+        every = snapshot.bindings(lambda error: None)
+        while batch := list(islice(every, _BATCH)):
+            yield from findings(batch, records, dead, hosts)
+
+
+def findings(
+    batch: Sequence[Binding], records: PrefixRecords, dead: DeadTargets, hosts: Collection[str] = ()
+) -> Iterator[AuditFinding]:
+    """Yield the findings about a few names, as :func:`check_promises`. Other names, and those for tests, have none."""
+    promised = [binding for binding in batch if not binding.is_test and is_promised(binding, records)]
+    failed = dead([binding.identifier for binding in promised if binding.is_live])
+    for binding in promised:
+        key = binding.identifier
+        if binding.is_withdrawn and not binding.reason and not binding.successor:
+            yield AuditFinding(key, "promise-withdrawn", "the name was withdrawn without a reason or a successor")
+        if not binding.is_live:
+            continue
+        if key in failed:
+            yield AuditFinding(key, "promise-dead", failed[key])
+        stated = records.inherited(key, "hosts")
+        own = {*hosts, *(stated.text.split() if stated else ())}
+        for host in dict.fromkeys(map(_host, (binding.target, *binding.alternates.values()))):
+            if own and host and not _is_of(host, own):
+                message = f"the target is on {validation.shown(host, 100)}, which is not a host of the institution"
+                yield AuditFinding(key, "promise-host", message)
+
+
+def is_promised(binding: Binding, records: PrefixRecords) -> bool:
+    """Return whether a name is promised as persistent by its own statements or by its prefix records."""
+    stated = {**records.statements(binding.identifier, binding.metadata).texts, **binding.metadata}
+    return persistence.is_promised(stated.get("erc.availability"), stated.get("erc.persistence"))
+
+
+def _host(target: str | None) -> str | None:
+    """Return the host of a target in lower case. A path of this site has none."""
+    if not target or target.startswith("/"):
+        return None
+    return (urlsplit(target).hostname or "").rstrip(".") or None
+
+
+def _is_of(host: str, own: Collection[str]) -> bool:
+    return any(host == each or host.endswith(f".{each}") for each in own)
