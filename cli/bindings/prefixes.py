@@ -72,9 +72,7 @@ def prefix_command() -> None:
 )
 @click.option("--minter", metavar="URL", help="The place that mints the names of a delegated prefix.")
 @click.option("--about", metavar="URL", help="A page for people about the names. Without --resolver names lead there.")
-@click.option(
-    "--ask", is_flag=True, help="Ask the questions of a policy, show the public record, and ask before saving."
-)
+@click.option("--ask", is_flag=True, help="Ask the questions of a policy, show the record, and ask before saving.")
 @actor_option
 @test_naans_option
 @database_option
@@ -85,7 +83,7 @@ def set_command(prefix: str, ask: bool, actor: Actor, database: str, **texts: st
     Only the given texts change. An empty TEXT deletes the recorded one. Without --state, a new record is active: names
     are minted here.
 
-    Prints set, changed or unchanged. Exit code: 0 done, 2 refused, 69 no database.
+    Prints set, changed or unchanged. Exit code: 0 done, 1 not saved after --ask, 2 refused, 69 no database.
 
     \b
       ararat prefix set 12345/x5 --what Maps --statement 'We keep these names permanently.'

@@ -14,10 +14,11 @@ from ...bindings.names import naming
 from ...bindings.names.errors import BindingConflict
 from ...bindings.names.prefixes.prefixes import PrefixRecords
 from ...bindings.storage.tables.keys import index_key
-from ..config import own_prefix, site, url
+from ..config import site, url
 from ..links.model import DESCRIPTIONS, STATES, State, TracedTarget
 from ..links.store import Links
 from ..management import Fields, Stale
+from ..resolver_choice import own_prefix
 from . import exports, messages
 from .blueprint import blueprint, caller, management, see_other
 from .forms import comparable

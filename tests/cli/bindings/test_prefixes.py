@@ -18,8 +18,9 @@ def ararat(tmp_path: Path) -> Callable[..., Result]:
     """ararat(*arguments) runs the command in this process on its own empty database."""
     database = str(tmp_path / "bindings.sqlite")
 
-    def run(*arguments: str) -> Result:
-        result = CliRunner(env={"ARARAT_DATABASE": database, "ARARAT_ACTOR": "ada"}).invoke(main.main, [*arguments])
+    def run(*arguments: str, answers: str | None = None) -> Result:
+        environ = {"ARARAT_DATABASE": database, "ARARAT_ACTOR": "ada"}
+        result = CliRunner(env=environ).invoke(main.main, [*arguments], input=answers)
         if result.exception is not None and not isinstance(result.exception, SystemExit):
             raise result.exception
         return result
@@ -100,3 +101,17 @@ def test_hostile_texts_are_escaped(ararat: Callable[..., Result]) -> None:
     for command in (("show", "12345"), ("list",), ("history", "12345")):
         assert "\u202e" not in ararat("prefix", *command).stdout
     assert "x" * 4000 in ararat("prefix", "show", "12345").stdout.replace("\n", "").replace(" ", "")
+
+
+def test_a_policy_is_written_in_questions(ararat: Callable[..., Result]) -> None:
+    answers = "Museum\nlifetime\nWe keep them.\nfixing\n\nThe archive takes over.\na@museum.example\n"
+    assert ararat("prefix", "set", "12345", "--ask", answers=f"{answers}n\n").exit_code == 1
+    assert ararat("prefix", "show", "12345").exit_code == 1
+    asked = ararat("prefix", "set", "12345", "--ask", answers=f"{answers}y\n")
+    assert "lifetime: It is available as long as the institution exists." in asked.stderr
+    shown = json.loads(ararat("prefix", "show", "12345", "--json").stdout)
+    assert (shown["availability"], shown["may_change"], shown["at_end"]) == (
+        "lifetime",
+        None,
+        "The archive takes over.",
+    )

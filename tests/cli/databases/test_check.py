@@ -85,3 +85,15 @@ def test_check_applies_the_given_policy(ararat: Callable[..., Result]) -> None:
     said = [each["message"].rpartition(" ")[2] for each in found if each["code"] == "policy"]
     assert said == ["(undocumented)", "(reserved-name)", "(empty-segment)", "(filename-extension)"]
     assert not [line for line in ararat("check", "--json").stdout.splitlines() if '"policy"' in line]
+
+
+def test_check_reports_the_promises_that_are_not_kept(ararat: Callable[..., Result]) -> None:
+    assert ararat("check", "--promises").exit_code == 0
+    ararat("prefix", "set", "54321", "--availability", "lifetime", "--hosts", "museum.example")
+    result = ararat("check", "--promises", "--json")
+    found = [json.loads(line) for line in result.stdout.splitlines()]
+    assert result.exit_code == 1
+    assert [(each["identifier"], each["code"]) for each in found] == [("ark:54321/annual_report", "promise-host")]
+    assert "run ararat rounds" in result.stderr
+    assert ararat("check", "--promises", "--prefix", "https://example.org").exit_code == 0
+    assert ararat("check", "--promises", "--trace").exit_code == 64

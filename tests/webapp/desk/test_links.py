@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import html
+import re
 from datetime import timedelta
 from typing import Any
 
@@ -144,3 +146,21 @@ def test_long_lists_have_pages(desk: Desk, jane: Browser) -> None:
     assert "ark:12345/x559" in second
     assert "First page" in second
     assert 'rel="prev" href="/desk/links?state=dead"' in second
+
+
+def test_promises_that_are_not_kept_are_listed_in_pages(
+    bound: Desk, jane: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "No name is promised as persistent" in jane.get("/desk/links/promises").text
+    bound.bindings.prefixes.set("12345/x5", availability="subinfinite", hosts="old.example")
+    page = jane.get("/desk/links/promises").text
+    assert "ark:12345/x5a" in page
+    assert "Dead target" in page
+    assert "ark:12345/x5b" not in page
+    bound.bindings.prefixes.set("12345/x5", hosts="museum.example")
+    monkeypatch.setattr("ararat.webapp.desk.links._PAGE", 1)
+    first = jane.get("/desk/links/promises").text
+    following = re.findall(r'rel="next" href="([^"]+)"', first)
+    assert "ark:12345/x5b" not in first
+    assert "ark:12345/x5b" in jane.get(html.unescape(following[0])).text
+    assert jane.get("/desk/links/promises?after=%00").status_code in (200, 400, 422)

@@ -7,6 +7,9 @@ import re
 from typing import Any
 
 import pytest
+from werkzeug.test import Client
+
+from ararat.middleware import ResolverMiddleware
 
 from ..conftest import Browser, Desk
 
@@ -35,11 +38,11 @@ def etag_of(page: str) -> str:
     return html.unescape(found[1])
 
 
-def save(browser: Browser, **form: str) -> Any:
+def save(browser: Browser, **form: Any) -> Any:
     return browser.post("/desk/prefixes/edit", {**FORM, **form})
 
 
-def edited(browser: Browser, **form: str) -> Any:
+def edited(browser: Browser, **form: Any) -> Any:
     """Save the recorded form with some other values."""
     etag = etag_of(browser.get(f"/desk/prefixes/edit?prefix={PREFIX}").text)
     return save(browser, etag=etag, **form)
@@ -190,3 +193,58 @@ def test_hostile_texts_are_isolated(ada: Browser) -> None:
         assert "<b>\u202e" not in page
         assert "\u202e" not in page
         assert "<script>" not in page
+
+
+def test_a_policy_is_previewed_published_and_read_in_all_formats(desk: Desk, ada: Browser, rita: Browser) -> None:
+    policy = {
+        "availability": ["lifetime", "by our statutes"],
+        "statement": "We keep them.\u202e<script>",
+        "variance": ["fixing", ""],
+        "at_end": "\u05d4\u05d0\u05e8\u05db\u05d9\u05d5\u05df",
+        "hosts": "museum.example",
+    }
+    desk.bindings.prefixes.set(PREFIX, what="Maps")
+    assert "No policy is written for this prefix" in rita.get(f"/desk/prefixes/record?prefix={PREFIX}").text
+    preview = ada.post("/desk/prefixes/preview", {**FORM, **policy, "language": "he"})
+    assert preview.status_code == 200
+    assert '<html lang="he" dir="rtl">' in preview.text
+    assert "\u202e" not in preview.text
+    assert "<script>" not in preview.text.partition("</script>")[2]
+    assert "<bdi>\u05d4\u05d0\u05e8\u05db\u05d9\u05d5\u05df</bdi>" in preview.text
+    assert rita.post("/desk/prefixes/preview", {**FORM, **policy}).status_code == 403
+    record = desk.bindings.prefixes.get(PREFIX)
+    assert record is not None
+    assert record.availability is None
+    assert edited(ada, **policy).status_code == 303
+    desk.bindings.bind(f"{PREFIX}a", "https://museum.example/a")
+    form = ada.get(f"/desk/prefixes/edit?prefix={PREFIX}").text
+    assert '<option value="lifetime" selected>' in form
+    assert 'value="by our statutes"' in form
+    public = Client(ResolverMiddleware(None, desk.bindings, prefix="https://museum.example"))
+    address = f"https://museum.example/{PREFIX}"
+    page = public.get(f"/{PREFIX}", headers={"Accept": "text/html", "Accept-Language": "de"})
+    assert "Es ist verf\u00fcgbar, solange die Einrichtung besteht." in page.text
+    assert f'<{address}>; rel="terms-of-service"' in page.headers.getlist("Link")
+    assert f'<link rel="terms-of-service" href="{address}">' in page.text
+    assert (
+        "availability: lifetime, by our statutes\n" in public.get(f"/{PREFIX}??", headers={"Accept": "text/plain"}).text
+    )
+    described = public.get(f"/{PREFIX}?info&format=json").json
+    assert described is not None
+    assert (described["variance"], described["policy"]) == ("fixing", address)
+    data = public.get(f"/{PREFIX}a?info&format=jsonld").json
+    assert data is not None
+    assert data["publishingPrinciples"] == address
+    assert [each["name"] for each in data["identifier"]["valueReference"]] == [
+        "persistence",
+        "availability",
+        "variance",
+    ]
+    assert f'<{address}>; rel="terms-of-service"' in public.get(f"/{PREFIX}a?info").headers.getlist("Link")
+    history = text_of(ada.get(f"/desk/prefixes/record?prefix={PREFIX}").text)
+    assert "Availability lifetime, by our statutes" in history
+
+
+def test_a_term_that_is_unknown_is_saved_with_a_warning(desk: Desk, ada: Browser) -> None:
+    save(ada, availability="banana")
+    assert "The availability banana is no term of persistence statements" in text_of(ada.get("/desk/prefixes").text)
