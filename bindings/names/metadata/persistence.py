@@ -114,7 +114,7 @@ def joined(element: Element, chosen: str, words: str) -> str:
 
 
 def is_promised(availability: str | None, persistence: str | None) -> bool:
-    """Return whether statements about a name promise that it is persistent (ARK-007).
+    """Return whether statements about a name promise that it is persistent (ARK-007, decision P-18).
 
     A stated availability decides. Without one, the statement of persistence must be a term that promises it, or the
     word "persistent". Other texts promise nothing, because a text can also say that nothing is guaranteed.
@@ -137,7 +137,7 @@ def warnings_about(statements: Mapping[str, str], known: Mapping[str, str] = NOT
 
     >>> for found in warnings_about({"erc.availability": "banana", "erc.variance": "frozen"}):
     ...     print(found.message)
-    the availability banana is no term of persistence statements: finite, indefinite, lifetime, subinfinite
+    the availability banana is not a term of persistence statements: finite, indefinite, lifetime, subinfinite
     """
     for element, terms in TERMS.items():
         text = statements.get(f"erc.{element}")
@@ -149,5 +149,5 @@ def warnings_about(statements: Mapping[str, str], known: Mapping[str, str] = NOT
         ):
             continue
         if term(element, text) is None:
-            message = f"the {element} {validation.shown(text, 60)} is no term of persistence statements"
+            message = f"the {element} {validation.shown(text, 60)} is not a term of persistence statements"
             yield NameWarning(CODE, f"{message}: {', '.join(terms)}")

@@ -396,7 +396,7 @@ class PrefixRecords:
         """Return the statements that a name inherits. ``key`` is its normal form, ``own`` its metadata.
 
         An availability is a promise together with the statement of persistence beside it. So a name that has its own
-        statement does not inherit an availability, and neither does a shoulder.
+        statement does not inherit an availability, and neither does a shoulder (decision P-19).
 
         >>> records = PrefixRecords([record("ark:12345/", {"availability": "lifetime", "statement": "We keep names."})])
         >>> records.statements("ark:12345/x5a", {}).texts

@@ -88,7 +88,7 @@ def test_the_library_warns_when_a_value_is_recorded(bindings: Bindings, caplog: 
         bindings.bind(NAME, "/5", metadata={"availability": "banana"})
         bindings.bind(NAME, "/5", metadata={"availability": "banana", "what": "A map"})
         bindings.prefixes.set("12345", variance="bananas")
-    assert [entry.getMessage().partition(" is no term")[0] for entry in caplog.records] == [
+    assert [entry.getMessage().partition(" is not a term")[0] for entry in caplog.records] == [
         f"{NAME}: the availability banana",
         "ark:12345/: the variance bananas",
     ]

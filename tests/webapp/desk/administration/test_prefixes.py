@@ -247,4 +247,4 @@ def test_a_policy_is_previewed_published_and_read_in_all_formats(desk: Desk, ada
 
 def test_a_term_that_is_unknown_is_saved_with_a_warning(desk: Desk, ada: Browser) -> None:
     save(ada, availability="banana")
-    assert "The availability banana is no term of persistence statements" in text_of(ada.get("/desk/prefixes").text)
+    assert "The availability banana is not a term of persistence statements" in text_of(ada.get("/desk/prefixes").text)
