@@ -309,6 +309,7 @@ class Drawing:
                 raise BindingError("names-exhausted", identifier=pattern.beginning)
             self.drawn.update(unused)
             names += unused
+        self._transaction.actor.drew(names)
         if sequence:
             sequence.save()
         elif pattern.check and self._transaction.setting(pattern.counter) is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
@@ -65,6 +65,9 @@ class Actor:
         """Raise :class:`BindingError` if the actor cannot make this change."""
         if change.action is not None and not self.may_change(change.after.identifier):
             raise BindingError("not-granted", identifier=change.after.identifier)
+
+    def drew(self, keys: Iterable[str]) -> None:
+        """Note that new names are minted, before the changes that record them are checked."""
 
     def confirm(self, transaction: Any) -> None:
         """Raise :class:`BindingError` if the actor lost its permission since the change began.

@@ -212,6 +212,7 @@ ERROR_CODES: dict[str, ErrorCode] = _catalogue(
     # Permissions
     ErrorCode("account-required", "this request needs an account", "a request with a token, or with a password or session", status=403),
     ErrorCode("role-missing", "the role of the account does not permit this request", "an account with another role", status=403),
+    ErrorCode("right-missing", "the token does not have the right for this request", "another token; its account can create one with more rights", status=403),
     ErrorCode("not-granted", "the account has no grant for this name", "a name below a prefix that is granted to the account and to the token", status=403, about="identifier"),
     ErrorCode("shoulder-unknown", "the shoulder has no prefix record, and no account has a grant for it", "a shoulder with a prefix record, or a granted prefix", status=404, about="shoulder"),
     ErrorCode("row-only-names", "this import can contain names only", "a row of a name; an administrator can import rules, prefix records and counters", about="identifier"),
@@ -267,8 +268,10 @@ ERROR_CODES: dict[str, ErrorCode] = _catalogue(
     ErrorCode("password-long", "the password is too long", "at most 1,024 characters", about="password"),
     ErrorCode("password-short", "the password is too short", "at least 12 characters", about="password"),
     ErrorCode("password-text", "the password has characters that it cannot have", "letters, digits, signs and spaces, and no control characters", about="password"),
+    ErrorCode("token-emergency", "the end of the emergency token is missing or too late", "an end within 7 days", about="expires"),
     ErrorCode("token-expires", "the token would be expired already", "a time in the future", about="expires"),
     ErrorCode("token-label", "the label of the token is not valid", "1 to 100 characters without control characters", about="label"),
+    ErrorCode("token-right", "the right of the token does not exist", "one or more of read, mint, bind, describe, relocate and withdraw", about="rights"),
     ErrorCode("token-unknown", "the token does not exist", "the number of a token", status=404, exit_code=NO, about="number", fix="to list the tokens of an account, run: ararat account tokens NAME"),
     # Tables
     ErrorCode("table-encoding", "the file is not in the expected encoding", "UTF-8, with or without a byte order mark", "RFC 3629, section 3", about="encoding"),

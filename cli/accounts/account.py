@@ -12,7 +12,7 @@ from .. import exposed_files, streams
 from ..errors import DONE, write
 from ..options import database_option, json_option, test_naans_option
 from ..output import Sheet, identifier, words
-from . import tokens
+from . import audit, tokens
 from .arguments import force_option, open_accounts, prefix_option, read_password
 
 if TYPE_CHECKING:
@@ -212,7 +212,7 @@ def link_command(name: str, issuer: str, subject: str, remove: bool, database: s
     return DONE
 
 
-for each in (tokens.token_command, tokens.tokens_command, tokens.revoke_token_command):
+for each in (tokens.token_command, tokens.tokens_command, tokens.revoke_token_command, audit.audit_command):
     account_command.add_command(each)
 
 

@@ -8,6 +8,7 @@ import sys
 from datetime import datetime, timedelta
 
 import click
+from click.core import ParameterSource
 
 from ...bindings.system.file_access import open_to_others
 from .. import streams
@@ -24,11 +25,18 @@ from .arguments import open_accounts, prefix_option, read_expiry
     "--expires",
     metavar="PERIOD",
     default="365d",
-    show_default=True,
     callback=read_expiry,
-    help="The time until the token expires: 12h, 90d, 52w, a date, or never.",
+    help="The time until the token expires: 12h, 90d, 52w, a date, or never.  [default: 365d; 24h with --emergency]",
 )
 @prefix_option
+@click.option(
+    "--right",
+    "rights",
+    multiple=True,
+    metavar="RIGHT",
+    help="Permit only this: read, mint, bind, describe, relocate or withdraw. Can be repeated.",
+)
+@click.option("--emergency", is_flag=True, help="Write each request to the audit. The token ends within 7 days.")
 @json_option
 @test_naans_option
 @database_option
@@ -37,21 +45,30 @@ def token_command(
     label: str,
     expires: datetime | timedelta | None,
     prefixes: tuple[str, ...],
+    rights: tuple[str, ...],
+    emergency: bool,
     as_json: bool,
     database: str,
 ) -> int:
     """Create a token for the account NAME, and print it to standard output. It cannot be printed again.
 
-    With --prefix, the token permits changes below these prefixes only.
+    With --prefix, the token permits changes below these prefixes only. With --right, it permits only these requests,
+    and none of an administrator.
 
     Exit code: 0 done, 1 no such account, 2 refused, 69 no database.
 
     \b
       ararat account token jane --label repository --expires 90d > token.txt
+      ararat account token jane --label minter --right mint --right read > minter.txt
     """
+    stated = click.get_current_context().get_parameter_source("expires")
+    if emergency and stated is ParameterSource.DEFAULT:
+        expires = timedelta(hours=24)
     with open_accounts(database) as accounts:
         ends = accounts.bindings.now() + expires if isinstance(expires, timedelta) else expires
-        token, secret = accounts.tokens.create(name, label, ends, prefixes or None)
+        token, secret = accounts.tokens.create(
+            name, label, ends, prefixes or None, rights=rights or None, emergency=emergency
+        )
     if as_json:
         streams.dump({"token": secret} | token.as_dict())
         return DONE
@@ -85,6 +102,10 @@ def tokens_command(name: str, as_json: bool, database: str) -> int:
         parts = [f"{token.number}  {words(token.label)}"]
         if token.prefixes is not None:
             parts.append("for " + " ".join(map(identifier, token.prefixes)))
+        if token.rights is not None:
+            parts.append("only " + " ".join(token.rights))
+        if token.emergency:
+            parts.append("emergency")
         if token.revoked:
             parts.append(f"revoked {_day(token.revoked)}")
         elif token.expires:

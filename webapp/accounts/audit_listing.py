@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
@@ -15,16 +16,21 @@ if TYPE_CHECKING:
     from .store import Accounts
 
 
+_BLOCK = 500
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AuditSelection:
     """The conditions of a list of the audit. None means no condition.
 
     - ``account``: the name of the account that sent the request.
+    - ``token``: the number of the token that was sent.
     - ``operation``: the operation, such as "sign-in" or "change".
     - ``since``, ``before``: times in UTC. The time of ``since`` is included, that of ``before`` is not.
     """
 
     account: str | None = None
+    token: int | None = None
     operation: str | None = None
     since: datetime | None = None
     before: datetime | None = None
@@ -81,6 +87,8 @@ def list_audit(
         query = query.where(audit.c.id < below)
     if selection.account is not None:
         query = query.where(tables.accounts.c.name == selection.account)
+    if selection.token is not None:
+        query = query.where(audit.c.token == selection.token)
     if selection.operation is not None:
         query = query.where(audit.c.operation == selection.operation)
     if selection.since is not None:
@@ -90,3 +98,13 @@ def list_audit(
     found = accounts.read(query)
     rows = [AuditRow(row[0], datetime.fromisoformat(row[1]), *row[2:]) for row in found[:limit]]
     return AuditPage(rows, rows[-1].number if len(found) > limit else None)
+
+
+def all_audit(accounts: Accounts, selection: AuditSelection) -> Iterator[AuditRow]:
+    """Yield all requests, the newest first. They are read in blocks."""
+    below: int | None = None
+    while True:
+        found = list_audit(accounts, selection, below=below, limit=_BLOCK)
+        yield from found.rows
+        if (below := found.next) is None:
+            return

@@ -80,7 +80,10 @@ def of_token(known: Accounts, secret: str, address: str | None) -> Caller:
     found = known.tokens.caller(secret) if len(secret) <= _MAX_TOKEN else None
     if found is None:
         raise unauthorized("token-invalid", "The token is not valid. It can be wrong, expired or revoked.")
-    return Caller(account=found.account, token=found.token, address=address)
+    known_caller = Caller(account=found.account, token=found.token, address=address)
+    if found.token is not None and found.token.emergency:
+        known.tokens.record_request(known_caller, f"{request.method} {request.path}")
+    return known_caller
 
 
 def of_name_and_secret(known: Accounts, name: str, secret: str, address: str | None) -> Caller:

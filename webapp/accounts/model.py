@@ -19,6 +19,7 @@ from ...bindings.names.actor import Actor
 from ...bindings.names.binding import rfc3339
 from ...bindings.names.errors import BindingError, CatalogueError
 from ...bindings.names.prefixes import prefixes
+from .rights import RIGHTS, Right
 
 if TYPE_CHECKING:
     from ...bindings.storage.writing.transaction import Transaction
@@ -128,8 +129,9 @@ class Account:
 class Token:
     """A token of an account, without its secret. ``account`` is the number of the account.
 
-    ``prefixes`` None means all prefixes of the account. ``expires`` None means never. ``last_used`` is accurate to
-    about a minute. All times are in UTC.
+    ``prefixes`` None means all prefixes of the account, and ``rights`` None all its rights, also those of an
+    administrator. ``expires`` None means never. ``last_used`` is accurate to about a minute. All times are in UTC. Each
+    request with an ``emergency`` token is in the audit.
     """
 
     number: int
@@ -140,6 +142,8 @@ class Token:
     expires: datetime | None
     last_used: datetime | None
     revoked: datetime | None
+    rights: tuple[Right, ...] | None = None
+    emergency: bool = False
 
     def as_dict(self) -> dict[str, Any]:
         """Return the token for JSON. Times are RFC 3339 in UTC."""
@@ -151,6 +155,8 @@ class Token:
             "expires": self.expires and rfc3339(self.expires),
             "last_used": self.last_used and rfc3339(self.last_used),
             "revoked": self.revoked and rfc3339(self.revoked),
+            "rights": None if self.rights is None else list(self.rights),
+            "emergency": self.emergency,
         }
 
 
@@ -192,22 +198,34 @@ class Caller:
 
     @property
     def role(self) -> Role:
-        """The role of the account. With a token for some prefixes, an administrator is a curator."""
+        """The role of the account. With a token for some prefixes or rights, an administrator is a curator. With a
+        token that can only read, each account is a reader.
+        """
+        if self.token is not None and self.token.rights is not None and {*self.token.rights} <= {"read"}:
+            return "reader"
         if self.account.role == "administrator" and not self.is_administrator:
             return "curator"
         return self.account.role
 
     @property
     def is_administrator(self) -> bool:
-        """Whether the caller can manage accounts, prefixes and rules. A token for some prefixes does not permit it."""
-        return self.account.role == "administrator" and (self.token is None or self.token.prefixes is None)
+        """Whether the caller can manage accounts, prefixes and rules. A token for some prefixes or rights does not
+        permit it.
+        """
+        return self.account.role == "administrator" and (
+            self.token is None or (self.token.prefixes is None and self.token.rights is None)
+        )
+
+    def may(self, right: Right) -> bool:
+        """Return whether the token of the caller has a right. Without a token, the account decides alone."""
+        return self.token is None or self.token.rights is None or right in self.token.rights
 
     def may_change(self, key: str) -> bool:
         """Return whether the caller can change the name with this key.
 
         The prefixes of the account and those of the token must both cover the key. An administrator has all prefixes.
         """
-        if self.account.role == "reader":
+        if self.role == "reader":
             return False
         of_token = self.token is None or self.token.prefixes is None or _covers(self.token.prefixes, key)
         return of_token and (self.account.role == "administrator" or _covers(self.account.prefixes, key))
@@ -236,6 +254,21 @@ def read_role(text: str) -> Role:
         if text == role:
             return role
     raise AccountError("account-role", f"there is no role {validation.shown(text)}")
+
+
+def read_rights(texts: Iterable[str]) -> tuple[Right, ...]:
+    """Return the rights that a user named, in the order of display. Raises AccountError: ``token-right``.
+
+    >>> read_rights(["relocate", "read"])
+    ('read', 'relocate')
+    """
+    found = [*texts]
+    for text in found:
+        if text not in RIGHTS:
+            raise AccountError("token-right", f"there is no right {validation.shown(text)}")
+    if not found:
+        raise AccountError("token-right", "the token would have no right")
+    return tuple(right for right in RIGHTS if right in found)
 
 
 def read_prefix(text: str, test_naans: Collection[str] = ()) -> str:

@@ -11,6 +11,7 @@ from ...bindings.names import selection as listing
 from ...bindings.names.errors import BindingError
 from ...identifiers.text import display
 from ..errors import HTTPRefusal
+from ..management import Forbidden
 
 
 def read(*known: str) -> dict[str, str]:
@@ -60,5 +61,7 @@ def time(name: str, text: str | None) -> datetime | None:
 
 
 def refused(error: BindingError) -> HTTPRefusal:
-    """Return the error for a parameter that the list of names refuses."""
+    """Return the error for a parameter that the list of names refuses. Raises ``error`` if the caller is refused."""
+    if isinstance(error, Forbidden):
+        raise error
     return HTTPRefusal(400, error.code, f"A parameter is refused: {error.message}. Expected {error.expected}.")

@@ -22,6 +22,7 @@ from ..config import url
 from ..errors import HTTPRefusal, drain
 from ..jobs.imports import current_imports
 from ..management import Management
+from ..management.permissions import require_reader
 from ..responses import forbid_caches, wants_json
 from . import messages, unsent
 from .navigation import dead_targets, desk_navigation, help_address, manage_menu, page_links
@@ -60,6 +61,7 @@ def require_session() -> AnyResponse | None:
             raise
         return _to_sign_in()
     setattr(g, _G, found)
+    require_reader(found)  # each page of the desk shows reserved names
     current_imports().worker.begin()
     return None
 

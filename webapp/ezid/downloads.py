@@ -23,6 +23,7 @@ from ...bindings.names.binding import rfc3339
 from ...bindings.storage.tables.account_tables import jobs
 from ...bindings.storage.writing.inserts import new_row_number
 from .. import admission
+from ..management.permissions import require_reader
 from . import download_formats, download_request, elements
 from .answers import EzidAnswer, EzidRequest, Failed
 from .configuration import ezid
@@ -47,7 +48,7 @@ _ENDINGS = {"gzip": "application/gzip", "zip": "application/zip"}
 
 def request_download(asked: EzidRequest) -> EzidAnswer:
     """Record a request for a download, and return its URL."""
-    known = require_caller()
+    known = require_reader(require_caller())
     wanted = download_request.read(asked.body)
     secret = secrets.token_urlsafe(32)
     parameters = {

@@ -13,7 +13,7 @@ from ...bindings.imports.importing import import_table
 from ...bindings.imports.summary import Summary
 from ...bindings.minting import read_pattern
 from ...bindings.names.operation import Operation
-from .permissions import require_account, require_administrator, require_curator, require_granted
+from .permissions import require_administrator, require_curator, require_granted, require_reader, require_right
 from .recording import AccountActor, Recorder
 
 if TYPE_CHECKING:
@@ -138,7 +138,8 @@ class BulkOperations:
 
     def _require_mintable(self, caller: Caller | None, mint: Mint | None) -> None:
         if mint:
-            require_granted(caller, read_pattern(mint.shoulder, self._bindings.naming).beginning)
+            beginning = read_pattern(mint.shoulder, self._bindings.naming).beginning
+            require_right(require_granted(caller, beginning), "mint", beginning)
 
     def undo(
         self, caller: Caller | None, operation: int, *, skip_changed: bool = False, dry_run: bool = False
@@ -202,7 +203,7 @@ class BulkOperations:
 
     def operations(self, caller: Caller | None, *, before: int | None = None, limit: int = 100) -> list[Operation]:
         """Return operations, the newest first; see :meth:`.Bindings.list_operations`."""
-        require_account(caller)
+        require_reader(caller)
         return self._bindings.list_operations(before=before, limit=limit)
 
     def export(self, caller: Caller | None, format: Format, *, delimiter: str | None = None) -> Iterator[str]:

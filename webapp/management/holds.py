@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ...bindings import holding
 from ...bindings.holding import Held, Holding, Of
-from .permissions import require_account, require_granted
+from .permissions import require_granted, require_reader, require_right
 from .recording import Recorder
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ class HoldOperations:
 
     def list(self, caller: Caller | None, *, with_ended: bool = False) -> list[Holding]:
         """Return the holds of names and prefixes, the first to end first, as :func:`.holding.current`."""
-        require_account(caller)
+        require_reader(caller)
         return holding.current(self._bindings, with_ended=with_ended)
 
     def hold(
@@ -39,12 +39,12 @@ class HoldOperations:
         """Put a name or all names below a prefix on hold, as :func:`.holding.hold`."""
         with self._recorder.acting(caller, "hold", of) as actor:
             key, found = holding.require(self._bindings, of, kind)
-            require_granted(actor.caller, key)
+            require_right(require_granted(actor.caller, key), "withdraw", key)
             return holding.hold(self._bindings, key, until, reason, kind=found, revision=revision, actor=actor)
 
     def release(self, caller: Caller | None, of: str, *, kind: Of | None = None, revision: int | None = None) -> Held:
         """End the hold of a name or prefix, as :func:`.holding.release`."""
         with self._recorder.acting(caller, "release", of) as actor:
             key, found = holding.held(self._bindings, of, kind)
-            require_granted(actor.caller, key)
+            require_right(require_granted(actor.caller, key), "withdraw", key)
             return holding.release(self._bindings, key, kind=found, revision=revision, actor=actor)

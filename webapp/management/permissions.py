@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from ...bindings.imports.sources.ezid.element_names import OWNER
 from ...bindings.names import validation
 from ...bindings.names.errors import BindingError
+from ..accounts.rights import RIGHTS
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from ...bindings.names.binding import Binding
     from ..accounts.model import Caller
+    from ..accounts.rights import Right
     from ..accounts.store import Accounts
 
 
 class Forbidden(BindingError):
     """The caller cannot make this request.
 
-    The codes are ``account-required`` for a caller without an account, ``role-missing`` and ``not-granted``.
+    The codes are ``account-required`` for a caller without an account, ``role-missing``, ``right-missing`` and
+    ``not-granted``.
     """
 
 
@@ -40,6 +43,8 @@ def require_account(caller: Caller | None) -> Caller:
 def require_curator(caller: Caller | None) -> Caller:
     """Return the caller if its role permits changes. Raises :class:`Forbidden`."""
     known = require_account(caller)
+    if known.role == "reader" and known.account.role != "reader":
+        _refuse_right(known, "has only the right to read")
     if known.role == "reader":
         raise Forbidden("role-missing", "a reader cannot change names")
     return known
@@ -48,9 +53,33 @@ def require_curator(caller: Caller | None) -> Caller:
 def require_administrator(caller: Caller | None) -> Caller:
     """Return the caller if it is an administrator. Raises :class:`Forbidden`."""
     known = require_account(caller)
+    if known.account.role == "administrator" and known.token is not None and known.token.rights is not None:
+        _refuse_right(known, "has only some rights of the account, and this needs all of them")
     if not known.is_administrator:
         raise Forbidden("role-missing", f"only an administrator can do this, and the caller is a {known.role}")
     return known
+
+
+def require_right(caller: Caller, right: Right, key: str | None = None) -> None:
+    """Raise :class:`Forbidden` with the code ``right-missing`` if the token of the caller does not have a right.
+
+    ``key`` is the name that the request is about, or None.
+    """
+    if not caller.may(right):
+        _refuse_right(caller, f"has no right to {RIGHTS[right]} ({right})", key)
+
+
+def require_reader(caller: Caller | None) -> Caller:
+    """Return the caller if it can read reserved names and the history. Raises :class:`Forbidden`."""
+    known = require_account(caller)
+    require_right(known, "read")
+    return known
+
+
+def _refuse_right(caller: Caller, why: str, key: str | None = None) -> NoReturn:
+    label = validation.shown(caller.token.label if caller.token else "", 100)
+    message = f"the token {label} {why}; the account {caller.actor} can create one with more rights"
+    raise Forbidden("right-missing", message, identifier=key)
 
 
 def require_unrevoked(accounts: Accounts, caller: Caller, connection: Connection | None = None) -> None:

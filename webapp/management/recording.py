@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ...bindings.names import validation
@@ -15,7 +15,8 @@ from ...bindings.system.concurrency import Busy, Slot
 from ...bindings.system.thread_slots import slots
 from ...identifiers.text.display import counted
 from ..accounts import audit
-from .permissions import require_curator, require_granted, require_same_owner, require_unrevoked
+from ..accounts.rights import needed
+from .permissions import require_curator, require_granted, require_right, require_same_owner, require_unrevoked
 
 if TYPE_CHECKING:
     from ...bindings.names.assignment import Change
@@ -38,11 +39,20 @@ class AccountActor(Actor):
 
     accounts: Accounts
     caller: Caller
+    minted: set[str] = field(default_factory=set, compare=False)
+
+    def drew(self, keys: Iterable[str]) -> None:
+        self.minted.update(keys)
 
     def check(self, before: Binding | None, change: Change) -> None:
-        """Raise :class:`Forbidden` for a name that the account cannot change, and for another owner."""
+        """Raise :class:`Forbidden` for a name that the account cannot change, for a right that its token does not have,
+        and for another owner.
+        """
         if change.action is not None:
-            require_granted(self.caller, change.after.identifier)
+            key = change.after.identifier
+            require_granted(self.caller, key)
+            for right in sorted(needed(before, change, is_minted=key in self.minted)):
+                require_right(self.caller, right, key)
             require_same_owner(self.caller, before, change.after)
 
     def confirm(self, transaction: Transaction) -> None:

@@ -28,7 +28,7 @@ from ...middleware.http.conditional import entity_tag
 from ..accounts.audit_listing import AuditPage, AuditSelection, list_audit
 from .bulk import BulkOperations
 from .holds import HoldOperations
-from .permissions import Missing, require_account, require_administrator, require_granted
+from .permissions import Missing, require_administrator, require_granted, require_reader, require_right
 from .prefixes import BrandingOperations, PrefixOperations
 from .recording import Recorder
 
@@ -119,7 +119,7 @@ class Management:
         self, caller: Caller | None, selection: Selection | None = None, after: str | None = None, limit: int = 100
     ) -> Page:
         """Return a page of names as :meth:`Bindings.list_names`, also of reserved names."""
-        require_account(caller)
+        require_reader(caller)
         return self.bindings.list_names(selection, after=after, limit=limit)
 
     def count_names(
@@ -130,13 +130,13 @@ class Management:
         most: int | None = None,
     ) -> dict[str, int]:
         """Return the numbers of names by group, as :meth:`Bindings.count_names`."""
-        require_account(caller)
+        require_reader(caller)
         return self.bindings.count_names(selection, by=by, most=most)
 
     def show(self, caller: Caller | None, name: Name) -> Binding:
-        """Return the binding of a name. Without an account, a reserved name is :class:`Missing`."""
+        """Return the binding of a name. Without an account, or a right to read, a reserved name is :class:`Missing`."""
         found = self.bindings.lookup(name)
-        if found is None or (caller is None and found.is_reserved):
+        if found is None or (found.is_reserved and not _reads(caller)):
             raise _missing(name)
         return found
 
@@ -147,19 +147,19 @@ class Management:
         """
         key = names.key(names.read(name))
         found = self.bindings.fetch(key[:end] for end in range(1, min(len(key), _MAX_KEY) + 1))
-        shown = [binding for binding in found.values() if caller is not None or not binding.is_reserved]
+        shown = [binding for binding in found.values() if not binding.is_reserved or _reads(caller)]
         if not shown:
             raise _missing(name)
         return max(shown, key=lambda binding: len(binding.identifier))
 
     def owners(self, caller: Caller | None, keys: Iterable[str]) -> dict[str, str]:
         """Return who first recorded each name, by the key of the name. Names without a recorded actor are left out."""
-        require_account(caller)
+        require_reader(caller)
         return self.bindings.store.first_actors(keys)
 
     def history(self, caller: Caller | None, name: Name) -> list[Event]:
         """Return the changes of a name, oldest first; also of a deleted name."""
-        require_account(caller)
+        require_reader(caller)
         if not (events := self.bindings.history(name)):
             raise _missing(name)
         return events
@@ -223,6 +223,7 @@ class Management:
             for number, each in enumerate(wanted):
                 with at_item(number):
                     if each.shoulder is not None:
+                        require_right(known, "mint", each.shoulder)
                         if each.shoulder not in shoulders:
                             shoulders[each.shoulder] = self._shoulder(known, each.shoulder)
                         each_change.append(_minted(shoulders[each.shoulder], each.fields, tests))
@@ -345,12 +346,12 @@ class Management:
         limit: int = 100,
     ) -> EventPage:
         """Return the changes of all names, the newest first, as :meth:`.Bindings.list_events`."""
-        require_account(caller)
+        require_reader(caller)
         return self.bindings.list_events(selection, below=below, limit=limit)
 
     def operation(self, caller: Caller | None, number: int) -> Operation:
         """Return an operation. Raises :class:`Missing` with the code ``operation-unknown``."""
-        require_account(caller)
+        require_reader(caller)
         found = self.bindings.store.operations(number + 1, 1) if 0 < number < _MAX_NUMBER else []
         if not found or found[0].number != number:
             raise Missing("operation-unknown", f"the operation {number} does not exist")
@@ -393,6 +394,10 @@ def _new(name: Name, fields: Fields | Callable[[str], Fields], test_naans: Colle
 
 def _minted(shoulder: str, fields: Fields | Callable[[str], Fields], test_naans: Collection[str]) -> MintedChange:
     return MintedChange(shoulder, lambda name: _new(name, fields, test_naans))
+
+
+def _reads(caller: Caller | None) -> bool:
+    return caller is not None and caller.may("read")
 
 
 def _missing(name: Name) -> Missing:

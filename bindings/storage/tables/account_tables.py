@@ -52,6 +52,8 @@ tokens = Table(
     Column("expires", Text),
     Column("last_used", Text),
     Column("revoked", Text),
+    Column("rights", Text),  # JSON, or null for all rights of the account
+    Column("emergency", SmallInteger),  # 1 if each request is in the audit
 )
 
 sessions = Table(

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import bindparam, select
 
 from ....bindings.storage.tables import account_tables as tables
-from ..model import Account, Preferences, Token, read_role
+from ..model import Account, Preferences, Token, read_rights, read_role
 
 _ACCOUNT = (
     *(tables.accounts.c.id, tables.accounts.c.name, tables.accounts.c.role, tables.accounts.c.created),
@@ -20,6 +20,7 @@ _ACCOUNT = (
 TOKEN = (
     *(tables.tokens.c.id, tables.tokens.c.account, tables.tokens.c.label, tables.tokens.c.prefixes),
     *(tables.tokens.c.created, tables.tokens.c.expires, tables.tokens.c.last_used, tables.tokens.c.revoked),
+    *(tables.tokens.c.rights, tables.tokens.c.emergency),
 )
 _SESSION = (tables.sessions.c.created, tables.sessions.c.expires, tables.sessions.c.ended)
 
@@ -100,7 +101,7 @@ def _found(rows: list[tuple[Any, ...]]) -> AccountRow:
 
 def token_of(row: tuple[Any, ...]) -> Token:
     """Convert the columns of a token."""
-    number, account, label, prefixes, created, expires, last_used, revoked = row
+    number, account, label, prefixes, created, expires, last_used, revoked, rights, emergency = row
     return Token(
         number=number,
         account=account,
@@ -110,6 +111,8 @@ def token_of(row: tuple[Any, ...]) -> Token:
         expires=_time(expires),
         last_used=_time(last_used),
         revoked=_time(revoked),
+        rights=None if rights is None else read_rights(json.loads(rights)),
+        emergency=bool(emergency),
     )
 
 

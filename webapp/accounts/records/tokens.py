@@ -6,20 +6,24 @@ import json
 import secrets
 import time
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from sqlalchemy import Connection, Update, select, update
 
+from ....bindings.names import validation
 from ....bindings.names.binding import rfc3339
 from ....bindings.names.errors import BindingError, BindingsUnavailable
 from ....bindings.storage.tables import account_tables as tables
 from ....bindings.storage.writing.inserts import new_row_number
 from .. import audit, passwords
-from ..model import Account, AccountError, Caller, Token, read_prefix
+from ..model import Account, AccountError, Caller, Token, read_prefix, read_rights
 from . import rows
 from .database import AccountTables, read_line, secret_hash, unknown
 
 MAX_LABEL = 100
+
+EMERGENCY_DAYS = 7
+"""The maximum number of days for which an emergency token is valid."""
 
 USE_SECONDS = 60.0
 """The minimum time between two records of the use of a token by one process."""
@@ -41,15 +45,24 @@ class Tokens:
         expires: datetime | None = None,
         prefixes: Sequence[str] | None = None,
         *,
+        rights: Sequence[str] | None = None,
+        emergency: bool = False,
         by: Caller | None = None,
     ) -> tuple[Token, str]:
         """Create a token, and return it with its secret, which is not stored and cannot be shown again.
 
-        ``expires`` is a time in UTC or None. ``prefixes`` restricts the token to some of the prefixes of the account.
+        - ``expires``: a time in UTC or None.
+        - ``prefixes``: restricts the token to some of the prefixes of the account.
+        - ``rights``: restricts it to some rights (:data:`.RIGHTS`).
+        - ``emergency``: whether each request with the token is in the audit. Such a token ends within
+          :data:`EMERGENCY_DAYS`.
+
+        Raises AccountError with the code ``token-label``, ``token-expires``, ``token-right`` or ``token-emergency``.
         """
         label = read_line(label, "token-label", "label", MAX_LABEL)
         tests = self._accounts.bindings.naming.test_naans
         limited = None if prefixes is None else sorted({read_prefix(prefix, tests) for prefix in prefixes})
+        permitted = None if rights is None else read_rights(rights)
         secret = passwords.TOKEN_BEGINS + secrets.token_urlsafe(32)
         created: list[Token] = []
 
@@ -57,6 +70,9 @@ class Tokens:
             now = self._accounts.bindings.now()
             if expires is not None and expires <= now:
                 raise AccountError("token-expires", "the token would be expired already")
+            if emergency and (expires is None or expires > now + timedelta(days=EMERGENCY_DAYS)):
+                message = f"an emergency token is valid for at most {EMERGENCY_DAYS} days"
+                raise AccountError("token-emergency", message)
             row = {
                 "account": account.number,
                 "label": label,
@@ -64,11 +80,14 @@ class Tokens:
                 "prefixes": None if limited is None else json.dumps(limited),
                 "created": rfc3339(now),
                 "expires": expires and rfc3339(expires),
+                "rights": None if permitted is None else json.dumps(permitted),
+                "emergency": 1 if emergency else None,
             }
             number = new_row_number(connection, tables.tokens, row)
             new = connection.execute(select(*rows.TOKEN).where(tables.tokens.c.id == number)).one()
             created[:] = [rows.token_of(tuple(new))]
-            return f"token {created[0].number}"
+            kind = "emergency token" if emergency else "token"
+            return " ".join([f"{kind} {created[0].number}", *(permitted or ())])
 
         self._accounts.change_account(name, "account.token", by, change)
         return created[0], secret
@@ -106,6 +125,17 @@ class Tokens:
             number, now = found.token.number, rfc3339(self._accounts.bindings.now())
             self.record_use(number, update(tables.tokens).where(tables.tokens.c.id == number).values(last_used=now))
         return found
+
+    def record_request(self, caller: Caller, request: str) -> None:
+        """Write a request with an emergency token to the audit. ``request`` is its method and path.
+
+        Raises :class:`BindingsUnavailable` or :class:`ReadOnlyBindings`, so that no request is missing in the audit.
+        """
+        now = self._accounts.bindings.now()
+        name = validation.shown(request, 400)
+        self._accounts.write(
+            lambda connection: audit.record(connection, caller, "emergency-request", name, "received", when=now)
+        )
 
     def caller_of_number(self, number: int, connection: Connection | None = None) -> Caller | None:
         """Return the caller of a token by its number, as :meth:`caller`, for what the token started before."""

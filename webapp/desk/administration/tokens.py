@@ -10,7 +10,8 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from ...accounts import identify
 from ...accounts.model import AccountError, Caller, Token
-from ...accounts.records.tokens import MAX_LABEL
+from ...accounts.records.tokens import EMERGENCY_DAYS, MAX_LABEL
+from ...accounts.rights import RIGHTS
 from ...errors import HTTPRefusal
 from .. import messages
 from ..blueprint import blueprint, caller, management, see_other
@@ -19,6 +20,8 @@ from .forms import account_problem, read_prefixes
 
 DAYS = 365
 """The suggested time until a token expires."""
+
+_FIELDS = {"token-label": "label", "token-right": "rights"}
 
 
 @blueprint.get("/tokens", endpoint="tokens")
@@ -35,17 +38,25 @@ def create() -> AnyResponse:
     expires, wrong_day = _read_day(form.get("expires", ""))
     if wrong_prefix is None and (foreign := [each for each in prefixes if not asking.may_change(each)]):
         wrong_prefix = FieldProblem(f"Your account has no grant for {foreign[0]}.", "a prefix below one of your own")
+    # The form has an empty right, because a browser sends nothing for check boxes that are not checked.
+    rights = [right for right in form.getlist("rights") if right]
     problems = {field: each for field, each in (("expires", wrong_day), ("prefixes", wrong_prefix)) if each}
     if not problems:
         try:
             token, secret = identify.accounts().tokens.create(
-                asking.account.name, form.get("label", ""), expires, prefixes or None, by=asking
+                asking.account.name,
+                form.get("label", ""),
+                expires,
+                prefixes or None,
+                rights=None if "rights" not in form or {*rights} >= {*RIGHTS} else rights,
+                emergency="emergency" in form,
+                by=asking,
             )
             said = f"The token {token.label} is created. Store it now. It cannot be shown again."
             messages.put(said, "warn", secret=secret)
             return see_other("desk.tokens")
         except AccountError as error:
-            problems["label" if error.code == "token-label" else "expires"] = account_problem(error)
+            problems[_FIELDS.get(error.code, "expires")] = account_problem(error)
     return Response(_page(problems), HTTPStatus.UNPROCESSABLE_ENTITY)
 
 
@@ -89,6 +100,9 @@ def _page(problems: dict[str, FieldProblem] | None = None) -> str:
         may_create=asking.token is None,
         form=request.form or {"expires": suggested.isoformat()},
         most=MAX_LABEL,
+        rights=[(right, f"{permitted[:1].upper()}{permitted[1:]}") for right, permitted in RIGHTS.items()],
+        chosen_rights=request.form.getlist("rights") if request.form else [*RIGHTS],
+        emergency_days=EMERGENCY_DAYS,
         errors=problems or {},
     )
 

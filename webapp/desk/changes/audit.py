@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from http import HTTPStatus
 
 from flask import Response, render_template, request
 
 from ....bindings.names.binding import rfc3339
-from ...accounts.audit_listing import AuditRow, AuditSelection
+from ...accounts.audit_listing import AuditRow, AuditSelection, all_audit
 from ...config import url
 from ...errors import HTTPRefusal
 from ...management.permissions import require_administrator
@@ -19,8 +18,7 @@ from ..forms import FieldProblem, comparable
 SHOWN = 100
 """The number of requests on a page."""
 
-_BLOCK = 500
-_FIELDS = ("account", "operation", "since", "before")
+_FIELDS = ("account", "token", "operation", "since", "before")
 
 
 @blueprint.get("/audit")
@@ -49,7 +47,7 @@ def export_audit(form: str) -> Response:
     require_administrator(caller())
     _, errors, selection = _read_filters()
     exports.require_valid(errors)
-    rows = (row._asdict() | {"time": rfc3339(row.time)} for row in _all(selection))
+    rows = (row._asdict() | {"time": rfc3339(row.time)} for row in all_audit(management().accounts, selection))
     if form == "csv":
         return exports.csv_file("audit", AuditRow._fields, rows)
     return exports.json_lines_file("audit", rows)
@@ -60,16 +58,15 @@ def _read_filters() -> tuple[dict[str, str], dict[str, FieldProblem], AuditSelec
     given = {name: comparable(text[:200]) for name in _FIELDS if (text := request.args.get(name, "").strip())}
     errors: dict[str, FieldProblem] = {}
     period = dates.read_period(given, errors)
+    token = given.get("token", "")
+    if token and not (token.isascii() and token.isdecimal() and len(token) < 16):
+        errors["token"] = FieldProblem("This is not the number of a token.", "a number, such as 3")
+        token = ""
     selection = AuditSelection(
-        account=given.get("account"), operation=given.get("operation"), since=period.since, before=period.before
+        account=given.get("account"),
+        token=int(token) if token else None,
+        operation=given.get("operation"),
+        since=period.since,
+        before=period.before,
     )
     return given, errors, selection
-
-
-def _all(selection: AuditSelection) -> Iterator[AuditRow]:
-    below: int | None = None
-    while True:
-        found = management().audit(caller(), selection, below=below, limit=_BLOCK)
-        yield from found.rows
-        if (below := found.next) is None:
-            return

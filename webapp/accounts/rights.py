@@ -1,0 +1,72 @@
+"""The rights of tokens: what a token can do, if it can do less than its account.
+
+A change of a name needs one or more rights (:func:`needed`), which follow from the fields that it changes. So each
+interface, each import and each job asks for the same rights.
+
+>>> RIGHTS["relocate"]
+'change targets'
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Literal
+
+from ...bindings.names.fields import FIELDS
+
+if TYPE_CHECKING:
+    from ...bindings.names.assignment import Change
+    from ...bindings.names.binding import Binding
+
+Right = Literal["read", "mint", "bind", "describe", "relocate", "withdraw"]
+
+RIGHTS: Mapping[Right, str] = MappingProxyType(
+    {
+        "read": "read reserved names and the history",
+        "mint": "mint names",
+        "bind": "bind or publish names",
+        "describe": "change metadata",
+        "relocate": "change targets",
+        "withdraw": "withdraw, restore, hold or delete names",
+    }
+)
+"""The rights with the requests that they permit, in the order of display."""
+
+_OF_FIELD: Mapping[str, Right] = MappingProxyType(
+    {
+        **dict.fromkeys(("target", "kind", "redirect", "passthrough", "scope", "alternates"), "relocate"),
+        **dict.fromkeys(("reason", "successor", "hold_until", "hold_reason"), "withdraw"),
+    }
+)
+"""The rights for changes of fields. The others need "describe"."""
+
+# The state decides by itself, and the others follow from other changes.
+_WITHOUT_RIGHT = frozenset({"status", "changed", "once_public"})
+_ENDING = frozenset({"withdrawn", "restored", "redacted", "deleted", "hidden"})
+
+
+def needed(before: Binding | None, change: Change, *, is_minted: bool = False) -> frozenset[Right]:
+    """Return the rights that a change of a name needs. ``before`` is the recorded binding, or None.
+
+    - A minted name needs "mint", and a name that the user chose "bind".
+    - The first target of a name, and its publication, need "bind". Metadata of a new name need no further right.
+    - Another target needs "relocate", other metadata "describe".
+    - The end of a name, and its return, need "withdraw".
+    """
+    after = change.after
+    if change.action is None:
+        return frozenset()
+    found: set[Right] = set()
+    if change.action in _ENDING or after.is_withdrawn:
+        found.add("withdraw")
+    if before is None:
+        found.add("mint" if is_minted else "bind")
+        return frozenset(found if after.is_reserved and after.target is None else {*found, "bind"})
+    if before.is_reserved and after.is_live:
+        found.add("bind")
+    for field in FIELDS:
+        if field.name not in _WITHOUT_RIGHT and getattr(before, field.name) != getattr(after, field.name):
+            right = _OF_FIELD.get(field.name, "describe")
+            found.add("bind" if right == "relocate" and before.target is None else right)
+    return frozenset(found or {"describe"})
