@@ -37,6 +37,7 @@ _OF_FIELD: Mapping[str, Right] = MappingProxyType(
     {
         **dict.fromkeys(("target", "kind", "redirect", "passthrough", "scope", "alternates"), "relocate"),
         **dict.fromkeys(("reason", "successor", "hold_until", "hold_reason"), "withdraw"),
+        "embargo": "bind",
     }
 )
 """The rights for changes of fields. The others need "describe"."""

@@ -15,9 +15,11 @@ from flask import Flask
 from werkzeug.test import TestResponse
 
 from ararat.bindings.collection import Bindings
+from ararat.bindings.names.fields import FIELDS
 from ararat.cli import main
 from ararat.middleware import open_bindings
 from ararat.webapp import create_app
+from ararat.webapp.accounts import rights
 from ararat.webapp.accounts.model import AccountError
 from ararat.webapp.accounts.rights import RIGHTS
 from ararat.webapp.accounts.store import Accounts
@@ -40,8 +42,8 @@ class Site:
         self.accounts.add("ada", "administrator")
         self.app: Flask = create_app(self.bindings, ezid="/ezid", prefix="https://ids.example.org")
 
-    def token(self, *rights: str, name: str = "jane", **options: Any) -> str:
-        return self.accounts.tokens.create(name, "robot", rights=rights or None, **options)[1]
+    def token(self, *permitted: str, name: str = "jane", **options: Any) -> str:
+        return self.accounts.tokens.create(name, "robot", rights=permitted or None, **options)[1]
 
     def send(self, secret: str, method: str, path: str, body: Any = None, **options: Any) -> TestResponse:
         headers = {"Authorization": f"Bearer {secret}", **options.pop("headers", {})}
@@ -70,6 +72,7 @@ def names(**fields: Any) -> dict[str, Any]:
 
 PATCH = {"headers": {"Content-Type": "application/merge-patch+json"}}
 NAME = "/api/v1/names/"
+END = (datetime.now(UTC) + timedelta(days=90)).strftime("%Y-%m-%d")
 
 # A request, and the rights without which it is refused. Each request works with exactly these rights.
 REQUESTS: dict[str, tuple[set[str], str, str, Any]] = {
@@ -81,6 +84,10 @@ REQUESTS: dict[str, tuple[set[str], str, str, Any]] = {
     "describe": ({"describe"}, "PATCH", f"{NAME}{PREFIX}live", {"metadata": {"who": "Ham"}}),
     "relocate": ({"relocate"}, "POST", f"{NAME}{PREFIX}live/relocate", {"target": f"{URL}3"}),
     "withdraw": ({"withdraw"}, "POST", f"{NAME}{PREFIX}live/withdraw", {"reason": "lost"}),
+    "hold": ({"withdraw"}, "POST", "/api/v1/holds", {"name": f"{PREFIX}live", "until": END, "reason": "a claim"}),
+    "hold a prefix": ({"withdraw"}, "POST", "/api/v1/holds", {"prefix": PREFIX, "until": END, "reason": "a claim"}),
+    "publish at a day": ({"bind"}, "PATCH", f"{NAME}{PREFIX}kept", {"embargo": END}),
+    "list holds": ({"read"}, "GET", "/api/v1/holds", None),
     "restore": ({"withdraw"}, "POST", f"{NAME}{PREFIX}gone/restore", {}),
     "delete": ({"withdraw"}, "DELETE", f"{NAME}{PREFIX}kept", None),
     "history": ({"read"}, "GET", f"{NAME}{PREFIX}live/history", None),
@@ -91,11 +98,11 @@ REQUESTS: dict[str, tuple[set[str], str, str, Any]] = {
 
 @pytest.mark.parametrize("request_", [pytest.param(case, id=name) for name, case in REQUESTS.items()])
 def test_each_request_needs_its_rights(site: Site, request_: tuple[set[str], str, str, Any]) -> None:
-    rights, method, path, body = request_
+    needed, method, path, body = request_
     prepare(site)
     options = PATCH if method == "PATCH" else {}
     reading = {"read"} if path.endswith(f"{PREFIX}kept") else set()
-    for missing in sorted(rights):
+    for missing in sorted(needed):
         # The others are not enough.
         answer = site.send(site.token(*({*RIGHTS} - {missing})), method, path, body, **options)
         refused = (answer.status_code, (answer.json or {}).get("code"))
@@ -108,14 +115,20 @@ def test_each_request_needs_its_rights(site: Site, request_: tuple[set[str], str
             assert RIGHTS[missing] in text  # type: ignore[index]
             assert "token robot" in text
             assert "the account jane can create one" in text
-    answer = site.send(site.token(*rights), method, path, body, **options)
+    answer = site.send(site.token(*needed), method, path, body, **options)
     assert answer.status_code in (200, 201, 204), answer.text
+
+
+def test_each_field_has_a_right() -> None:
+    """A new field needs a decision: here, and in the table of rights unless "describe" is its right."""
+    describe = {"listed", "resource", "metadata", "spelling", "created"}
+    assert {field.name for field in FIELDS} == describe | {*rights._OF_FIELD} | rights._WITHOUT_RIGHT
 
 
 def test_the_ezid_api_needs_the_same_rights(site: Site) -> None:
     prepare(site)
     text = {"content_type": "text/plain; charset=UTF-8"}
-    for rights, path, body, status in (
+    for needed, path, body, status in (
         ({"mint", "bind"}, f"shoulder/{PREFIX}", f"_target: {URL}3", 201),
         ({"bind"}, f"id/{PREFIX}new", f"_target: {URL}3", 201),
         ({"describe"}, f"id/{PREFIX}live", "erc.who: Ham", 200),
@@ -123,16 +136,16 @@ def test_the_ezid_api_needs_the_same_rights(site: Site) -> None:
         ({"withdraw"}, f"id/{PREFIX}live", "_status: unavailable | lost", 200),
     ):
         method = "PUT" if status == 201 and path.startswith("id/") else "POST"
-        for missing in rights:
+        for missing in needed:
             refused = site.send(site.token(*({*RIGHTS} - {missing})), method, f"/ezid/{path}", data=body, **text)
             assert (refused.status_code, refused.text.startswith("error: forbidden")) == (403, True), refused.text
             assert RIGHTS[missing] in refused.text  # type: ignore[index]
-        answer = site.send(site.token(*rights), method, f"/ezid/{path}", data=body, **text)
+        answer = site.send(site.token(*needed), method, f"/ezid/{path}", data=body, **text)
         assert answer.status_code == status, answer.text
 
 
 @pytest.mark.parametrize(
-    ("rights", "table", "refused"),
+    ("right", "table", "refused"),
     [
         ("bind", f"{PREFIX}a,{URL}3,\n{PREFIX}live,{URL}1,Noah\n", []),
         ("bind", f"{PREFIX}a,{URL}3,\n{PREFIX}live,{URL}1,Ham\n", ["right-missing"]),
@@ -140,9 +153,9 @@ def test_the_ezid_api_needs_the_same_rights(site: Site) -> None:
         ("describe", f"{PREFIX}a,{URL}3,\n", ["right-missing"]),
     ],
 )
-def test_an_import_needs_the_rights_of_its_rows(site: Site, rights: str, table: str, refused: list[str]) -> None:
+def test_an_import_needs_the_rights_of_its_rows(site: Site, right: str, table: str, refused: list[str]) -> None:
     prepare(site)
-    caller = site.accounts.tokens.caller(site.token(rights))
+    caller = site.accounts.tokens.caller(site.token(right))
     rows = io.BytesIO(f"identifier,target,who\n{table}".encode())
     done = Management(site.bindings, site.accounts).bulk.import_names(caller, rows, format="csv")
     assert [each.code for each in done.refused] == refused
@@ -154,8 +167,8 @@ def test_many_names_and_their_undo_need_the_rights(site: Site) -> None:
     bulk = Management(site.bindings, site.accounts).bulk
     known = site.accounts.tokens.caller
 
-    def relocated(*rights: str) -> list[str]:
-        done = bulk.relocate_prefix(known(site.token(*rights)), "https://example.org", "https://new.example")
+    def relocated(*permitted: str) -> list[str]:
+        done = bulk.relocate_prefix(known(site.token(*permitted)), "https://example.org", "https://new.example")
         return [each.code for each in done.refused]
 
     assert set(relocated("describe", "withdraw")) == {"right-missing"}
