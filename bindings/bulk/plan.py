@@ -141,6 +141,8 @@ class Plan(NamedTuple):
     - ``action``, ``parameters``, ``undoes``: what is recorded about the operation (:class:`.Operation`).
     - ``find``: returns the keys of the names that the operation concerns.
     - ``decide``: yields a decision for each of the given keys.
+    - ``also``: makes other changes in the same transaction, after those of the names, and returns whether it made any.
+      It is not called for a dry run or if a name is refused.
     - ``kept``: returns the rests of the targets of a binding that the operation keeps (:class:`Effect`).
     """
 
@@ -150,6 +152,7 @@ class Plan(NamedTuple):
     decide: Callable[[Transaction, Sequence[str]], Iterator[PlannedChange]]
     undoes: int | None = None
     kept: Callable[[Binding], Mapping[str, str]] = lambda before: NOTHING
+    also: Callable[[Transaction, datetime], bool] | None = None
 
 
 def carry_out(
@@ -192,8 +195,13 @@ def carry_out(
                     progress(result.names)
             result.fingerprint = digest.hexdigest()
             result.is_other = expected not in (None, result.fingerprint)
-            if number is None or result.refusals or result.is_other:
+            is_permitted = not (dry_run or result.refusals or result.is_other)
+            is_more = is_permitted and plan.also is not None and plan.also(transaction, started)
+            if not is_permitted or (number is None and not is_more):
                 transaction.rollback()
+            elif number is None:
+                result.written = True
+                transaction.result = result
             else:
                 transaction.operations.finish(number, result.changed, bindings.now())
                 result.operation, result.written = number, True

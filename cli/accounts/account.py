@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 import click
 
 from .. import exposed_files, streams
+from ..bindings.stores import open_accounts
 from ..errors import DONE, write
 from ..options import database_option, json_option, test_naans_option
 from ..output import Sheet, identifier, words
 from . import audit, tokens
-from .arguments import force_option, open_accounts, prefix_option, read_password
+from .arguments import force_option, prefix_option, read_password
 
 if TYPE_CHECKING:
     from ...webapp.accounts.model import Account

@@ -7,16 +7,12 @@ import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from .. import streams
-from ..bindings.stores import open_store
 from ..errors import NO_INPUT, CommandError
-
-if TYPE_CHECKING:
-    from ...webapp.accounts.store import Accounts
 
 _MAX_BYTES = 8192
 _UNITS = {"h": 1, "d": 24, "w": 168}
@@ -33,20 +29,6 @@ prefix_option: Callable[..., Any] = click.option(
     metavar="PREFIX",
     help="A NAAN, a shoulder, or the beginning of URNs. Can be repeated.",
 )
-
-
-@contextmanager
-def open_accounts(url: str) -> Iterator[Accounts]:
-    """Open the accounts of the store at ``url``. Turn their errors into :class:`~ararat.cli.errors.CommandError`."""
-    from ...webapp.accounts.model import AccountError
-    from ...webapp.accounts.store import Accounts
-
-    with open_store(url) as bindings:
-        try:
-            yield Accounts(bindings)
-        except AccountError as error:
-            what, fix = f"{error.message} ({error.code})", ("Fix", error.fix)
-            raise CommandError(what, fix, exit_code=error.entry.exit_code) from None
 
 
 def read_password() -> str:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import click
 
 from .. import streams
+from ..bindings.stores import open_accounts
 from ..errors import DONE, write
 from ..options import WholeNumber, database_option, json_option
 from ..output import Sheet, identifier, words
-from .arguments import open_accounts
 
 if TYPE_CHECKING:
     from ...webapp.accounts.audit_listing import AuditRow

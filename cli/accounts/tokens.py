@@ -12,10 +12,11 @@ from click.core import ParameterSource
 
 from ...bindings.system.file_access import open_to_others
 from .. import streams
+from ..bindings.stores import open_accounts
 from ..errors import DONE, write
 from ..options import WholeNumber, database_option, json_option, test_naans_option
 from ..output import Sheet, identifier, words
-from .arguments import open_accounts, prefix_option, read_expiry
+from .arguments import prefix_option, read_expiry
 
 
 @click.command("token", short_help="Create a token.")

@@ -55,7 +55,7 @@ def run_bulk(
         write(records.warned_lines(result, Sheet.of(sys.stderr)), to=sys.stderr)
         write(records.refused_lines(result, Sheet.of(sys.stderr), advice), to=sys.stderr)
         write(records.result_lines(result, Sheet.of(sys.stdout), dry_run=dry_run))
-    return NO if result.refusals or not result.names else DONE
+    return NO if result.refusals or not (result.names or result.written) else DONE
 
 
 @click.command("undo", short_help="Undo an operation, or the last change of a name.")

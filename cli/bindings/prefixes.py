@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from .. import streams
 from ..errors import DONE, NO, CommandError, write
-from ..options import actor_option, database_option, json_option, test_naans_option
+from ..options import actor_option, database_option, json_option, policy_option, test_naans_option
 from ..output import Sheet, identifier, words
-from .stores import open_store
+from .bulk import dry_run_option, run_bulk
+from .stores import open_accounts, open_store
 
 if TYPE_CHECKING:
     from ...bindings.collection import Bindings
@@ -170,6 +171,84 @@ def list_command(as_json: bool, database: str) -> int:
             state = "" if record.state == "active" else f"  {record.state}"
             write(sheet.prose(f"{identifier(record.prefix)}{f'  {words(about, most=200)}' if about else ''}{state}"))
     return DONE
+
+
+@prefix_command.command("succeed", short_help="Make another institution responsible.")
+@click.argument("prefix", metavar="PREFIX")
+@click.option("--to", "institution", metavar="INSTITUTION", required=True, help="The institution after this.")
+@click.option("--contact", metavar="TEXT", help="Its contact.  [default: the prefix has no contact]")
+@click.option(
+    "--account",
+    "accounts",
+    metavar="NAME",
+    multiple=True,
+    help="An account of the institution. It gets the grant of PREFIX, and other accounts lose theirs. Repeat the "
+    "option for several accounts.  [default: all grants stay]",
+)
+@click.option("--dry-run", is_flag=True, help="Print the changes. Write nothing.")
+@json_option
+@actor_option
+@test_naans_option
+@database_option
+def succeed_command(
+    prefix: str,
+    institution: str,
+    contact: str | None,
+    accounts: tuple[str, ...],
+    dry_run: bool,
+    as_json: bool,
+    actor: Actor,
+    database: str,
+) -> int:
+    """Make INSTITUTION responsible for PREFIX, with its contact and the grants of its accounts. No name changes.
+
+    The record keeps the earlier institution, and its public page shows it. The history has every change.
+
+    Exit code: 0 done, 1 no such account, 2 PREFIX is not valid, 69 no database.
+
+    \b
+      ararat prefix succeed 12345/x5 --to 'State Archive' --contact arks@archive.example --account archive
+    """
+    from ...webapp.management.succession import succeed
+    from ..render import bindings as records
+
+    with open_accounts(database) as opened:
+        done = succeed(opened, prefix, institution, contact=contact, heirs=accounts, dry_run=dry_run, actor=actor)
+    if as_json:
+        streams.dump(done.as_dict())
+    else:
+        write(records.succession_lines(done, Sheet.of(sys.stdout)))
+    return DONE
+
+
+@prefix_command.command("depart", short_help="Retire a prefix and move all its names to another resolver.")
+@click.argument("prefix", metavar="PREFIX")
+@click.option(
+    "--resolver",
+    metavar="TEMPLATE",
+    required=True,
+    help="The other resolver: the address to which a name is appended, or a template as for `ararat rule set`.",
+)
+@dry_run_option
+@json_option
+@policy_option("Refuse changes that break this IRI policy.")
+@actor_option
+@test_naans_option
+@database_option
+def depart_command(prefix: str, resolver: str, **options: Any) -> int:
+    """Retire PREFIX, move the targets of all its names, and set its rule, so that the leaver has nothing more to do.
+
+    No name changes. Names without a target keep their description, and withdrawn names stay withdrawn. The move is one
+    operation, which `ararat undo` takes back. The prefix stays retired.
+
+    Exit code: 0 done, 1 names are refused, 2 not valid, 69 no database.
+
+    \b
+      ararat prefix depart 12345/x5 --resolver 'https://new.example/${pid}' --dry-run
+    """
+    from ...bindings.bulk.departure import depart
+
+    return run_bulk(run=lambda bindings, **rest: depart(bindings, prefix, resolver, **rest), **options)
 
 
 @prefix_command.command("remove", short_help="Remove a record.")

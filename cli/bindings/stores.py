@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ...bindings.names.naming import NameWarning
     from ...identifiers.iri_policy import Profile
     from ...middleware import Bindings
+    from ...webapp.accounts.store import Accounts
 
 _MAX_NAANS = 10
 SERVED_ADVICE = "a served name needs a site behind ResolverMiddleware. For `ararat serve` alone, use the kind located."
@@ -53,6 +54,20 @@ def open_store(url: str, *, create: bool = False, profile: Profile | None = None
         finally:
             gc.unfreeze()
             bindings.close()
+
+
+@contextmanager
+def open_accounts(url: str) -> Iterator[Accounts]:
+    """Open the accounts of the store at ``url``. Turn their errors into :class:`~ararat.cli.errors.CommandError`."""
+    from ...webapp.accounts.model import AccountError
+    from ...webapp.accounts.store import Accounts
+
+    with open_store(url) as bindings:
+        try:
+            yield Accounts(bindings)
+        except AccountError as error:
+            what, fix = f"{error.message} ({error.code})", ("Fix", error.fix)
+            raise CommandError(what, fix, exit_code=error.entry.exit_code) from None
 
 
 @contextmanager

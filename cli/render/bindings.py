@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ...bindings.names.prefixes.prefixes import Inherited, PrefixEvent, PrefixRecord
     from ...bindings.names.prefixes.rules import RuleEvent
     from ...middleware import Binding
+    from ...webapp.management.succession import Succession
 
 
 # The fields with one text that have lines of their own.
@@ -121,6 +122,17 @@ def prefix_lines(record: PrefixRecord, sheet: Sheet) -> Iterator[str]:
         yield from sheet.field("Rule", f"{identifier(record.rule.template)} ({record.rule.redirect})")
     by = f" by {words(record.actor)}" if record.actor else ""
     yield from sheet.field("Changed", f"{moment(record.changed)}{by}, revision {record.revision}")
+
+
+def succession_lines(done: Succession, sheet: Sheet) -> Iterator[str]:
+    """Yield the lines of a succession: the institution after it, and the grants of accounts that change or stay."""
+    word = "succeeded" if done.written else "would succeed"
+    before = f", before {words(done.before)}" if done.before else ""
+    record = done.record
+    yield from sheet.prose(f"{word} {identifier(record.prefix)}: {words(record.who or '')}{before}")
+    for title, grants in (("granted", done.granted), ("revoked", done.revoked), ("unchanged", done.kept)):
+        for grant in grants:
+            yield from sheet.prose(f"{title} {words(grant.account)} {identifier(grant.prefix)}")
 
 
 def prefix_event_lines(event: PrefixEvent, sheet: Sheet) -> Iterator[str]:

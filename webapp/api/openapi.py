@@ -357,6 +357,27 @@ PATHS: dict[str, dict[str, Schema]] = {
             body=_body("Release", {"name": "ark:12345/x6np1"}),
         )
     },
+    f"{BASE}/departures": {
+        "post": _operation(
+            "postDeparture",
+            "Retire a prefix and move the targets of its names to another resolver: all or none",
+            "Operation",
+            _DRY_RUN,
+            _KEY,
+            errors=(409,),
+            body=_body("Departure", {"prefix": "ark:12345/x5", "resolver": "https://new.example"}),
+        )
+    },
+    f"{BASE}/successions": {
+        "post": _operation(
+            "postSuccession",
+            "Make another institution responsible for a prefix, and move the grants to its accounts",
+            "Succession",
+            _DRY_RUN,
+            _KEY,
+            body=_body("SuccessionFields", {"prefix": "ark:12345/x5", "to": "State Archive", "accounts": ["archive"]}),
+        )
+    },
     f"{BASE}/openapi.json": {
         "get": {
             **_operation("description", "Show this description", None),

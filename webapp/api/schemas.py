@@ -139,6 +139,21 @@ REQUESTS: dict[str, Schema] = {
             "to": _text(400, "its replacement"),
         },
     ),
+    "Departure": _object(
+        ("prefix", "resolver"),
+        prefix=_text(MAX_NAME, "the NAAN, the shoulder or the beginning of URNs"),
+        resolver=_text(MAX_PREFIX_TEXT, "the address to which a name is appended, or a template as of a rule"),
+    ),
+    "SuccessionFields": _object(
+        ("prefix", "to"),
+        prefix=_text(MAX_NAME, "the NAAN, the shoulder or the beginning of URNs"),
+        to=_text(MAX_PREFIX_TEXT, "the institution that becomes responsible"),
+        contact=_text(MAX_PREFIX_TEXT, "its contact; without it, the prefix has none"),
+        accounts={
+            **_list(_text(64), maxItems=100),
+            "description": "its accounts, which get the grants of other accounts; without them, all grants stay",
+        },
+    ),
     "Change": _object(
         ("operation",),
         operation={
@@ -310,6 +325,12 @@ RESPONSES: dict[str, Schema] = {
         **_shown(outcome=one_of("held", "unchanged", "released")),
         "description": "it also has the member name or prefix",
     },
+    "Succession": _shown(
+        record=ref("Prefix"),
+        before={**MAYBE_TEXT, "description": "the institution before"},
+        **dict.fromkeys(("granted", "revoked", "kept"), _list(_shown(account=TEXT, prefix=TEXT))),
+        written=FLAG,
+    ),
     "Prefixes": _shown(prefixes=_list(ref("Prefix"))),
     "Problem": {
         **_shown(

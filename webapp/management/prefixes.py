@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
 from ...bindings import prefix_changes
+from ...bindings.bulk.departure import depart
+from ...bindings.bulk.plan import BulkResult
 from ...bindings.names.errors import Stale
 from ...bindings.names.prefixes import prefixes
 from ...bindings.names.prefixes.prefixes import Field, PrefixEvent, PrefixRecord
 from ...middleware.http.conditional import entity_tag
+from .bulk import MAX_NAMES
 from .permissions import Missing, require_account, require_administrator
 from .recording import Recorder
+from .succession import Succession, succeed
 
 if TYPE_CHECKING:
     from ...bindings.names.branding.model import Branding
@@ -105,6 +109,41 @@ class PrefixOperations:
                     prefix_changes.remove_rule(transaction, key, self._bindings.now(), actor.name)
 
             self._bindings.write(write, actor=actor)
+
+    def succeed(
+        self,
+        caller: Caller | None,
+        prefix: str,
+        to: str,
+        *,
+        contact: str | None = None,
+        heirs: Collection[str] = (),
+        dry_run: bool = False,
+    ) -> Succession:
+        """Make another institution responsible for a prefix; see :func:`~.succession.succeed`."""
+        with self._recorder.acting(caller, "prefix.succeed", prefix, require=require_administrator) as actor:
+            return succeed(
+                self._recorder.accounts,
+                prefix,
+                to,
+                contact=contact,
+                heirs=heirs,
+                dry_run=dry_run,
+                actor=actor,
+                caller=actor.caller,
+            )
+
+    def depart(
+        self, caller: Caller | None, prefix: str, resolver: str, *, dry_run: bool = False, expected: str | None = None
+    ) -> BulkResult:
+        """Retire a prefix and move its names; see :func:`~ararat.bindings.bulk.departure.depart`.
+
+        At most :data:`~.bulk.MAX_NAMES` names are moved by one request.
+        """
+        with self._recorder.acting(
+            caller, "prefix.depart", prefix, require=require_administrator, max_names=MAX_NAMES
+        ) as actor:
+            return depart(self._bindings, prefix, resolver, dry_run=dry_run, actor=actor, expected=expected)
 
 
 class BrandingOperations:

@@ -6,15 +6,21 @@ from typing import Any
 
 from flask import Response, request
 
+from ....bindings.bulk.plan import BulkResult
 from ....bindings.names.errors import Stale
 from ....bindings.names.prefixes import prefixes
 from ....bindings.names.prefixes.prefixes import DELEGATION, EDITED, Field
+from ...accounts.model import Caller
 from ...management import NO_RECORD, Missing, prefix_etag
+from ...management.succession import Succession
 from ...responses import as_json
 from ...security import MANAGED
-from .. import bodies, name_paths, parameters, preconditions
+from .. import bodies, idempotency, name_paths, parameters, preconditions, representations
 from ..blueprint import blueprint, caller, management
+from ..idempotency import StoredReply
 from ..preconditions import Preconditions
+from ..problems import OperationRefused
+from .bulk import read_dry_run
 
 
 @blueprint.get("/prefixes")
@@ -53,6 +59,40 @@ def set_prefix(_: str) -> Response:
     warnings = [each._asdict() for each in prefixes.warnings_about(record.texts)]
     answer = record.as_dict() | ({"warnings": warnings} if warnings else {})
     return preconditions.with_tag(as_json(answer, status), prefix_etag(record))
+
+
+@blueprint.post("/departures")
+def depart() -> Response:
+    """Retire a prefix, and move the targets of its names to another resolver."""
+    dry_run = read_dry_run()
+    body = bodies.read_json("Departure")
+
+    def act(by: Caller) -> BulkResult:
+        result = management().prefixes.depart(by, body["prefix"], body["resolver"], dry_run=dry_run)
+        if result.refusals and not dry_run:
+            raise OperationRefused(result)
+        return result
+
+    return idempotency.manage(management(), caller(), act, lambda done: StoredReply(representations.of_operation(done)))
+
+
+@blueprint.post("/successions")
+def succeed() -> Response:
+    """Make another institution responsible for a prefix, and move the grants to its accounts."""
+    dry_run = read_dry_run()
+    body = bodies.read_json("SuccessionFields")
+
+    def act(by: Caller) -> Succession:
+        return management().prefixes.succeed(
+            by,
+            body["prefix"],
+            body["to"],
+            contact=body.get("contact"),
+            heirs=body.get("accounts", ()),
+            dry_run=dry_run,
+        )
+
+    return idempotency.manage(management(), caller(), act, lambda done: StoredReply(done.as_dict()))
 
 
 def _prefix() -> str:

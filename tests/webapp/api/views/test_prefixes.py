@@ -47,6 +47,31 @@ def test_a_record_of_another_version_is_not_replaced(administrator, rows):
     assert administrator("PUT", "/prefixes/ark:12345/", {"who": "A"}, If_None_Match="*").status_code == 201
 
 
+def test_a_prefix_is_delegated_succeeded_and_retired(administrator, curator, reader):
+    minter = "https://lower.example/mint"
+    body = {"what": "Maps", "state": "delegated", "resolver": "https://lower.example", "minter": minter}
+    assert administrator.ok("PUT", PATH, body, status=201)["state"] == "delegated"
+    # A text that is not sent is deleted, but a client that knows no delegation keeps it.
+    changed = administrator.ok("PUT", PATH, {"who": "Library"})
+    assert (changed["what"], changed["state"], changed["minter"], changed["lineage"]) == (None, "delegated", minter, [])
+    for client in (curator, administrator):
+        problem = client("POST", "/names", {"names": [{"shoulder": "ark:12345/x5"}]})
+        assert_problem(problem, 409, "prefix-delegated")
+        assert problem.get_json()["minter"] == minter
+    to = {"prefix": "ark:12345/x5", "to": "Archive", "accounts": ["curator"]}
+    assert administrator.ok("POST", "/successions?dry_run=1", to)["written"] is False
+    done = administrator.ok("POST", "/successions", to)
+    assert [each["who"] for each in done["record"]["lineage"]] == ["Library"]
+    curator.ok("PUT", "/names/ark:12345/x5a", {"target": "https://old.example/a"}, status=201)
+    body = {"prefix": "ark:12345/x5", "resolver": "https://new.example"}
+    assert administrator.ok("POST", "/departures?dry_run=1", body)["counts"] == {"relocated": 1}
+    assert administrator.ok("POST", "/departures", body)["written"] is True
+    assert reader.ok("GET", "/names/ark:12345/x5a")["target"] == "https://new.example/ark:12345/x5a"
+    for state in ("active", "delegated"):
+        assert_problem(administrator("PUT", PATH, {"state": state, "about": minter}), 409, "prefix-retired")
+    assert_problem(curator("POST", "/departures", body), 403, "role-missing")
+
+
 @pytest.mark.parametrize(
     ("body", "code"),
     [

@@ -1,0 +1,108 @@
+"""The departure of an institution: its prefix is retired, and all its names lead to another resolver.
+
+Nothing more is asked of the institution that leaves. No name changes: each name below the prefix gets the target that a
+template makes for it, in one operation that can be undone. The rule of the prefix gets the same template, so that names
+which are not bound here lead there, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from .. import prefix_changes
+from ..collection import Bindings
+from ..names import assignment
+from ..names.actor import Actor
+from ..names.assignment import Change
+from ..names.passthrough import can_append
+from ..names.prefixes import delegation, prefixes
+from ..names.prefixes.prefixes import Field
+from ..names.prefixes.rules import Rule
+from .plan import BulkResult, NotedName, Plan, PlannedChange, carry_out, recorded
+
+if TYPE_CHECKING:
+    from ..names.binding import Binding
+    from ..storage.writing.transaction import Transaction
+
+
+def depart(
+    bindings: Bindings,
+    prefix: str,
+    resolver: str,
+    *,
+    dry_run: bool = False,
+    actor: Actor | str | None = None,
+    progress: Callable[[int], object] | None = None,
+    expected: str | None = None,
+) -> BulkResult:
+    """Retire a prefix, and move the targets of its names to another resolver.
+
+    ``resolver`` is a template as that of a rule, or an address to which the name is appended in its own spelling. Names
+    without a target stay, and so do withdrawn ones. Alternate targets are deleted, because the other resolver has them.
+    An undo of the operation moves the targets back; the prefix stays retired, and keeps its rule. The other parameters
+    and the errors are those of :func:`~.plan.carry_out`.
+
+    Raises :class:`BindingError` with the code ``rule-prefix``, ``rule-template`` or ``prefix-address``.
+
+    >>> import tempfile
+    >>> from ararat.middleware import open_bindings
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> b = open_bindings(f"{folder.name}/bindings.sqlite", create=True)
+    >>> b.bind("ark:12345/x5-a", "https://old.example/a")
+    'bound'
+    >>> depart(b, "12345/x5", "https://new.example").counts["relocated"], b.lookup("ark:12345/x5a").target
+    (1, 'https://new.example/ark:12345/x5-a')
+    >>> b.prefixes.get("12345/x5").state, b.rules.list()[0].template
+    ('retired', 'https://new.example/${pid:given}')
+    >>> b.close(); folder.cleanup()
+    """
+    from ..names import selection
+    from ..names.prefixes.rule_templates import check_template  # it loads the registries
+    from ..storage.writing.operations import KeyRange
+
+    key = prefixes.check_prefix(prefix, bindings.naming.test_naans)
+    template = resolver if "$" in resolver else f"{delegation.check_resolver(resolver)}/${{pid:given}}"
+    rule = Rule(key, check_template(template), 302, bindings.now(), None)
+    keys = KeyRange(selection.beginning(key))
+    who = Actor.of(actor)
+
+    def decide(transaction: Transaction, found: Sequence[str]) -> Iterator[PlannedChange]:
+        for binding in recorded(transaction, found, keys):
+            yield PlannedChange(binding.identifier, binding, lambda now, known=binding: _moved(known, rule, now))
+
+    def retire(transaction: Transaction, now: datetime) -> bool:
+        texts: dict[Field, str] = {"state": "retired", "resolver": "", "minter": ""}
+        outcomes = {
+            prefix_changes.set_record(transaction, key, texts, now, who.name),
+            prefix_changes.set_rule(transaction, key, rule.template, rule.redirect, now, who.name),
+        }
+        return outcomes != {"unchanged"}
+
+    def find(transaction: Transaction) -> Iterator[str]:
+        return transaction.operations.keys_in(keys)
+
+    plan = Plan("relocate", {"prefix": key, "resolver": rule.template}, find, decide, also=retire)
+    return carry_out(bindings, plan, dry_run=dry_run, actor=who, progress=progress, expected=expected)
+
+
+def _moved(binding: Binding, rule: Rule, now: datetime) -> Change | NotedName:
+    if binding.is_withdrawn:
+        return NotedName(binding.identifier, "withdrawn", "the name is withdrawn")
+    if binding.target is None:
+        return NotedName(binding.identifier, "target-missing", "the name has no target, and keeps its description")
+    made = rule.binding(binding.identifier, binding.spelling)
+    if made is None or made.target is None:
+        return NotedName(binding.identifier, "rule-template", "the template makes no address for this name")
+    is_elsewhere = not made.target.startswith("/")
+    moved = replace(
+        binding,
+        target=made.target,
+        kind="located" if binding.kind == "served" and is_elsewhere else binding.kind,
+        scope="name",
+        alternates={},
+        passthrough=binding.passthrough if can_append(made.target) else False,
+    )
+    return assignment.moved_to(binding, moved, now)
