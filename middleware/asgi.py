@@ -129,7 +129,8 @@ class ResolverASGIMiddleware:
         """Send the answer of the site, or the path of the resolver if the site has no page."""
         if not await ask_asgi_site(self.app, scope, receive, send):
             request = read_request(scope, recover(scope), self.settings.prefix)
-            await self._send(self._handler.announcement(request), send, head=request.method == "HEAD")
+            answer = await self._threads.run(self._handler.announcement, request)
+            await self._send(answer, send, head=request.method == "HEAD")
 
     def _without_request(self, scope: Scope, find: Find) -> Answer | BindingsUnavailable | None:
         """Return an answer that needs no :class:`Request`, as :meth:`RequestHandler.quick` or ``kept``."""

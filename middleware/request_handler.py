@@ -140,8 +140,15 @@ class RequestHandler:
         return self._availability.failing
 
     def announcement(self, request: Request) -> Answer:
-        """Return the answer to ``/.well-known/ark``: the path of the resolver."""
-        return self._answers.announcement(request)
+        """Return the answer to ``/.well-known/ark``: the path of the resolver, and what is public about it.
+
+        No exception is raised; they are logged.
+        """
+        try:
+            return self._answers.announcement(request, self._bindings)
+        except Exception:  # noqa: BLE001 - it is logged
+            _log.exception("The answer to /.well-known/ark failed")
+            return last_resort()
 
     def is_reserved(self, target: Target) -> bool:
         """Return whether the path of a recovered target is that of a name."""

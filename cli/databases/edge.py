@@ -46,6 +46,7 @@ def write_redirects(bindings: Bindings, stream: BinaryIO, name: EdgeName, settin
 
     Raises :class:`CommandError` if the format cannot represent a name and ``omit`` is false.
     """
+    from ...bindings.holding import holds_at
     from ...middleware.edge.exporting import NotRepresentable, export_redirects
 
     try:
@@ -60,4 +61,8 @@ def write_redirects(bindings: Bindings, stream: BinaryIO, name: EdgeName, settin
             *([("Name", f"{more:,} more")] if more else []),
             ("Fix", "pass --omit to leave these names out, so that Ararat answers for them"),
         ) from None
-    return f"redirects of {marker.redirects:,} of {counted(marker.state.names, 'name')}"
+    wrote = f"redirects of {marker.redirects:,} of {counted(marker.state.names, 'name')}"
+    if holds := holds_at(bindings, bindings.now()):
+        first = min(each.until for each in holds)
+        wrote += f" ({counted(len(holds), 'hold')}; write it again when the first ends, {first:%Y-%m-%d %H:%M:%SZ})"
+    return wrote

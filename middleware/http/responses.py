@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Protocol, assert_never
 from urllib.parse import urlsplit
 
 from ...bindings.names.branding.model import NO_BRANDING, Branding
+from ...bindings.names.prefixes.holds import MAX_SECONDS
 from ..resolution.description_formats import BY_INFLECTION, FORMATS, Format
 from ..resolution.negotiation import preferred
 from ..resolution.refusals import refuse
@@ -27,7 +28,7 @@ from ..views.no_redirect import Redirection
 from ..views.prefix import describe_prefix
 from ..views.presentation import Presentation
 from ..views.signposting import describedby, links_of_name, links_of_resolution
-from . import rfc2169
+from . import rfc2169, well_known
 from .answer import MAX_HEADER, Answer, Headers, size_of, within_limit
 from .conditional import validators
 from .direct_redirects import Redirect, redirect_of
@@ -36,6 +37,7 @@ from .request import Request
 
 if TYPE_CHECKING:
     from ...bindings.names.binding import Binding, LoggedName
+    from ..resolution.source import BindingSource
 
 METHODS = "GET, HEAD, OPTIONS"
 RETRY_AFTER = "10"
@@ -184,18 +186,23 @@ class Answers:
         media_type = preferred(request.accepted.media_types, _PAGE_FORMS)
         return self._negotiated(200, view, media_type, [("Cache-Control", f"max-age={seconds}")], request)
 
-    def announcement(self, request: Request) -> Answer:
+    def announcement(self, request: Request, source: BindingSource) -> Answer:
         """Return 200 with the path of the resolver on its host, as text or JSON (:mod:`.well_known`)."""
         path = f"{urlsplit(request.root).path}/"
         media_type = preferred(request.accepted.media_types, ("text/plain", "application/json"))
+        freshness = self._found_for
         if media_type == "application/json":
-            prefix = self._settings.prefix
-            body, content_type = json.dumps({"path": path, "prefix": prefix}).encode() + b"\n", media_type
+            found = well_known.announced(source, request.root, path, self._settings.prefix)
+            body, content_type = json.dumps(found.document).encode() + b"\n", media_type
+            if found.seconds is not None:
+                freshness = f"max-age={min(self._settings.cache, MAX_SECONDS, max(0, int(found.seconds)))}"
         else:
             body, content_type = f"{path}\n".encode(), "text/plain; charset=utf-8"
         headers = [("Content-Type", content_type), ("Content-Length", str(len(body)))]
-        headers += [("Cache-Control", self._found_for), ("Vary", "Accept")]
-        return self._with_common(200, headers, body, request)
+        headers += [("Cache-Control", freshness), ("Vary", "Accept")]
+        answer = self._with_common(200, headers, body, request)
+        answer.headers.extend(validators(body, None))
+        return answer.under(request.conditions)
 
     def redirect(self, redirect: Redirect, root: str, *, is_secure: bool, origin: str | None = None) -> Answer:
         """Return 302, 303 or 307 to the target, or to the description if there is no target.

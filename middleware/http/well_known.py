@@ -1,24 +1,32 @@
 """The path ``/.well-known/ark``, at which a client finds the resolver of a host.
 
-Its answer is the path of the resolver, which ends in a slash. The site is asked first. Its 404, 405 or 410 means that
-it has no page there, and is replaced.
+Its answer is the path of the resolver, which ends in a slash. As JSON, it also lists the public prefixes, their
+delegations, and the holds. The site is asked first. Its 404, 405 or 410 means that it has no page there, and is
+replaced.
 
 Source: draft-kunze-ark-42, section 5.6; RFC 8615.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from werkzeug.wsgi import ClosingIterator
 
+from ...bindings.names import naming
+from ...bindings.names.errors import BindingsUnavailable
 from .asgi import ASGISite, Message, Receive, Scope, Send, path_below_mount
 from .request import READING
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
+
+    from ...bindings.names.binding import Hold
+    from ...bindings.names.prefixes.prefixes import PrefixRecords
+    from ..resolution.source import BindingSource
 
 PATH = "/.well-known/ark"
 
@@ -77,3 +85,76 @@ async def ask_asgi_site(app: ASGISite, scope: Scope, receive: Receive, send: Sen
 
     await app(scope, receive, send_page)
     return has_page
+
+
+MAX_BYTES = 1_000_000
+"""The maximum size of the lists in the JSON document."""
+
+MAX_HOLDS = 1_000
+"""The maximum number of names on hold that are looked up for the JSON document."""
+
+
+class Announced(NamedTuple):
+    """The JSON document at :data:`PATH`, and how long it is true.
+
+    - ``document``: its members.
+    - ``seconds``: the number of seconds until a hold in it ends; None without a hold. Then it is another document.
+    """
+
+    document: dict[str, Any]
+    seconds: float | None
+
+
+def announced(source: BindingSource, root: str, path: str, prefix: str | None) -> Announced:
+    """Return the document about a resolver: its path, and the prefixes, delegations and holds that are public.
+
+    - ``root``: the beginning of links. ``path``, ``prefix``: the path of the resolver, and its URL or None.
+
+    The lists have no test prefix, and only holds of public names in feeds. ``complete`` is false if they are longer
+    than :data:`MAX_BYTES`. A document without lists is that of a resolver whose store cannot be read.
+    """
+    document: dict[str, Any] = {"path": path, "prefix": prefix}
+    try:
+        now, records, held = source.now(), source.prefix_records(), source.holds()
+        holds = list(_public(source, held.current(now)))
+    except BindingsUnavailable:
+        return Announced(document, 0.0)
+    lists: dict[str, list[dict[str, Any]]] = {"prefixes": [], "delegations": [], "holds": []}
+    size, complete = 0, True
+    for name, each in chain(_of_records(records, root), (("holds", hold.as_dict()) for hold in holds)):
+        size += len(json.dumps(each))
+        if size > MAX_BYTES:
+            complete = False
+            break
+        lists[name].append(each)
+    seconds = min(((each.until - now).total_seconds() for each in holds), default=None)
+    return Announced({**document, **lists, "complete": complete}, seconds)
+
+
+def _of_records(records: PrefixRecords, root: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    for key in sorted(records.prefixes):
+        record = records.get(key)
+        if record is None or naming.is_test(key):
+            continue
+        about = {"prefix": key, "state": record.state, "who": record.who, "what": record.what}
+        about |= {"contact": record.contact, "description": f"{root}/{key}?info"}
+        yield "prefixes", _without_none(about)
+        if record.state == "delegated":
+            places = {"resolver": record.resolver, "minter": record.minter, "about": record.about}
+            yield "delegations", _without_none({"prefix": key, **places})
+
+
+def _without_none(members: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in members.items() if value is not None}
+
+
+def _public(source: BindingSource, holds: Sequence[Hold]) -> Iterator[Hold]:
+    """Yield the holds that everybody may see. A hold of a reserved name would show that the name is reserved."""
+    names = [each.of for each in holds if not each.is_prefix][:MAX_HOLDS]
+    found = source.fetch(names) if names else {}
+    for each in holds:
+        if naming.is_test(each.of):
+            continue
+        binding = found.get(each.of)
+        if each.is_prefix or (binding is not None and binding.is_live and binding.listed):
+            yield each

@@ -92,6 +92,11 @@ class Holds:
     def __bool__(self) -> bool:
         return bool(self._names or self._prefixes)
 
+    def current(self, now: datetime) -> list[Hold]:
+        """Return the holds that last at a time: those of names, then those of prefixes, each in order."""
+        found = [*self._names.values(), *self._prefixes.values()]
+        return sorted((each for each in found if each.until > now), key=lambda each: (each.is_prefix, each.of))
+
     def may_cover(self, key: str) -> bool:
         """Return whether a name can be below a held name or prefix. It is quick, and can be true without a hold."""
         if not self:

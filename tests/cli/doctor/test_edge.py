@@ -5,10 +5,14 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from click.testing import Result
 
+from ararat.bindings import holding
+from ararat.middleware import open_bindings
+from ararat.middleware.edge.marker import digest_of, read_marker
 from tests.wrapping import unwrapped
 
 
@@ -35,6 +39,26 @@ def test_an_export_is_current_until_a_public_name_changes(bound: Callable[..., R
     assert "2 changes since" in message
     assert "1 live, 1 withdrawn: ark:12345/doc, ark:12345/new." in message
     assert checked(bound, exported(bound, tmp_path))[:2] == (0, "export-current")
+
+
+def test_an_export_is_current_until_a_hold_begins_or_ends(bound: Callable[..., Result], tmp_path: Path) -> None:
+    until = (datetime.now(UTC) + timedelta(days=30)).isoformat()
+    file = exported(bound, tmp_path)
+    # The hold of a prefix changes no name.
+    assert bound("hold", "ark:12345/d", "--until", until, "--reason", "why").exit_code == 0
+    code, finding, message = checked(bound, file)
+    assert (code, finding, "a hold began or ended" in message) == (1, "export-outdated", True)
+    file = exported(bound, tmp_path)
+    text = Path(file).read_text("utf-8")
+    assert "https://names.example/ark:12345/doc?info" in text
+    assert "https://example.org/doc" not in text
+    assert checked(bound, file)[:2] == (0, "export-current")
+    with open_bindings(tmp_path / "bindings.sqlite", clock=lambda: datetime.now(UTC) + timedelta(days=31)) as later:
+        marker = read_marker(Path(file))
+        assert marker is not None
+        assert digest_of(holding.holds_at(later, later.now())) == "none" != marker.holds
+    assert bound("release", "ark:12345/d").exit_code == 0
+    assert checked(bound, file)[:2] == (1, "export-outdated")
 
 
 def test_an_export_of_another_database_is_reported(bound: Callable[..., Result], tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from wsgiref.validate import validator
 
@@ -9,8 +10,10 @@ import pytest
 from werkzeug.test import Client as WSGIClient
 from werkzeug.wsgi import ClosingIterator
 
+from ararat.bindings import holding
 from ararat.cli.serving.mount import MountedASGI, MountedWSGI, Mounts
 from ararat.middleware import ResolverASGIMiddleware, ResolverMiddleware
+from ararat.middleware.http import well_known
 from tests.asgi_client import Client, run, scope_of
 
 PATH = "/.well-known/ark"
@@ -87,7 +90,8 @@ def test_the_form_is_negotiated(held, accept, media_type):
     assert (answer.headers["Content-Type"], answer.headers["Vary"]) == (media_type, "Accept")
     assert answer.headers["Cache-Control"] == "max-age=7"
     if media_type == "application/json":
-        assert answer.json == {"path": "/ids/", "prefix": "https://r.example/ids"}
+        lists = {"prefixes": [], "delegations": [], "holds": [], "complete": True}
+        assert answer.json == {"path": "/ids/", "prefix": "https://r.example/ids", **lists}
 
 
 @pytest.mark.parametrize(
@@ -138,3 +142,73 @@ def test_other_events_of_asgi_are_those_of_the_site(held):
     for scope in (scope_of(PATH) | {"type": "websocket"}, {"type": "http", "path": PATH}, {"type": "lifespan"}):
         run(app(scope, None, None))  # type: ignore[arg-type]
     assert len(seen) == 3
+
+
+def test_the_json_lists_public_prefixes_delegations_and_holds(open_store: Any, tmp_path: Any) -> None:
+    now = datetime(2026, 11, 26, 12, tzinfo=UTC)
+    store = open_store(tmp_path / "bindings.sqlite", clock=lambda: now, test_naans=["99999"])
+    store.prefixes.set("ark:12345/x5", who="Library", what="Maps", contact="maps@example.org", statement="We keep it.")
+    store.prefixes.set("ark:12345/y", who="Archive", state="delegated", resolver="https://lower.example")
+    store.prefixes.set("ark:99999/", what="Tests")
+    store.prefixes.set("urn:nbn:se:uu:", who="University")
+    for name in ("x5a", "x5hidden", "x5ended"):
+        store.bind(f"ark:12345/{name}", "https://example.org/", listed=name != "x5hidden")
+    store.reserve("ark:12345/x5reserved")
+    for of in ("ark:12345/x5a", "ark:12345/x5hidden", "ark:12345/x5reserved", "urn:nbn:se:uu:"):
+        holding.hold(store, of, now + timedelta(seconds=90), "<b>why</b>")
+    app = ResolverMiddleware(Site(404).wsgi, store, prefix="https://r.example")
+    accept = {"Accept": "application/json"}
+    answer = WSGIClient(app).get(PATH, headers=accept)
+    document: Any = answer.json
+    about = "https://r.example/{}?info"
+    assert document["prefixes"] == [
+        {
+            "prefix": "ark:12345/x5",
+            "state": "active",
+            "who": "Library",
+            "what": "Maps",
+            "contact": "maps@example.org",
+            "description": about.format("ark:12345/x5"),
+        },
+        {
+            "prefix": "ark:12345/y",
+            "state": "delegated",
+            "who": "Archive",
+            "description": about.format("ark:12345/y"),
+        },
+        {
+            "prefix": "urn:nbn:se:uu:",
+            "state": "active",
+            "who": "University",
+            "description": about.format("urn:nbn:se:uu:"),
+        },
+    ]
+    assert document["delegations"] == [{"prefix": "ark:12345/y", "resolver": "https://lower.example"}]
+    until = "2026-11-26T12:01:30.000000Z"
+    assert document["holds"] == [
+        {"name": "ark:12345/x5a", "until": until, "reason": "<b>why</b>"},
+        {"prefix": "urn:nbn:se:uu:", "until": until, "reason": "<b>why</b>"},
+    ]
+    assert document["complete"] is True
+    assert answer.headers["Cache-Control"] == "max-age=90"
+    assert answer.headers["Access-Control-Allow-Origin"] == "*"
+    assert WSGIClient(app).get(PATH, headers=accept | {"If-None-Match": answer.headers["ETag"]}).status_code == 304
+    asgi = ResolverASGIMiddleware(Site(404).asgi, store, prefix="https://r.example")
+    other = Client(asgi).request(PATH, headers=[*accept.items()])
+    assert other.text == answer.text
+    # A client that reads the path as text gets it as before.
+    assert WSGIClient(app).get(PATH).text == "/\n"
+    # A long list is cut, and says so.
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(well_known, "MAX_BYTES", 250)
+        short: Any = WSGIClient(app).get(PATH, headers=accept).json
+    assert (len(short["prefixes"]), short["complete"]) == (1, False)
+
+
+def test_the_path_is_answered_without_a_database(open_store: Any, tmp_path: Any) -> None:
+    store = open_store(tmp_path / "bindings.sqlite")
+    store.close()
+    app = ResolverMiddleware(Site(404).wsgi, store, prefix="https://r.example")
+    answer = WSGIClient(app).get(PATH, headers={"Accept": "application/json"})
+    assert answer.json == {"path": "/", "prefix": "https://r.example"}
+    assert answer.headers["Cache-Control"] == "max-age=0"
