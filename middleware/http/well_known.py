@@ -149,7 +149,7 @@ def _without_none(members: dict[str, Any]) -> dict[str, Any]:
 
 
 def _public(source: BindingSource, holds: Sequence[Hold]) -> Iterator[Hold]:
-    """Yield the holds that everybody may see. A hold of a reserved name would show that the name is reserved."""
+    """Yield the holds that are public. A hold of a reserved name would show that the name is reserved."""
     names = [each.of for each in holds if not each.is_prefix][:MAX_HOLDS]
     found = source.fetch(names) if names else {}
     for each in holds:
