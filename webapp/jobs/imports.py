@@ -20,7 +20,7 @@ from ...bindings.tables.text_stream import ReadAs
 from .bulk import CHANGE, CHECK, BulkJobs
 from .model import Job, caller_of, result_of, stored_caller
 from .queue import LEASE_SECONDS, Claim, Jobs
-from .uploads import IMPORT, PREVIEW, UploadJobs, end_import
+from .uploads import IMPORT, PREVIEW, READ, UploadJobs, end_import
 from .worker import Worker
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class Imports:
         self.uploads = UploadJobs(management, self.jobs)
         self.bulk = BulkJobs(management, self.jobs)
         kinds = {KIND: self.carry_out, PREVIEW: self.uploads.carry_out, IMPORT: self.uploads.carry_out}
-        kinds |= {CHECK: self.bulk.carry_out, CHANGE: self.bulk.carry_out}
+        kinds |= {READ: self.uploads.carry_out, CHECK: self.bulk.carry_out, CHANGE: self.bulk.carry_out}
         self.worker = Worker(self.jobs, kinds)
 
     def get(self, number: int) -> Job | None:

@@ -7,6 +7,7 @@ in short transactions (:mod:`~ararat.bindings.imports.import_blocks`).
 from __future__ import annotations
 
 import json
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -18,6 +19,7 @@ from ...bindings.names import validation
 from ...bindings.names.binding import Binding
 from ...bindings.names.errors import BindingError, BindingsUnavailable, TableError
 from ...bindings.storage.spill import Spill
+from ...bindings.system.concurrency import Busy
 from ...bindings.tables.columns import Row, cells
 from ...bindings.tables.text_stream import ReadAs
 from ..uploads import sheet
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from ..management import Management
     from .model import Job, State
 
+READ = "table-read"
 PREVIEW = "table-preview"
 IMPORT = "table-import"
 
@@ -53,6 +56,7 @@ _PARTS: Mapping[str, Part] = {
 }
 _EFFECTS: tuple[Part, ...] = ("added", "published", "changed", "moved", "unchanged")
 _BLOCK = 1000
+_BUSY_SECONDS = 1.0
 _UNSHOWN = ("identifier", "created", "changed", "spelling")
 _DEFAULTS = {"kind": "located", "status": "live", "passthrough": "false", "scope": "name", "redirect": "302"}
 _DEFAULTS["listed"] = "true"
@@ -65,6 +69,19 @@ class UploadJobs:
         self.management = management
         self.jobs = jobs
         self.uploads = Uploads(management.accounts)
+
+    def read(self, connection: Connection, caller: Caller, name: str, content: bytes) -> Upload | None:
+        """Store a large workbook and start the job that reads it, in a transaction.
+
+        Return None if the account has the maximum number of uploads.
+        """
+        reading = Reading(format="workbook", encoding="utf-8", separator="")
+        upload = self.uploads.add(connection, caller.account.number, name, content, reading, 0)
+        if upload is not None:
+            parameters = {"upload": upload.number, "caller": stored_caller(caller)}
+            job = self.jobs.add(connection, caller.account.number, READ, parameters, b"", 0)
+            self.uploads.begin(connection, upload, "new", job.number)
+        return upload
 
     def preview(self, connection: Connection, caller: Caller, upload: Upload, reading: Reading) -> bool:
         """Start a preview in a transaction. Return False if another request has changed the upload."""
@@ -119,17 +136,43 @@ class UploadJobs:
         if upload is None or upload.job != job.number:
             self.jobs.end(claim, "cancelled", {})
             return
+        if job.kind == READ:
+            self._read(claim, upload)
+            return
         work = _Work(self, claim, upload, progress)
         try:
             work.caller = caller_of(self.management.accounts, job.parameters["caller"])
             work.carry_out()
         except TableError as error:
-            problem = {"code": error.code, "detail": error.message, "line": error.line, "expected": error.expected}
-            self.jobs.end(claim, "failed", {"problem": problem})
+            self._not_read(claim, error)
         except BindingsUnavailable:
             raise  # a database that cannot be read now
         except BindingError as error:
             end_import(work.blocks, self.jobs, claim, error)
+
+    def _read(self, claim: Claim, upload: Upload) -> None:
+        """Read a workbook in a process of its own, and store its converted sheets."""
+        content = self.uploads.data(upload.number)
+        while True:
+            try:
+                proposal = sheet.stored(content, upload.name)
+                break
+            except TableError as error:
+                self._not_read(claim, error)
+                return
+            except Busy:
+                time.sleep(_BUSY_SECONDS)
+        proposal = self.uploads.with_remembered(proposal, upload.account, upload.name)
+
+        def write(connection: Connection) -> None:
+            self.uploads.replace(connection, upload.number, claim.job.number, proposal)
+            self.jobs.finish(connection, claim, "done", {}, proposal.rows)
+
+        self.uploads.accounts.write(write)
+
+    def _not_read(self, claim: Claim, error: TableError) -> None:
+        problem = {"code": error.code, "detail": error.message, "line": error.line, "expected": error.expected}
+        self.jobs.end(claim, "failed", {"problem": problem})
 
 
 def end_import(blocks: ImportBlocks, jobs: Jobs, claim: Claim, error: BindingError) -> None:

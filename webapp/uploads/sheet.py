@@ -47,6 +47,7 @@ SEPARATORS = {",": "Comma ,", ";": "Semicolon ;", "\t": "Tab", "|": "Vertical li
 _WORKBOOKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")
 """The first bytes of a ZIP archive (.xlsx and .ods) and of an OLE file (.xls)."""
 
+_LARGE_WORKBOOK = 3 * 2**20
 _JSON_LINES = (".jsonl", ".ndjson")
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _SAMPLE = 65536
@@ -104,6 +105,11 @@ def stored(content: bytes, file: str, most_rows: int | None = MAX_ROWS) -> Propo
     return _propose(
         content, Reading(format=format, encoding=encoding, separator=separator, detected=True), file, most_rows
     )
+
+
+def is_large_workbook(content: bytes) -> bool:
+    """Return whether a file is a workbook that takes longer to read than a request should wait."""
+    return len(content) > _LARGE_WORKBOOK and content.startswith(_WORKBOOKS)
 
 
 def proposed(content: bytes, reading: Reading, file: str) -> Reading:
@@ -193,14 +199,16 @@ def _of_workbook(content: bytes, reading: Reading) -> Iterator[Line]:
     stream = io.BytesIO(content)
     known = [each[0] for each in json.loads(stream.readline())]
     wanted = known.index(reading.sheet) if reading.sheet in known else 0
+    beginning = b"[%d," % wanted
     for line in stream:
-        place, number, fields, *more = json.loads(line)
-        if place == wanted:
-            row = RichLine(number, [field.strip() for field in fields])
-            if more:
-                row.extras = _Extras(**more[0])
-            if not (reading.omit_hidden and row.extras.hidden):
-                yield row
+        if not line.startswith(beginning):
+            continue
+        _, number, fields, *more = json.loads(line)
+        row = RichLine(number, [field.strip() for field in fields])
+        if more:
+            row.extras = _Extras(**more[0])
+        if not (reading.omit_hidden and row.extras.hidden):
+            yield row
 
 
 def all_rows(content: bytes, reading: Reading, file: str) -> Iterator[Line]:

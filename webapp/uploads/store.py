@@ -15,11 +15,14 @@ from sqlalchemy import Connection, bindparam, case, delete, func, insert, or_, s
 
 from ...bindings.log import kept_copies
 from ...bindings.names.binding import rfc3339
+from ...bindings.names.errors import TableError
 from ...bindings.storage.tables.desk_tables import column_mappings, upload_rows, uploads
 from ...bindings.storage.writing.inserts import new_row_number
+from . import sheet
 from .headings import folded
 from .model import MAX_UPLOADS, PARTS, Part, Reading, RowOutcome, Stage, Upload
 from .result_table import HEADING, PROBLEM_COLUMNS
+from .sheet import Proposal
 
 if TYPE_CHECKING:
     from ..accounts.store import Accounts
@@ -193,6 +196,21 @@ class Uploads:
             uploads.c.job.is_(None) if upload.job is None else uploads.c.job == upload.job,
         )
         return bool(connection.execute(update(uploads).where(*is_same).values(values)).rowcount)
+
+    def replace(self, connection: Connection, number: int, job: int, proposal: Proposal) -> bool:
+        """Store the converted file of an upload, if ``job`` is still its last job."""
+        values = {"data": zlib.compress(proposal.content), "lines": proposal.rows}
+        values |= {"reading": json.dumps(proposal.reading.as_dict())}
+        is_last = uploads.c.id == number, uploads.c.job == job
+        return bool(connection.execute(update(uploads).where(*is_last).values(values)).rowcount)
+
+    def with_remembered(self, proposal: Proposal, account: int, name: str) -> Proposal:
+        """Return a proposal with the columns that the account selected for the same headings before."""
+        try:
+            named = next(sheet.lines(proposal.content, proposal.reading, name)).fields
+        except TableError:
+            return proposal  # the next page shows the error
+        return proposal._replace(reading=self.remembered(account, named, proposal.reading))
 
     def delete(self, connection: Connection, number: int) -> None:
         """Delete an upload with the outcomes of its rows. What its import changed remains."""

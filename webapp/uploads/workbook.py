@@ -28,8 +28,11 @@ from ...bindings.names.errors import TableError
 from .model import MAX_COLUMNS, MAX_ROWS
 from .sheet_rows import SheetRow, Sheets, WorkbookSheet, fault, is_error, link_of
 
-MAX_UNPACKED = 50_000_000
+MAX_UNPACKED = 600_000_000
 """The maximum size of all documents of a workbook, in bytes."""
+
+MAX_CHARACTERS = 150_000_000
+"""The maximum number of characters of all cells of a sheet. Many cells can refer to one long text."""
 
 MAX_TAGS = 200_000
 """The maximum number of tags of a document, and of one that is read in parts before, between and after the parts.
@@ -38,7 +41,7 @@ The parts are the rows of a sheet, and the texts to which cells refer. An elemen
 memory when it is read.
 """
 
-MAX_TEXT_TAGS = 2_000_000
+MAX_TEXT_TAGS = 24_000_000
 """The maximum number of tags of the document with the different texts of all cells. Each text has four or more."""
 
 _MAX_MEMBERS = 2000
@@ -236,10 +239,9 @@ def _rows(read: Iterator[SheetRow], found: WorkbookSheet, file: str) -> Iterator
             continue
         found.rows += 1
         found.hidden += row.hidden
-        # Many cells can refer to one long text.
         length += sum(map(len, fields))
-        if length > MAX_UNPACKED:
-            message = f"the cells have more than {MAX_UNPACKED:,} characters"
+        if length > MAX_CHARACTERS:
+            message = f"the cells have more than {MAX_CHARACTERS:,} characters"
             raise TableError("table-size", message, file, number)
         if found.rows > MAX_ROWS + MAX_OTHER_ROWS:
             raise TableError("table-size", f"the sheet has more than {MAX_ROWS:,} rows", file, number)
@@ -383,10 +385,16 @@ def _unescaped(escape: re.Match[str]) -> str:
 _PR_SET_PDEATHSIG = 1
 
 MEMORY = 512 * 2**20
-"""The maximum size of the memory of the process in bytes."""
+"""The maximum size of the memory of the process in bytes, besides :data:`MEMORY_A_BYTE` for each byte of the file."""
+
+MEMORY_A_BYTE = 20
+"""The bytes of memory for each byte of the file: each different text of a cell is kept until all rows are read."""
 
 FIRST_SECONDS = 4
-"""The maximum processor time in seconds until the first row."""
+"""The maximum processor time in seconds until the first row, besides :data:`SECONDS_A_MEGABYTE`."""
+
+SECONDS_A_MEGABYTE = 5
+"""The further seconds for each megabyte of the file, in which the texts of its cells are read."""
 
 ROWS_A_SECOND = 1000
 """The rows for which one further second is allowed."""
@@ -402,8 +410,8 @@ def main() -> None:
     # Load it before the processor time is limited.
     import openpyxl  # noqa: F401
 
-    first = int(sys.argv[1])
-    allow_seconds = _limited(first)
+    first = int(sys.argv[1]) + SECONDS_A_MEGABYTE * (len(content) // 1_000_000)
+    allow_seconds = _limited(first, MEMORY + MEMORY_A_BYTE * len(content))
     number = 0
     try:
         for place, (sheet, read) in enumerate(sheets(content, "")):
@@ -430,8 +438,8 @@ def _end_with_parent() -> None:
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
-def _limited(first: int) -> Callable[[int], None]:
-    """Limit the memory and the processor time of this process, and return a function that allows other seconds.
+def _limited(first: int, memory: int) -> Callable[[int], None]:
+    """Limit the memory in bytes and the processor time of this process, and return a function that allows more seconds.
 
     The kernel ends a process that takes longer, also in a regular expression.
     """
@@ -440,7 +448,7 @@ def _limited(first: int) -> Callable[[int], None]:
     except ImportError:
         # Windows. The other process ends this one after a time.
         return lambda seconds: None
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     used = resource.getrusage(resource.RUSAGE_SELF)
     begun = math.ceil(used.ru_utime + used.ru_stime)
 

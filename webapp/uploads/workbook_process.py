@@ -32,7 +32,11 @@ PROCESSES = ConcurrencyLimit(2, 2)
 """The workbooks that are read at the same time."""
 
 MAX_SECONDS = 120
-"""The time after which the process is ended. Its processor time is limited more closely."""
+"""The time after which the process is ended, besides :data:`SECONDS_A_MEGABYTE`. Its processor time is limited more
+closely."""
+
+SECONDS_A_MEGABYTE = 20
+"""The further seconds for each megabyte of the file."""
 
 _PASSED_ON = ("LD_LIBRARY_PATH", "PATH", "SYSTEMROOT", "TMPDIR")
 
@@ -105,7 +109,7 @@ def _run(content: bytes, file: str) -> list[bytes]:
     try:
         done = subprocess.run(  # noqa: S603 - no part of the command is from a request
             command, input=content, capture_output=True, env=environ,
-            timeout=MAX_SECONDS, check=False,
+            timeout=MAX_SECONDS + SECONDS_A_MEGABYTE * len(content) / 1e6, check=False,
         )  # fmt: skip
     except subprocess.TimeoutExpired:
         raise TableError("table-workbook", workbook.TOO_LARGE_TO_READ, file, 1) from None

@@ -123,7 +123,9 @@ def _shoulders() -> list[tuple[str, str]]:
 def _can_change(upload: Upload) -> bool:
     """Return whether no job of an upload runs, and it is not imported."""
     job = job_of(upload)
-    return not state_of(upload, job).is_running and not (upload.stage == "import" and job and job.state == "done")
+    if job and (upload.stage == "new" or upload.stage == "import"):
+        return (job.state == "done") == (upload.stage == "new") and job.is_finished
+    return not state_of(upload, job).is_running
 
 
 def _page(upload: Upload, reading: Reading, selected: Sequence[str] | None, errors: Mapping[int, str]) -> str:

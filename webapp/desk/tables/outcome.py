@@ -46,7 +46,7 @@ def page(number: int) -> AnyResponse | str:
     known = known_upload(number)
     job = job_of(known)
     state = state_of(known, job)
-    if job is None or known.stage == "new":
+    if job is None or (known.stage == "new" and job.state == "done"):
         return see_other("desk.table_columns", number=number)
     result = job.result or {}
     problem = error_of(job)

@@ -14,6 +14,7 @@ from werkzeug.wrappers import Response as AnyResponse
 from ....bindings.names.errors import TableError
 from ....bindings.system.concurrency import Busy
 from ....bindings.system.thread_slots import slots
+from ...accounts.model import Caller
 from ...admission import BRIEF_SECONDS, RETRY_SECONDS
 from ...config import site, url
 from ...errors import HTTPRefusal
@@ -23,7 +24,6 @@ from ...jobs.queue import MAX_UNFINISHED
 from ...management.permissions import require_curator
 from ...uploads import sheet
 from ...uploads.model import MAX_BYTES, MAX_COLUMNS, MAX_ROWS, MAX_UPLOADS, Upload
-from ...uploads.sheet import Proposal
 from ...uploads.store import LIFETIME, MAX_NUMBER, Uploads
 from .. import messages
 from ..blueprint import UPLOAD_LIMITS, blueprint, caller, management, see_other
@@ -86,6 +86,8 @@ def upload() -> AnyResponse:
         problem = FieldProblem(_TOO_LARGE)
     else:
         name = _name(file.filename)
+        if sheet.is_large_workbook(content):
+            return _read_as_job(who, name, content)
         try:
             with (
                 site().large_slots.acquire(request.remote_addr),
@@ -101,7 +103,7 @@ def upload() -> AnyResponse:
             return busy
         else:
             store, account = uploads(), who.account.number
-            proposal = _remembered(proposal, account, name)
+            proposal = store.with_remembered(proposal, account, name)
             added = management().accounts.write(lambda connection: store.add(connection, account, name, *proposal))
             if added is not None:
                 return see_other("desk.table_columns", number=added.number)
@@ -111,13 +113,21 @@ def upload() -> AnyResponse:
     return Response(_page({"file": problem}), HTTPStatus.UNPROCESSABLE_ENTITY)
 
 
-def _remembered(proposal: Proposal, account: int, name: str) -> Proposal:
-    """Return a proposal with the columns that the account selected for the same headings before."""
-    try:
-        named = next(sheet.lines(proposal.content, proposal.reading, name)).fields
-    except TableError:
-        return proposal  # the next page shows the error
-    return proposal._replace(reading=uploads().remembered(account, named, proposal.reading))
+def _read_as_job(who: Caller, name: str, content: bytes) -> AnyResponse:
+    """Store a large workbook, and show the progress of the job that reads it."""
+    added: list[int] = []
+
+    def begin(connection: Connection) -> bool:
+        upload = current_imports().uploads.read(connection, who, name, content)
+        added[:] = [upload.number] if upload else []
+        return True
+
+    if not start_job(begin):
+        return see_other("desk.tables")
+    if added:
+        return see_other("desk.table", number=added[0])
+    problem = FieldProblem(f"Your account has {MAX_UPLOADS} tables, the maximum.", "fewer tables; delete old ones")
+    return Response(_page({"file": problem}), HTTPStatus.UNPROCESSABLE_ENTITY)
 
 
 @blueprint.post("/tables/<int:number>/delete", endpoint="delete_table")
@@ -183,6 +193,9 @@ def job_of(upload: Upload) -> Job | None:
 
 def state_of(upload: Upload, job: Job | None) -> State:
     """Return the state of an upload whose last job is ``job``."""
+    if upload.stage == "new" and job is not None and job.state != "done":
+        label = "not readable" if job.is_finished else "workbook is read"
+        return State(label=label, look="bad" if job.is_finished else "plain", is_running=not job.is_finished)
     if job is None or upload.stage == "new":
         return State(label="columns to select", look="plain")
     is_preview = upload.stage == "preview"

@@ -90,7 +90,6 @@ WORKBOOKS = {
     "not an archive": b"PK\x03\x04" + b"x" * 1000,
     "an archive of something else": with_member(GOOD, "[Content_Types].xml", lambda _: b"<x/>"),
     "entities": with_member(GOOD, SHEET, entities),
-    "bomb": with_member(GOOD, "docProps/app.xml", lambda _: b" " * (workbook.MAX_UNPACKED + 1)),
     "rows without end": with_member(GOOD, SHEET, lambda text: text.replace(b'<row r="2"', b'<row r="999999999999"')),
     "wrong cell": with_member(GOOD, SHEET, lambda text: text.replace(b'r="A2"', b'r="ZZZZZZ2"')),
     "wrong string": with_member(GOOD, SHEET, lambda text: text.replace(STRING, b't="s"><v>99</v>')),
@@ -189,6 +188,12 @@ def test_a_small_document_with_too_many_elements_is_refused(
     refused = jane.post("/desk/tables", {"file": (io.BytesIO(with_member(GOOD, name, change)), "names.xlsx")})
     assert refused.status_code == 422
     assert "too many elements" in refused.text
+
+
+def test_a_file_that_unpacks_to_more_than_is_permitted_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workbook, "MAX_UNPACKED", 100_000)
+    with pytest.raises(TableError, match="when it is unpacked"):
+        lines(with_member(GOOD, "docProps/app.xml", lambda _: b" " * 100_001))
 
 
 def test_too_many_texts_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

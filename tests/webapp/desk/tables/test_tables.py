@@ -5,16 +5,18 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from datetime import timedelta
 from typing import Any
 
 import pytest
+from openpyxl import Workbook
 
 from ararat.webapp.desk.blueprint import UPLOAD_LIMITS
 from ararat.webapp.uploads.store import LIFETIME
 
 from ..conftest import Browser, Desk
-from .conftest import counts, fields, finished
+from .conftest import counts, fields, finished, wait_for
 
 TABLE = "ARK,URL,Title\nark:/12345/x5-a,https://example.org/a,Caf\u00e9\nark:12345/x5b,https://example.org/b,\n"
 
@@ -319,3 +321,24 @@ def test_a_reader_and_a_foreign_page_cannot_upload(desk: Desk, rita: Browser, ja
     forged = {"file": (io.BytesIO(TABLE.encode()), "names.csv"), "csrf_token": "0" * 64}
     assert jane.client.post("/desk/tables", data=forged).status_code == 403
     assert jane.post("/desk/tables").status_code == 422
+
+
+def test_a_large_workbook_is_read_as_a_job(desk: Desk, jane: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
+    content = io.BytesIO()
+    book = Workbook()
+    book.worksheets[0].append(["identifier", "target"])
+    book.worksheets[0].append(["ark:12345/x5a", "https://example.org/a"])
+    book.save(content)
+    monkeypatch.setattr("ararat.webapp.uploads.sheet._LARGE_WORKBOOK", 100)
+    sent = jane.post("/desk/tables", {"file": (io.BytesIO(content.getvalue()), "names.xlsx")})
+    assert re.fullmatch(r"/desk/tables/\d+", sent.location)
+    wait_for(lambda: jane.get(sent.location).status_code == 303)
+    columns = jane.get(sent.location).location
+    assert columns == f"{sent.location}/columns"
+    assert "https://example.org/a" in jane.get(columns).text
+    jane.post(columns, fields(jane.get(columns).text))
+    assert counts(finished(desk, jane, sent.location))["Added"] == 1
+    sent = jane.post("/desk/tables", {"file": (io.BytesIO(b"PK\x03\x04" + bytes(200)), "names.xlsx")})
+    page = finished(desk, jane, sent.location)
+    assert "The workbook is damaged" in page
+    assert jane.get(f"{sent.location}/columns").location == sent.location
