@@ -9,10 +9,10 @@ worker of the desk, ``ararat log publish`` and each change of such a name write 
 >>> folder = tempfile.TemporaryDirectory()
 >>> now = datetime(2026, 11, 26, tzinfo=UTC)
 >>> b = open_bindings(f"{folder.name}/bindings.sqlite", create=True, clock=lambda: now)
->>> b.bind("ark:12345/x", "https://example.org/1", embargo="2027-03-01"), publish_due(b)
+>>> b.bind("ark:12345/x", "https://example.org/1", embargo="2027-03-01"), publish_due(b.store)
 ('reserved', [])
 >>> now = datetime(2027, 3, 2, tzinfo=UTC)
->>> b.lookup("ark:12345/x").status, publish_due(b), publish_due(b)
+>>> b.lookup("ark:12345/x").status, publish_due(b.store), publish_due(b.store)
 ('live', ['ark:12345/x'], [])
 >>> [(event.action, event.when.date().isoformat()) for event in b.history("ark:12345/x")]
 [('reserved', '2026-11-26'), ('bound', '2027-03-01')]
@@ -21,19 +21,24 @@ worker of the desk, ``ararat log publish`` and each change of such a name write 
 
 from __future__ import annotations
 
-from .collection import Bindings
+from .names.errors import Collision
+from .stores import Store
 
 
-def publish_due(bindings: Bindings) -> list[str]:
+def publish_due(store: Store) -> list[str]:
     """Write the event of each name whose embargo is reached and which has none yet, and return these names.
 
-    The time of each event is that of the embargo, also if this function is called much later. Raises
-    :class:`ReadOnlyBindings` and :class:`BindingsUnavailable`.
+    The time of each event is that of the embargo, also if this function is called much later. If another writer is
+    faster, the other names wait for the next call. Raises :class:`ReadOnlyBindings` and :class:`BindingsUnavailable`.
     """
     written: list[str] = []
-    while bindings.store.has_due():
-        found = bindings.write(lambda transaction: transaction.publish_due())
-        written += [each.identifier for each in found]
-        if not found:
-            break
+    try:
+        while store.has_due():
+            with store.transaction() as transaction:
+                found = transaction.publish_due()
+            written += [each.identifier for each in found]
+            if not found:
+                break
+    except Collision:
+        pass
     return written

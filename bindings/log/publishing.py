@@ -15,6 +15,7 @@ from pathlib import Path
 from ...identifiers.text import display
 from ...identifiers.text.display import counted
 from ..names.errors import BindingError
+from ..publication import publish_due
 from ..storage.store import DatabaseStore
 from . import state
 from .errors import LogError
@@ -66,7 +67,9 @@ def initialize(store: DatabaseStore, folder: LogFolder, key_path: Path, origin: 
 def publish(
     store: DatabaseStore, folder: LogFolder, key_path: Path, witnessing: Witnessing | None = None
 ) -> Publication:
-    """Add all new events to the log, and publish a checkpoint of them, cosigned by the witnesses of ``witnessing``.
+    """Add all new events to the log, and publish a checkpoint, cosigned by the witnesses of ``witnessing``.
+
+    The events of names that have become live by their date are written first.
 
     Nothing is changed without new events, unless the published checkpoint lacks the quorum.
 
@@ -82,6 +85,7 @@ def publish(
     - ``log-write``: a file cannot be written.
     """
     with locked_key(key_path) as key:
+        publish_due(store)
         current = read_state(store, key)
         published = published_checkpoint(folder, current.key)
         growing = last_recorded(folder, current.head, published)

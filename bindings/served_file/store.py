@@ -146,12 +146,9 @@ class FileStore:
         status = binding.redirect if binding.kind == "located" else 303
         return StoredRedirect(binding.target, status, binding.metadata)
 
-    def data_version(self) -> tuple[bytes, int]:
-        """Return the SHA-256 of the version of the file that is served now, and the number of names whose embargo is
-        reached.
-        """
-        table = self._current()
-        return table.digest, table.bindings.published()
+    def data_version(self) -> bytes:
+        """Return the SHA-256 of the version of the file that is served now."""
+        return self._current().digest
 
     def has_due(self) -> bool:
         """Return False: a file has no events that could be missing."""

@@ -13,7 +13,6 @@ The rules for a change of a name are those of :mod:`assignment` for imports.
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_right, insort
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
@@ -48,7 +47,6 @@ class FileBindings(Mapping[str, Binding]):
     def __init__(self, changed: datetime, now: Clock = utc_now) -> None:
         self._changed = changed
         self.now = now
-        self._embargoes: list[datetime] = []
         # The fields are kept as a plain tuple, because the garbage collector does not visit a tuple of texts.
         self._lines: dict[str, tuple[object, ...] | Binding] = {}
 
@@ -56,16 +54,8 @@ class FileBindings(Mapping[str, Binding]):
         """Add the name of a line."""
         if isinstance(line, Fields):
             self._lines[line.key] = tuple(line)
-            embargo = line.embargo
         else:
-            embargo = line.embargo
             self._lines[line.identifier] = _with_own_time(line)
-        if isinstance(embargo, datetime):
-            insort(self._embargoes, embargo)
-
-    def published(self) -> int:
-        """Return the number of names that are live since their embargo was reached."""
-        return bisect_right(self._embargoes, self.now())
 
     def __getitem__(self, key: str) -> Binding:
         line = self._lines[key]

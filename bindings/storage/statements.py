@@ -68,7 +68,6 @@ class Statements:
             "SELECT coalesce(long_identifier, key) FROM bindings "
             f"WHERE embargo <= {one} ORDER BY embargo, key LIMIT {MOST_DUE}"
         )
-        self.next_due = f"SELECT min(embargo) FROM bindings WHERE embargo > {one}"
         self.first_embargo = "SELECT min(embargo) FROM bindings WHERE embargo IS NOT NULL"
         self.all = f"{binding} ORDER BY key"
         self.delete = f"DELETE FROM bindings WHERE key = {one}"

@@ -83,8 +83,6 @@ class DatabaseStore:
         self._primary = database.primary()
         self._current = None if self._primary is None else Readers(self._primary, self._verify)
         self.lists = Lists(database.dialect_name, clock)
-        # The version of the data, the number of publications by their date since the start, and the time of the next.
-        self._publications: tuple[int | None, int, str | None] = (None, 0, None)
         self._inserts: Inserts | None = None
         self._compiled: dict[SelectBase, SQLCompiler] = {}
         self._closed = False
@@ -123,21 +121,9 @@ class DatabaseStore:
         rows = self._readers.rows(self._statements.stored_redirect, (identifier,))
         return stored_redirect_of(identifier, rows[0]) if rows else None
 
-    def data_version(self) -> tuple[int, int] | None:
-        """Return a value that differs after each change of the database, and after the publication of each name.
-
-        Return None if changes cannot be detected.
-        """
-        version = self._readers.version()
-        if version is None:
-            return None
-        known, number, next_due = self._publications
-        is_reached = next_due is not None and next_due <= rfc3339(self._clock())
-        if version != known or is_reached:
-            next_due = self._rows(self._statements.next_due, (now,))[0][0] if (now := self._now()) else None
-            number += is_reached
-            self._publications = version, number, next_due
-        return version, number
+    def data_version(self) -> int | None:
+        """Return a number that differs after each change of the database, or None if changes cannot be detected."""
+        return self._readers.version()
 
     def _now(self) -> str:
         """Return the current time in RFC 3339, or "" without a name with an embargo, whose state depends on it."""

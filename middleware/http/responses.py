@@ -150,18 +150,18 @@ class Answers:
             case "prefix":
                 return self._prefix(resolution, request).under(request.conditions)
             case "served":
-                return hand_over(resolution, request, self._settings.cache)
+                return hand_over(resolution, request, self._seconds(resolution))
             case "located" | "related" | "described" | "forwarded" | "held":
                 found = redirect_of(resolution)
                 answer = self.redirect(found, request.root, is_secure=request.is_secure, origin=request.origin)
-                if resolution.hold is not None:
+                if resolution.fresh_for is not None:
                     answer = Answer(answer.status, self._until_end(answer.headers, resolution), answer.body)
                 return self._shown(answer, resolution, request) if request.no_redirect else answer
             case _:
                 assert_never(resolution.outcome)
 
     def _until_end(self, headers: Headers, resolution: Resolution) -> Headers:
-        """Return the header fields of an answer that a hold changes. No cache keeps it for longer than the hold."""
+        """Return the header fields of an answer that changes by the clock. No cache keeps it for longer."""
         seconds = ("Cache-Control", f"max-age={self._seconds(resolution)}")
         return [seconds if name == "Cache-Control" else (name, value) for name, value in headers]
 
@@ -352,6 +352,8 @@ class Answers:
         if resolution.status == 503:
             headers.append(("Retry-After", RETRY_AFTER))
         seconds = _REFUSAL_SECONDS.get(resolution.status)
+        if seconds is not None and resolution.fresh_for is not None:
+            seconds = min(seconds, resolution.fresh_for)
         # A search engine must not list a name that has no page.
         headers.append(_NOT_INDEXED)
         headers.append(("Cache-Control", "no-store" if seconds is None else f"max-age={seconds}"))

@@ -29,7 +29,7 @@ MUST treat equally all resolution requests for Extended ARKs with the same norma
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import assert_never
@@ -103,7 +103,24 @@ def resolve(
     >>> resolve("ark:12345/x", lambda keys: {}, no_rules, Settings()).status
     404
     """
-    return with_hold(_resolved(given, fetch, rules, settings, accepted, prefixes), holds, now())
+    dates: list[datetime] = []
+    found = with_hold(_resolved(given, _noting(fetch, dates), rules, settings, accepted, prefixes), holds, now())
+    if not dates:
+        return found
+    # At this time another name answers, so that no cache may have the old answer.
+    seconds = max(0, int((min(dates) - now()).total_seconds()))
+    return replace(found, fresh_for=seconds if found.fresh_for is None else min(seconds, found.fresh_for))
+
+
+def _noting(fetch: Fetch, dates: list[datetime]) -> Fetch:
+    """Return ``fetch``, which adds to ``dates`` when the reserved names that it finds become live."""
+
+    def fetch_noting(keys: Iterable[str]) -> Mapping[str, Binding]:
+        found = fetch(keys)
+        dates.extend(each.embargo for each in found.values() if each.embargo is not None)
+        return found
+
+    return fetch_noting
 
 
 def _resolved(

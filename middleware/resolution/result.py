@@ -43,7 +43,8 @@ class Resolution:
     ``correction``  the bound name that an unknown identifier probably means
     ``inherited``   the persistence statements that the name inherits from records of prefixes, for a description
     ``hold``        the narrowest hold of the identifier, for the outcome "held" and for a description
-    ``fresh_for``   the number of seconds until the hold ends, at most 300; None without a hold
+    ``fresh_for``   the number of seconds until the answer changes by the clock, because a hold ends (at most 300) or a
+                    reserved name becomes live; None if it does not
     ``seconds``     the duration in seconds; set only for ``on_resolve``
     """
 

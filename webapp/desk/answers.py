@@ -1,7 +1,7 @@
 """The answers to forms that are pages, such as a form with errors or a conflict, at an address of their own.
 
 A browser asks whether to send a form again if it goes back to the answer of a POST. So the answer is kept with the
-session, and the browser is redirected to it (Post/Redirect/Get).
+session, or for a user of the web server with the cookie of forms. The browser is redirected to it (Post/Redirect/Get).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ..accounts import cookies, identify
 from ..config import url
 from ..errors import HTTPRefusal
 from . import messages
-from .blueprint import blueprint, has_caller
+from .blueprint import blueprint, caller, has_caller
 
 MAX_CHARACTERS = 1_000_000
 """The maximum length of a kept page. A longer one is the answer to the form itself."""
@@ -25,8 +25,8 @@ MAX_CHARACTERS = 1_000_000
 @blueprint.get("/answers/<number>", endpoint="answer")
 def page(number: str) -> Response:
     """Show a kept answer with its status."""
-    session = cookies.session_id()
-    found = identify.accounts().sessions.answer(session, number) if session else None
+    session = _browser()
+    found = identify.accounts().sessions.answer(caller().account, session, number) if session else None
     if found is None:
         sentence = "This page is not kept any more. Open the form again."
         raise HTTPRefusal(HTTPStatus.NOT_FOUND, "answer-unknown", sentence)
@@ -37,14 +37,14 @@ def page(number: str) -> Response:
 @blueprint.after_request
 def redirect_to_answer(response: Response) -> Response:
     """Keep a page that answers a form of a browser, and redirect to it."""
-    session = cookies.session_id()
-    if session is None or not _is_page(response):
+    if not _is_page(response) or (session := _browser()) is None:
         return response
     content = response.get_data(as_text=True)
     if len(content) > MAX_CHARACTERS:
         return response
     try:
-        number = identify.accounts().sessions.keep_answer(session, response.status_code, content)
+        of_user = {} if identify.remote_user() is None else {"account": caller().account}
+        number = identify.accounts().sessions.keep_answer(session, response.status_code, content, **of_user)
     except (BindingsUnavailable, BindingError):
         return response  # the page is worth more than its address
     if number is not None:
@@ -52,6 +52,17 @@ def redirect_to_answer(response: Response) -> Response:
         response.location = url("desk.answer", number=number)
         response.set_data(b"")
     return response
+
+
+def _browser() -> str | None:
+    """Return what this browser is known by: its session, or for a user that the web server reports its cookie of forms.
+
+    None if the browser has neither.
+    """
+    if identify.remote_user() is None:
+        return cookies.session_id()
+    form = cookies.known_form_id()
+    return None if form is None else f"form {form}"
 
 
 def _is_page(response: Response) -> bool:

@@ -21,7 +21,7 @@ from ...bindings.imports.sources.ezid.element_names import (
 from ...bindings.imports.sources.ezid.elements import erc_elements, read_status
 from ...bindings.names import naming as names
 from ...bindings.names import targets, validation
-from ...bindings.names.binding import Binding, Status
+from ...bindings.names.binding import Binding, Status, rfc3339
 from ...bindings.names.errors import BindingError
 from ...bindings.names.metadata import metadata
 from ...bindings.names.metadata.datacite_identifier import with_identifier
@@ -32,6 +32,9 @@ from .answers import bad_request
 
 PLACEHOLDER: Final = "${identifier}"
 """The text in a target that is replaced by the identifier."""
+
+EMBARGO: Final = "ararat.embargo"
+"""The element with the date from which a reserved identifier is public. EZID has none."""
 
 _STATES: Mapping[str, Status] = {"public": "live", "reserved": "reserved", "unavailable": "withdrawn"}
 _STATUSES = {state: status for status, state in _STATES.items()}
@@ -63,6 +66,8 @@ def described(binding: Binding, prefix: str, owner: str | None = None) -> dict[s
         "_profile": DEFAULT_PROFILE,
         "_export": "yes" if binding.listed else "no",
     }
+    if binding.embargo is not None:
+        elements[EMBARGO] = rfc3339(binding.embargo)
     for element, value in binding.metadata.items():
         if element == "datacite":
             # EZID writes an ARK without its label there.
@@ -102,6 +107,7 @@ class Statement:
     reason: str | None = None
     owner: str | None = None
     listed: bool | None = None
+    embargo: str | None = None
     metadata: Mapping[str, str]
 
     def fields(self, key: str, prefix: str, *, passthrough: str | None = None) -> Fields:
@@ -123,6 +129,7 @@ class Statement:
             reason=self.reason,
             metadata=self.metadata,
             listed=self.listed,
+            embargo=self.embargo,
         )
 
 
@@ -140,8 +147,9 @@ def _passthrough(key: str, target: str, wanted: str | None) -> Any:
 def stated(elements: Mapping[str, str]) -> Statement:
     """Return the statement of the elements in a request. Raises :class:`~.answers.Failed`.
 
-    >>> stated({"_status": "unavailable | moved", "erc.who": "Noah"})
-    Statement(target=None, state='withdrawn', reason='moved', owner=None, listed=None, metadata={'erc.who': 'Noah'})
+    >>> found = stated({"_status": "unavailable | moved", "erc.who": "Noah"})
+    >>> found.state, found.reason, found.metadata
+    ('withdrawn', 'moved', {'erc.who': 'Noah'})
     """
     state, reason = _status(elements.get("_status"))
     return Statement(
@@ -150,6 +158,7 @@ def stated(elements: Mapping[str, str]) -> Statement:
         reason=reason,
         owner=elements.get("_owner"),
         listed=_listed(elements.get("_export")),
+        embargo=elements.get(EMBARGO),
         metadata=_metadata(elements),
     )
 
@@ -177,7 +186,7 @@ def _metadata(elements: Mapping[str, str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for name, value in elements.items():
         match name:
-            case "_target" | "_status" | "_owner" | "_export" | "erc":
+            case "_target" | "_status" | "_owner" | "_export" | "erc" | "ararat.embargo":
                 pass
             case "_profile":
                 found[PROFILE] = "" if value == DEFAULT_PROFILE else value

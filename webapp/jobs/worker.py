@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from ...bindings.log import kept_copies
 from ...bindings.names.errors import BindingsLocked, BindingsUnavailable, CatalogueError, ReadOnlyBindings
+from ...bindings.publication import publish_due
 from ...bindings.system.fork_safety import ForkSafeLock
 from ...bindings.system.thread_slots import slots
 from .queue import Claim, ClaimLost, Jobs
@@ -100,7 +101,10 @@ class Worker:
             self._woken.wait(self._jobs.lease / 6)
 
     def _delete_old_copies(self) -> None:
-        """Delete old replies and uploads about once an hour, because possibly no further request does."""
+        """Delete old replies and uploads about once an hour, because possibly no further request does.
+
+        Each minute, write which names have become live.
+        """
         accounts, minutes = self._jobs.accounts, 0
         while not accounts.bindings.source.is_closed:
             if minutes % _CLEANING_MINUTES == 0:
@@ -110,8 +114,18 @@ class Worker:
                     pass  # the next time
                 except Exception:  # noqa: BLE001 - a defect must not end the thread
                     _log.exception("old replies and uploads cannot be deleted")
+            self._publish_due()
             minutes += 1
             time.sleep(60)
+
+    def _publish_due(self) -> None:
+        """Write the events of the names whose embargo is reached. Several processes write each of them once."""
+        try:
+            publish_due(self._jobs.accounts.bindings.store)
+        except (BindingsUnavailable, ReadOnlyBindings):
+            pass  # the next time; readers go by the clock
+        except Exception:  # noqa: BLE001 - a defect must not end the thread
+            _log.exception("the publication of names cannot be written")
 
     def _carry_out(self, claim: Claim) -> None:
         job = claim.job

@@ -71,6 +71,8 @@ def row(record: DumpRecord, now: datetime, passthrough: str = "no") -> tuple[Row
             cells["passthrough"] = passthrough
     else:
         cells["kind"] = "described"
+    if record.embargo and record.state == "reserved":
+        cells["embargo"] = record.embargo
     if not record.listed:
         cells["listed"] = "no"
     if record.state == "unavailable" and record.reason:

@@ -36,6 +36,7 @@ class DumpRecord(NamedTuple):
     - ``elements``: metadata by the full names of its elements, such as ``erc.who``.
     - ``omitted``: the values that are not imported.
     - ``listed``: whether harvesters and search engines can have the name.
+    - ``embargo``: the date from which a reserved name is public, as it is written, or None.
     """
 
     line: int
@@ -50,6 +51,7 @@ class DumpRecord(NamedTuple):
     omitted: tuple[Omission, ...] = ()
     is_stated: bool = False
     listed: bool = True
+    embargo: str | None = None
 
 
 class Skipped(NamedTuple):

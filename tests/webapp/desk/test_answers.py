@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from sqlalchemy import select
 
 from ararat.bindings.names.errors import ReadOnlyBindings
 from ararat.bindings.storage.tables import account_tables as tables
 from ararat.webapp.accounts.records import sessions
+from tests.webapp.desk.conftest import Browser, open_desk
 
 NAME = "ark:12345/x5a"
 HTML = {"Accept": "text/html,application/xhtml+xml;q=0.9"}
@@ -60,6 +63,30 @@ def test_an_error_of_a_form_has_an_address(jane, path, form, status):
     shown = jane.get(redirected.location)
     assert (shown.status_code, shown.headers["Cache-Control"]) == (status, "no-store")
     assert "<form" in shown.text or status == 404
+
+
+def test_a_user_of_the_web_server_gets_an_address_too(tmp_path):
+    (tmp_path / "remote").mkdir()
+    desk = open_desk(tmp_path / "remote", remote_user="REMOTE_USER")
+    app = desk.app
+
+    def browser(user):
+        return Browser(app.test_client()), {"environ_overrides": {"REMOTE_USER": user}}
+
+    jane, as_jane = browser("jane")
+    form = re.search(r'name="csrf_token" value="([0-9a-f]+)"', jane.get("/desk/new?many=1", **as_jane).text)
+    jane.token = form[1]
+    redirected = jane.post("/desk/new/mint", {"shoulder": "nonsense", "count": "x"}, headers=HTML, **as_jane)
+    assert redirected.status_code == 303
+    assert redirected.location.startswith("/desk/answers/")
+    assert [jane.get(redirected.location, **as_jane).status_code for _ in range(2)] == [422, 422]
+    # Another user of the same browser, and another browser, do not see it.
+    ada, as_ada = browser("ada")
+    assert jane.get(redirected.location, **as_ada).status_code == 404
+    assert ada.get(redirected.location, **as_jane).status_code == 404
+    # What the answer is kept with is no session.
+    assert desk.accounts.sessions.count(desk.accounts.get("jane")) == 0
+    desk.bindings.close()
 
 
 def test_only_browsers_are_redirected(jane):

@@ -99,8 +99,12 @@ class Sessions:
         of_session = tables.sessions.c.id == secret_hash(session)
         self._tokens.record_use(session, update(tables.sessions).where(of_session).values(expires=rfc3339(end)))
 
-    def keep_answer(self, session: str, status: int, content: str) -> str | None:
-        """Keep the answer to a form, and return its number; None without the session. The oldest are forgotten."""
+    def keep_answer(self, session: str, status: int, content: str, *, account: Account | None = None) -> str | None:
+        """Keep the answer to a form, and return its number; None without the session. The oldest are forgotten.
+
+        ``account`` is that of a browser which the web server identifies. It has no session: ``session`` is then the
+        text that the browser is known by. The row for it is that of an ended session, which nobody can sign in with.
+        """
         number = secrets.token_urlsafe(12)
         packed = base64.b64encode(zlib.compress(content.encode())).decode()
         of_session = tables.sessions.c.id == secret_hash(session)
@@ -108,18 +112,25 @@ class Sessions:
         def write(connection: Connection) -> str | None:
             row = connection.execute(select(tables.sessions.c.answers).where(of_session).with_for_update()).first()
             if row is None:
-                return None
-            kept = [*_answers(row[0]), [number, status, packed]][-MAX_ANSWERS:]
+                if account is None:
+                    return None
+                self._add_ended(connection, session, account)
+            kept = [*_answers(row and row[0]), [number, status, packed]][-MAX_ANSWERS:]
             connection.execute(update(tables.sessions).where(of_session).values(answers=json.dumps(kept)))
             return number
 
         return self._accounts.write(write)
 
-    def answer(self, session: str, number: str) -> tuple[int, str] | None:
-        """Return the status and the content of a kept answer, or None."""
-        rows_found = self._accounts.read(
-            select(tables.sessions.c.answers).where(tables.sessions.c.id == secret_hash(session))
-        )
+    def _add_ended(self, connection: Connection, session: str, account: Account) -> None:
+        now = self._accounts.bindings.now()
+        connection.execute(delete(tables.sessions).where(tables.sessions.c.expires < rfc3339(now)))
+        row = {"id": secret_hash(session), "account": account.number, "created": rfc3339(now), "ended": rfc3339(now)}
+        connection.execute(insert(tables.sessions), row | {"expires": rfc3339(_end(now, now, None))})
+
+    def answer(self, account: Account, session: str, number: str) -> tuple[int, str] | None:
+        """Return the status and the content of an answer that was kept for an account, or None."""
+        of_session = tables.sessions.c.id == secret_hash(session), tables.sessions.c.account == account.number
+        rows_found = self._accounts.read(select(tables.sessions.c.answers).where(*of_session))
         for known, status, packed in _answers(rows_found[0][0]) if rows_found else ():
             if known == number:
                 return status, zlib.decompress(base64.b64decode(packed)).decode()

@@ -75,6 +75,7 @@ def record(line: int, identifier: str, elements: Iterable[tuple[str, str]]) -> D
         elements=reading.metadata,
         omitted=tuple(reading.omitted),
         is_stated=reading.is_stated,
+        embargo=reading.embargo,
     )
 
 
@@ -107,6 +108,7 @@ class _Reading:
         self.updated: datetime | None = None
         self.owner = self.group = ""
         self.listed = True
+        self.embargo: str | None = None
         self.metadata: dict[str, str] = {}
         self.mapped: dict[str, str] = {}
         self.settings: dict[str, str] = {}
@@ -133,6 +135,8 @@ class _Reading:
                 pass
             case "_profile":
                 self.settings[PROFILE] = value
+            case "ararat.embargo":
+                self.embargo = value
             case "_export" if value.lower() in ("yes", "no"):
                 self.listed = value.lower() == "yes"
             case "erc":
