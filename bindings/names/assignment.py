@@ -144,7 +144,9 @@ def require_later(fields: Fields, now: Callable[[], datetime]) -> None:
     """
     if isinstance(fields.embargo, datetime) and fields.embargo <= now():
         message = f"the date {rfc3339(fields.embargo)} is past"
-        raise BindingError("embargo-past", message, identifier=fields.key)
+        error = BindingError("embargo-past", message, identifier=fields.key)
+        error.field = "embargo"
+        raise error
 
 
 def first(fields: Fields, now: datetime) -> Change:

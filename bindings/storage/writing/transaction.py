@@ -221,7 +221,7 @@ class Transaction:
         """Return a change after the checks of its actor and of the policy. Raises :class:`BindingError`."""
         self.actor.check(before, change)
         if (due := change.after.embargo) is not None:
-            # Nobody checks the name again when it becomes live.
+            # No person checks the name again when it becomes live.
             self.check_change(before, change._replace(after=change.after.at(due)), self)
         return self.check_change(before, change, self)
 

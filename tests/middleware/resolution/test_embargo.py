@@ -1,4 +1,4 @@
-"""The public answers for a reserved name before and after the date of its publication, and how long caches keep them."""
+"""The public answers for a reserved name before and after its date, and how long caches keep them."""
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from flask import render_template, request
+from werkzeug.datastructures import MultiDict
 from werkzeug.wrappers import Response as AnyResponse
 
 from ....bindings.bulk.plan import BulkResult
@@ -20,7 +21,7 @@ from . import many
 def preview_undo(number: int) -> str:
     """Show what the undo of an operation would change."""
     management().bulk.require_undoable(require_curator(caller()), number)
-    skip = "skip" in request.args
+    skip = _skips(request.args)
     try:
         return _page(number, management().bulk.undo(caller(), number, skip_changed=skip, dry_run=True), skip=skip)
     except BindingError as error:
@@ -56,7 +57,7 @@ def undo_many(number: int) -> AnyResponse:
 @blueprint.post("/changes/<int:number>/undo")
 def undo(number: int) -> AnyResponse | str:
     """Undo an operation, and show the page of the new operation."""
-    skip = "skip" in request.form
+    skip = _skips(request.form)
     result = management().bulk.undo(caller(), number, skip_changed=skip)
     if result.refusals:
         return _page(number, result, skip=skip)
@@ -71,8 +72,26 @@ def undo(number: int) -> AnyResponse | str:
     return see_other("desk.operation", number=result.operation)
 
 
+def _skips(values: MultiDict[str, str]) -> bool:
+    """Return whether to leave names alone that were changed since then.
+
+    An account undoes its own operation as a whole. Only an administrator decides about a part of it.
+    """
+    return "skip" in values and caller().is_administrator
+
+
 def _page(number: int, result: BulkResult, *, skip: bool) -> str:
     found = management().operation(caller(), number)
     # The rest of a message names an option of the command.
     refused = [each._replace(message=each.message.partition(";")[0]) for each in result.refused]
-    return render_template("desk/undo.html", operation=found, result=result, refused=refused, skip=skip)
+    store = management().bindings.store
+    changed = store.fetch(each.identifier for each in refused if each.code == "undo-changed")
+    return render_template(
+        "desk/undo.html",
+        operation=found,
+        result=result,
+        refused=refused,
+        skip=skip,
+        changed=changed,
+        actors=store.last_actors(changed),
+    )
