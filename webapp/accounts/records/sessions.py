@@ -103,7 +103,7 @@ class Sessions:
         """Keep the answer to a form, and return its number; None without the session. The oldest are forgotten.
 
         ``account`` is that of a browser which the web server identifies. It has no session: ``session`` is then the
-        text that the browser is known by. The row for it is that of an ended session, with which no browser is signed in.
+        text that the browser is known by. Its row is that of an ended session, with which no browser is signed in.
         """
         number = secrets.token_urlsafe(12)
         packed = base64.b64encode(zlib.compress(content.encode())).decode()

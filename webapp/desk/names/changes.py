@@ -220,7 +220,8 @@ def _changeable(name: str) -> Binding:
 
 
 def _metadata_form(binding: Binding, problems: dict[str, FieldProblem]) -> str:
-    inherited = PrefixRecords(management().bindings.store.prefixes()).inherited_statement(binding)
+    records = PrefixRecords(management().bindings.store.prefixes())
+    inherited = records.statements(binding.identifier, binding.metadata).by_element
     return render_template(
         "desk/metadata.html",
         binding=binding,
