@@ -19,7 +19,7 @@ The assertions take the test clients of werkzeug, Flask, Django, Starlette and F
 from __future__ import annotations
 
 # pytest has loaded these modules already, so the plugin costs nothing if no test uses it.
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Protocol
 
 import pytest
 
@@ -223,7 +223,7 @@ def _require(client: Any, path: str, expected: ExpectedAnswer, accept: str = "*/
     return answer
 
 
-def _fail(path: str, came: str, expected: str, fix: str) -> Any:
+def _fail(path: str, came: str, expected: str, fix: str) -> NoReturn:
     __tracebackhide__ = True
     from .middleware.http.expected_answers import AnswerFault
 

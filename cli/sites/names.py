@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
+from datetime import UTC, datetime
 from typing import NamedTuple
 from urllib.parse import urljoin
 
@@ -56,14 +57,14 @@ def check_names(site: RunningSite, file: str | None, database: str | None, *, as
             else:
                 write(_lines(result, sheet))
             if junit is not None:
-                cases.append(JUnitCase(result.name, "names", [str(result.fault)] if result.fault else []))
+                cases.append(JUnitCase(result.name, "names", _failures(result)))
             progress.show(f"{total:,} asked")
     progress.clear()
     if junit is not None:
         write_junit(junit, f"names of {site.address}", cases)
     if not as_json:
         said = f"{counted(total, 'name')} asked at {site.address}: "
-        write(sheet.prose(said + (f"{wrong:,} of them wrong." if wrong else "all work." if total else "none given.")))
+        write(sheet.prose(said + (f"{wrong:,} wrong." if wrong else "all work." if total else "none given.")))
     return NO if wrong else DONE
 
 
@@ -78,7 +79,7 @@ def _names(file: str | None, database: str | None, open_files: ExitStack) -> Ite
         raise CommandError(f"cannot read {file}: there is no such file", exit_code=NO_INPUT)
     bindings = open_files.enter_context(open_store(file or database or ""))
     with bindings.store.snapshot() as snapshot:
-        yield from ((each.identifier, answer_of(each)) for each in snapshot.bindings())
+        yield from ((each.identifier, answer_of(each, datetime.now(UTC))) for each in snapshot.bindings())
 
 
 def _ask(site: RunningSite, name: str, expected: ExpectedAnswer) -> NameResult:
@@ -100,6 +101,12 @@ def _ask(site: RunningSite, name: str, expected: ExpectedAnswer) -> NameResult:
         asked, fix = display.escape(f"GET {url}"), "See the log of the site, and run the check again."
         return NameResult(name, url, None, AnswerFault(asked, f"no answer: {failed}", str(expected), fix))
     return NameResult(name, url, answer.status, found)
+
+
+def _failures(result: NameResult) -> list[str]:
+    """Return the fault for a report, whose first line is shown in lists."""
+    found = result.fault
+    return [] if found is None else [f"{found.came}, expected {found.expected}\n{found}"]
 
 
 def _as_dict(result: NameResult) -> dict[str, object]:

@@ -14,6 +14,8 @@ from urllib.parse import quote, urljoin, urlsplit
 from ...identifiers.text import display
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from ...bindings.names.binding import Binding
 
 PROBLEM = "application/problem+json"
@@ -110,12 +112,15 @@ def path_of(name: str) -> str:
     return quote(name if name.startswith("/") else f"/{name}", safe="/:?&=;,+@$!*'()~%#[]")
 
 
-def answer_of(binding: Binding) -> ExpectedAnswer:
-    """Return the answer that a site gives for a name by its record."""
+def answer_of(binding: Binding, now: datetime) -> ExpectedAnswer:
+    """Return the answer that a site gives for a name by its record at a time in UTC."""
     if binding.is_withdrawn or binding.is_hidden:
         return ExpectedAnswer((410,))
     if binding.is_reserved:
         return ExpectedAnswer((404,))
+    if binding.hold_until is not None and binding.hold_until > now:
+        # A name on hold leads to its description.
+        return ExpectedAnswer((303,))
     if binding.kind == "served":
         return ExpectedAnswer((200, 204))
     if binding.kind == "described":
@@ -147,9 +152,17 @@ def fault(asked: str, url: str, answer: SiteAnswer, expected: ExpectedAnswer) ->
     if where is None:
         return differs("The answer has no Location. Send the target of the name in it.")
     is_path = expected.target.startswith("/") and not expected.target.startswith("//")
-    if (_path(where) if is_path else _comparable(urljoin(url, where))) != _comparable(expected.target):
+    found = _path(where) if is_path else _comparable(_joined(url, where))
+    if found != _comparable(expected.target):
         return differs("The name leads elsewhere. Correct its target (ararat relocate NAME URL), or the expected one.")
     return None
+
+
+def _joined(url: str, where: str) -> str:
+    try:
+        return urljoin(url, where)
+    except ValueError:
+        return where
 
 
 def _path(url: str) -> str:

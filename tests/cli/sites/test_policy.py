@@ -84,6 +84,7 @@ def findings(result: Result) -> dict[str, list[str]]:
 
 def test_the_pages_of_the_sitemap_are_checked(check, tmp_path):
     urls = ("/paintings/17", "/show.php?id=17", "/cgi-bin/x", "/id/17", "/id/18", "/ark:12148/x", "/gone", "/new")
+    urls += ("/ark:/67890/q", "/ark:/99999/q")
     museum = Museum()
     museum.pages |= {
         "/sitemap.xml": sitemap(*(f"https://museum.example{each}" for each in urls), "https://other.example/x"),
@@ -94,6 +95,8 @@ def test_the_pages_of_the_sitemap_are_checked(check, tmp_path):
         "/id/18": (303, "https://museum.example/paintings/18"),
         "/ark:12148/x": (308, "https://museum.example/paintings/17"),
         "/new": (301, "https://museum.example/newer"),
+        "/ark:/67890/q": (302, "https://museum.example/q"),
+        "/ark:/99999/q": (302, "https://museum.example/q"),
     }
     said = check(museum, "--sitemap", "--json", "--junit", "report.xml")
     assert said.exit_code == 1
@@ -103,13 +106,15 @@ def test_the_pages_of_the_sitemap_are_checked(check, tmp_path):
         "/id/17": ["permanent-redirect"],
         "/ark:12148/x": ["permanent-redirect"],
         "/gone": ["page-error"],
+        "/ark:/67890/q": ["naan-foreign"],
+        "/ark:/99999/q": ["naan-reserved-invalid"],
     }
     assert "1 URL of other hosts" in unwrapped(said.stderr)
     suite = ElementTree.parse(tmp_path / "report.xml").getroot().find("testsuite")
-    assert (suite.get("tests"), suite.get("failures")) == ("12", "5")
+    assert (suite.get("tests"), suite.get("failures")) == ("14", "7")
     text = unwrapped(check(museum, "--sitemap").stdout)
     assert "(Addresses of the museum)" in text
-    assert "12 URLs requested at https://museum.example:" in text
+    assert "14 URLs requested at https://museum.example:" in text
     assert "17beta" not in text
 
 
