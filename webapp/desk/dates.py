@@ -28,6 +28,11 @@ def read_before(text: str) -> datetime:
     return time + timedelta(days=1) if len(text) == _DAY else time
 
 
+def last_day(end: datetime) -> str:
+    """Return the last day of a period that ends at this time, in the time zone of the caller."""
+    return f"{(end - timedelta(microseconds=1)).astimezone(time_zone()):%Y-%m-%d}"
+
+
 def _moment(text: str) -> datetime:
     """Return a time. A day begins in the time zone of the caller."""
     time = listing.moment(text)

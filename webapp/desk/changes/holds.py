@@ -112,7 +112,7 @@ def _form(key: str, kind: Of, problems: dict[str, FieldProblem]) -> str:
         kind=kind,
         recorded=recorded,
         values={
-            "until": request.form.get("until", ""),
+            "until": request.form.get("until", dates.last_day(recorded.until) if recorded else ""),
             "reason": request.form.get("reason", (recorded and recorded.reason) or ""),
         },
         errors=problems,

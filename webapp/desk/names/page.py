@@ -38,6 +38,8 @@ RESPONSES: dict[Kind, str] = {
 }
 
 
+HELD = "303: visitors see its description until the hold ends"
+
 # The fields with one text that have no row of their own.
 _TEXTS = {field.name for field in FIELDS if field.type == "text"} - {"target", "successor", "spelling", "hold_reason"}
 
@@ -117,11 +119,12 @@ def page_of(operations: Management, asking: Caller, binding: Binding, hierarchy:
     stated = {**elements, **{element: each.text for element, each in inherited.by_element.items()}}
     changes = changes_of(operations.history(asking, binding.identifier))
     below, more_below = _below(operations, asking, binding.identifier)
+    hold = holding.over(operations.bindings, binding.identifier)
     return NamePage(
         binding=binding,
         title=title_of(binding.metadata),
         address=f"{site().prefix or ''}/{binding.identifier}",
-        response=response_of(binding),
+        response=response_of(binding) if hold is None or not binding.is_live else HELD,
         texts=[
             (site().resource_label if field.name == "resource" else field.title, text)
             for field in FIELDS
@@ -140,7 +143,7 @@ def page_of(operations: Management, asking: Caller, binding: Binding, hierarchy:
         more_below=more_below,
         may_change=asking.may_change(binding.identifier),
         successor=_successor(operations, binding),
-        hold=holding.over(operations.bindings, binding.identifier),
+        hold=hold,
     )
 
 
