@@ -69,16 +69,22 @@ def send() -> AnyResponse:
         for field, text in (("source", move.source), ("destination", move.destination))
         if not text
     }
+    is_sure = "failed" not in request.form or "sure" in request.form
+    is_move = "apply" in request.form and is_sure
+    if "apply" in request.form and not is_sure:
+        problems["sure"] = FieldProblem(
+            "No tested new target answers, so nothing was moved.", "another new beginning, or a tick in this box"
+        )
     result: BulkResult | None = None
-    if not problems:
+    if not problems.keys() - {"sure"}:
         try:
             result = management().bulk.relocate_prefix(
                 caller(),
                 move.source,
                 move.destination,
                 prefix=move.below or None,
-                dry_run="apply" not in request.form,
-                expected=request.form.get("preview") if "apply" in request.form else None,
+                dry_run=not is_move,
+                expected=request.form.get("preview") if is_move else None,
             )
         except Forbidden:
             raise

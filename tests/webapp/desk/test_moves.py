@@ -142,7 +142,18 @@ def test_the_preview_requests_a_sample(
     for number in range(2):
         desk.bindings.bind(f"ark:12345/x5{number}", f"https://old.example/{number}")
     form: dict[str, Any] = {**MOVE, "destination": site}
-    page = desk.signed_in("jane").post("/desk/moves", form).text
+    jane = desk.signed_in("jane")
+    page = jane.post("/desk/moves", form).text
     assert all(text in page for text in found)
     # In red, and with a question, if none of the targets answers.
     assert ("None of the 2 tested" in page, "targets anyway" in page) == (not networks, not networks)
+    assert ("1 of 2 tested new targets answer." in page) == bool(networks)
+    if not networks:
+        preview = re.search(r'name="preview" value="(\w+)"', page)
+        assert preview
+        form |= {"apply": "1", "failed": "1", "preview": preview[1]}
+        asked = jane.post("/desk/moves", form)
+        assert (asked.status_code, 'id="sure-error"' in asked.text) == (422, True)
+        assert desk.bindings.list_operations() == []
+        assert jane.post("/desk/moves", {**form, "sure": "1"}).status_code == 303
+        assert len(desk.bindings.list_operations()) == 1
