@@ -169,6 +169,7 @@ CASES = (
     page("/branding", ADMINISTRATORS),
     form("/branding", ADMINISTRATORS, institution="The Library", revision="1"),
     form("/branding/preview", ADMINISTRATORS, institution="The Library"),
+    form("/branding/sample", ADMINISTRATORS, institution="The Library"),
     form("/branding/restore", ADMINISTRATORS, version="1", revision="1"),
 )
 NOT_A_PAGE = "/desk/<path:rest>"
