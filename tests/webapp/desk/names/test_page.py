@@ -121,6 +121,18 @@ def test_a_wrong_value_is_explained_beside_its_field(
     assert found.revision == 1
 
 
+def test_an_inherited_statement_is_in_its_empty_field(bound: Desk, jane: Browser, read_page: Any) -> None:
+    bound.bindings.prefixes.set("12345/x5", statement="These names last.")
+
+    def field() -> Any:
+        return read_page(jane.get(f"/desk/name/metadata?name={NAME}").text).one("input", name="m.erc.persistence")
+
+    assert (field().attributes["value"], field().attributes["placeholder"]) == ("", "These names last.")
+    send(jane, "metadata", **{"m.erc.persistence": "Ours."})
+    assert field().attributes["value"] == "Ours."
+    assert "placeholder" not in field().attributes
+
+
 def test_a_new_target_needs_a_confirmation(bound: Desk, jane: Browser) -> None:
     form = {"target": "https://example.org/2", "kind": "located", "redirect": "302"}
     refused = send(jane, "target", **form)
