@@ -52,7 +52,10 @@ KEPT_SECONDS = 60.0
 
 
 _BACKUPS = select(meta.c.name, meta.c.value).where(or_(meta.c.name == LAST_BACKUP, meta.c.name == FAILED_BACKUP))
-_IS_CURRENT = and_(names.c.key == links.c.key, names.c.target == links.c.target, names.c.status == "live")
+# The state is compared as an expression, because a database would else read all live names by their index.
+_IS_CURRENT = and_(
+    names.c.key == links.c.key, names.c.target == links.c.target, func.coalesce(names.c.status, "") == "live"
+)
 _DEAD = select(func.count()).select_from(links.join(names, _IS_CURRENT)).where(links.c.state == "dead")
 _SEARCHED = select(log_state.c.value).where(log_state.c.name == "searched")
 _UNPUBLISHED = (

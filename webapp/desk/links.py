@@ -27,6 +27,7 @@ from .names.page import requested_name
 _PAGE = 50
 _BLOCK = 500
 _HOSTS = 3
+_MAX_COUNTED = 1000
 _MAX_PICKED = 1000
 _CHECKED = 5000
 _COLUMNS = ("identifier", "title", "resource", "target", "state", "status", "url", "since", "traced", "sentence")
@@ -40,7 +41,8 @@ def page() -> str:
     following = found[_PAGE - 1].key if len(found) > _PAGE else None
     return render_template(
         "desk/links.html",
-        counts=links.count(),
+        counts=links.count(_MAX_COUNTED + 1),
+        most=_MAX_COUNTED,
         exports=exports.addresses("desk.export_links", state=state),
         state=state,
         description=DESCRIPTIONS[state],

@@ -16,7 +16,7 @@ from ..navigation import NavigationLink
 MAX_TRAIL = 1500
 """The maximum length of the beginnings of earlier pages in the address of a page."""
 
-MAX_DEAD = 999
+MAX_DEAD = 99
 """The maximum number of dead targets that are counted for the header of each page."""
 
 

@@ -21,6 +21,10 @@ from .counts import COUNTS, FEW, CountCache, Counts
 from .names.new import shoulders
 
 _MAX_UPLOADS = 20
+
+MAX_COUNTED = 1000
+"""The maximum number of targets that are counted for a page."""
+
 _OWN_LINES = ("links", "imports")
 """The facts of the digest that have a line of their own, with a link."""
 
@@ -88,17 +92,29 @@ def _holds() -> Iterator[WaitingLine]:
 
 def _links() -> Iterator[WaitingLine]:
     links, now = Links(management().bindings), management().bindings.now()
-    dead, since = links.age_of_state("dead")
+    dead, since = links.age_of_state("dead", MAX_COUNTED + 1)
     if dead and since:
-        days = max(0, (now - since).days)
-        age = "since today" if days == 0 else f"for {counted(days, 'day')}"
-        text = f"1 target is dead, {age}." if dead == 1 else f"{dead:,} targets are dead, the oldest {age}."
-        yield WaitingLine(text, url("desk.links", state="dead"), "bad")
-    moved, _ = links.age_of_state("moved")
+        yield WaitingLine(_dead(dead, max(0, (now - since).days)), url("desk.links", state="dead"), "bad")
+    moved, _ = links.age_of_state("moved", MAX_COUNTED + 1)
     if moved:
-        text = "1 target has moved" if moved == 1 else f"{moved:,} targets have moved"
-        address = "the new address" if moved == 1 else "the new addresses"
-        yield WaitingLine(f"{text} permanently: record {address}.", url("desk.links", state="moved"))
+        if moved == 1:
+            text = "1 target has moved permanently: record the new address."
+        elif moved > MAX_COUNTED:
+            text = f"More than {MAX_COUNTED:,} targets have moved permanently: record the new addresses."
+        else:
+            text = f"{moved:,} targets have moved permanently: record the new addresses."
+        yield WaitingLine(text, url("desk.links", state="moved"))
+
+
+def _dead(number: int, days: int) -> str:
+    """Return the sentence about dead targets, the oldest of which is dead for some days."""
+    if number > MAX_COUNTED:
+        return f"More than {MAX_COUNTED:,} targets are dead."
+    if number == 1:
+        return "1 target is dead, since today." if days == 0 else f"1 target is dead, for {counted(days, 'day')}."
+    if days == 0:
+        return f"{number:,} targets are dead, the oldest since today."
+    return f"{number:,} targets are dead, the oldest for {counted(days, 'day')}."
 
 
 def _uploads() -> Iterator[WaitingLine]:

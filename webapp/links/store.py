@@ -26,7 +26,10 @@ if TYPE_CHECKING:
 _PAGE = 500
 _BEGINNING = re.compile("https?://[^/?#]+/")
 
-_IS_CURRENT = and_(names.c.key == links.c.key, names.c.target == links.c.target, names.c.status == "live")
+# The state is compared as an expression, because a database would else read all live names by their index.
+_IS_CURRENT = and_(
+    names.c.key == links.c.key, names.c.target == links.c.target, func.coalesce(names.c.status, "") == "live"
+)
 _RESULTS = select(links, names.c.long_identifier, names.c.resource, names.c.metadata).select_from(
     links.join(names, _IS_CURRENT)
 )
@@ -41,12 +44,14 @@ _OF_KEYS = _RESULTS.where(links.c.key.in_([bindparam(f"key{number}") for number 
 _SOME = select(links.c.key).select_from(links.join(names, _IS_CURRENT)).where(links.c.state == bindparam("state"))
 _NUMBER = select(func.count()).select_from(_SOME.limit(bindparam("most")).subquery())
 _PAUSES = select(pauses).where(pauses.c.until > bindparam("now"))
-_COUNTS = select(links.c.state, func.count()).select_from(links.join(names, _IS_CURRENT)).group_by(links.c.state)
-_AGE_OF_STATE = (
-    select(func.count(), func.min(links.c.since))
+_TIMES = (
+    select(links.c.since)
     .select_from(links.join(names, _IS_CURRENT))
     .where(links.c.state == bindparam("state"))
+    .limit(bindparam("most"))
+    .subquery()
 )
+_AGE_OF_STATE = select(func.count(), func.min(_TIMES.c.since))
 _DUE = (
     select(names.c.key, names.c.long_identifier, names.c.target)
     .select_from(names.outerjoin(links, names.c.key == links.c.key))
@@ -132,9 +137,9 @@ class Links:
             connection.execute(delete(links).where(links.c.key.in_([each.key for each in new])))
             connection.execute(insert(links), rows)
 
-    def age_of_state(self, state: State) -> tuple[int, datetime | None]:
-        """Return the number of traces with a state, and the first time since when; None without such a trace."""
-        ((number, since),) = self._rows(_AGE_OF_STATE, state=state)
+    def age_of_state(self, state: State, most: int) -> tuple[int, datetime | None]:
+        """Return the number of traces with a state, at most ``most``, and the first time since when; None without one."""
+        ((number, since),) = self._rows(_AGE_OF_STATE, state=state, most=most)
         return number, None if since is None else datetime.fromisoformat(since)
 
     def of_state(self, state: State, after: str = "", limit: int = 100) -> list[TracedTarget]:
@@ -206,10 +211,9 @@ class Links:
             transaction.connection.execute(delete(pauses).where(over))
             transaction.connection.execute(insert(pauses), rows)
 
-    def count(self) -> dict[State, int]:
-        """Return the number of names for each state."""
-        counted = dict(map(tuple, self._rows(_COUNTS)))
-        return {state: counted.get(state, 0) for state in STATES}
+    def count(self, most: int = 2**62) -> dict[State, int]:
+        """Return the number of names for each state, at most ``most`` of each: a count reads each name."""
+        return {state: self.number(state, most) for state in STATES}
 
     def _rows(self, query: Any, **values: str | int) -> list[tuple[Any, ...]]:
         return self._store().current_rows(query, **values)
