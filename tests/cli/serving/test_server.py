@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import re
 import signal
 import socket
@@ -12,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -400,22 +402,42 @@ server.run(application, listener, lambda: print("ready", flush=True), trusted_pr
 """
 
 
+NETWORKS = count(1)
+
+
+@pytest.fixture(scope="module")
+def limited_servers(start_server: Callable[..., Any]) -> Iterator[Callable[[int], Any]]:
+    """limited_servers(proxies) is a server with short limits, which the tests share."""
+
+    @functools.cache
+    def start(proxies: int) -> Any:
+        server = start_server([sys.executable, "-c", LIMITED, str(proxies)])
+        server.port = int(server.wait_for(r"http://127\.0\.0\.1:(\d+)"))
+        server.wait_for("ready")
+        started.append(server)
+        return server
+
+    started: list[Any] = []
+    yield start
+    for server in started:
+        server.stop()
+
+
 @pytest.fixture
-def limited(start_server: Callable[..., Any]) -> Iterator[Callable[..., Any]]:
-    """limited(proxies) starts a server with short limits, and returns a function that connects from an address."""
+def limited(limited_servers: Callable[[int], Any]) -> Iterator[Callable[..., Any]]:
+    """limited(proxies) returns a function that connects to a server with short limits from an address."""
     with contextlib.ExitStack() as stack:
 
         def start(proxies: int = 0) -> Callable[[str, bytes], socket.socket]:
-            server = start_server([sys.executable, "-c", LIMITED, str(proxies)])
-            server.port = int(server.wait_for(r"http://127\.0\.0\.1:(\d+)"))
-            server.wait_for("ready")
-            stack.callback(server.stop)
+            server = limited_servers(proxies)
+            network = next(NETWORKS)
 
             def connect(address: str, sent: bytes) -> socket.socket:
                 connection = stack.enter_context(socket.socket())
                 connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
                 connection.settimeout(10)
-                connection.bind((address, 0))
+                # Connections of an earlier test do not count for the limits of this one.
+                connection.bind((address.replace("127.0.0.", f"127.0.{network}."), 0))
                 connection.connect(("127.0.0.1", server.port))
                 connection.sendall(sent)
                 return connection
