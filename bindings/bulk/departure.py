@@ -2,7 +2,7 @@
 
 Nothing more is asked of the institution that leaves. No name changes: each name below the prefix gets the target that a
 template makes for it, in one operation that can be undone. The rule of the prefix gets the same template, so that names
-which are not bound here lead there, too.
+which are not bound here lead there, too. The addresses of a delegation are deleted.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def depart(
             yield PlannedChange(binding.identifier, binding, lambda now, known=binding: _moved(known, rule, now))
 
     def retire(transaction: Transaction, now: datetime) -> bool:
-        texts: dict[Field, str] = {"state": "retired", "resolver": "", "minter": ""}
+        texts: dict[Field, str] = {"state": "retired", "resolver": "", "minter": "", "about": ""}
         outcomes = {
             prefix_changes.set_record(transaction, key, texts, now, who.name),
             prefix_changes.set_rule(transaction, key, rule.template, rule.redirect, now, who.name),

@@ -102,8 +102,9 @@ def doctor_command(
     ADDRESS is the resolver prefix of the site. Each IDENTIFIER is a name that is bound there. Without one, names of
     each kind and shoulder are chosen from --database. Each name is requested as printed: over http and https, several
     times, and with ?info, a bare ?, %2F, a hyphen, ARK:, HEAD and No-Redirect. Status, Location, Link and Cache-Control
-    are compared with the database. Other requests use names of NAAN 99999, which cannot be bound. They show how front
-    server and server change requests. If a rate limit refuses requests, they are sent more slowly.
+    are compared with the database. The resolvers of delegated prefixes are requested, too. Other requests use names of
+    NAAN 99999, which cannot be bound. They show how front server and server change requests. If a rate limit refuses
+    requests, they are sent more slowly.
 
     --app does the same for a WSGI or ASGI application in this process (Flask, Django, FastAPI or another one), and
     reports its routes under reserved paths. --naans and --prefix are compared with the registry; the default is the
@@ -310,6 +311,10 @@ def _probed(
                 expected = names.Expected(bindings, reached.announced or address, given, are_known=bool(known))
             for finding in names.examine(reached, chosen, expected):
                 yield finding._replace(part=part)
+        if reached is not None and bindings is not None:
+            elsewhere = requests.PatientClient(requests.network)
+            with suppress(BindingsUnavailable):
+                yield from names.delegations(bindings, reached.announced or address, elsewhere)
         yield from deployment.limits()
 
 

@@ -10,23 +10,24 @@ import re
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
 from werkzeug.datastructures import ResponseCacheControl
 from werkzeug.http import parse_cache_control_header
 
 from ...bindings.names.binding import Binding
+from ...bindings.names.prefixes.prefixes import PrefixRecord
 from ...bindings.names.selection import Selection, shoulder_of
 from ...identifiers.text import display
 from ...middleware import Bindings, ResolverMiddleware
-from ...webapp.tracing.client.url import WebURL
+from ...webapp.tracing.client.url import BadURL, WebURL, parse
 from ...webapp.tracing.hop import HopFailed
 from ..output import counted
 from .finding import HealthFinding, ProbeHop, State
 from .fixes import Cause, reverse_proxy
 from .in_process import client_of
 from .probes import GATEWAY, Reached, answered_by, parse_echo, redirected
-from .requests import RawResponse
+from .requests import ProbeClient, RawResponse
 
 MAX_NAMES = 12
 """The number of names that are chosen from a database."""
@@ -41,6 +42,9 @@ _NAMED = 3
 _LARGE = 2000
 _MAX_SECONDS = 86_400
 _SERVED = b"the site"
+_REDIRECTS = (301, 302, 303, 307, 308)
+_BROKEN = 500
+_MOST_HOPS = 20
 
 
 class Expected:
@@ -101,6 +105,51 @@ def choose(bindings: Bindings) -> list[str]:
 def _listed(bindings: Bindings, **conditions: Any) -> list[Binding]:
     page = bindings.list_names(Selection(public=True, **conditions), limit=_LISTED)
     return [binding for binding in page.names if not binding.is_reserved]
+
+
+def delegations(bindings: Bindings, address: str, client: ProbeClient) -> Iterator[HealthFinding]:
+    """Request a name that nobody has from the resolver of each delegated prefix, and yield a finding for each.
+
+    ``address`` is the prefix of this resolver. An error is a resolver that does not answer, and one that sends names
+    back here: two resolvers that delegate a prefix to each other make a loop, and no reader gets an answer.
+    """
+    for record in bindings.prefixes.list():
+        key = f"{record.prefix}0doctor"
+        if record.state != "active" and (elsewhere := record.address_elsewhere(key, key)):
+            yield _delegated(record, elsewhere, address.rstrip("/"), client)
+
+
+def _delegated(record: PrefixRecord, elsewhere: str, own: str, client: ProbeClient) -> HealthFinding:
+    hops: list[ProbeHop] = []
+    asked, seen = elsewhere, {elsewhere}
+
+    def found(state: State, message: str, remedy: str | None = None) -> HealthFinding:
+        label = f"delegation {_short(record.prefix)}"
+        return HealthFinding("url", "delegation", state, label, message, remedy, hops=tuple(hops))
+
+    place = display.percent(elsewhere[:_SHOWN])
+    remedy = f"Correct the resolver here (ararat prefix set {record.prefix} --resolver), or the record there."
+    while True:
+        if f"{asked}/".startswith((f"{own}/", f"{own}?")):
+            return found("error", f"{place} leads back to this resolver: a loop without an answer.", remedy)
+        try:
+            url = parse(asked)
+            response = client(url, "GET", url.target)
+        except (HopFailed, BadURL) as failed:
+            sentence = failed.sentence if isinstance(failed, HopFailed) else str(failed)
+            hops.append(ProbeHop("GET", display.percent(asked[:300]), None, None, None))
+            return found("error", f"The resolver does not answer at {place}: {sentence}.", "Readers get no answer now.")
+        where = response.field("Location") if response.status in _REDIRECTS else None
+        shown = display.percent(where[:300]) if where else None
+        hops.append(ProbeHop("GET", display.percent(asked[:300]), response.status, shown, answered_by(response)))
+        if response.status >= _BROKEN:
+            return found("error", f"The resolver at {place} answers {response.status}.", "Readers get no answer now.")
+        if where is None:
+            return found("ok", f"The resolver at {place} answers {response.status} for a name that nobody has.")
+        asked = urljoin(asked, where)
+        if asked in seen or len(hops) > _MOST_HOPS:
+            return found("error", f"{place} leads to a loop of redirects.", remedy)
+        seen.add(asked)
 
 
 class _Fault(NamedTuple):

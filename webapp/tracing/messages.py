@@ -297,7 +297,7 @@ def too_many(redirects: int, *, seen_before: bool) -> str:
 
     ``redirects`` is the limit. ``seen_before`` is true if the next URL was requested before.
     """
-    again = " The URLs repeat, so a higher limit does not help." if seen_before else ""
+    again = " The URLs repeat in a loop, so a higher limit does not help." if seen_before else ""
     return f"The trace stopped after the limit of {redirects} redirects.{again} {UNSPECIFIED}"
 
 

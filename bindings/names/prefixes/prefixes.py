@@ -183,11 +183,11 @@ class PrefixRecord:
     def where_minted(self) -> str:
         """The sentence, without a full stop, that states where the names of a delegated prefix are minted."""
         if self.minter:
-            return f"{self.prefix} is delegated; its names are minted at {self.minter}"
+            return f"the prefix {self.prefix} is delegated; its names are minted at {self.minter}"
         if place := self.about or self.contact:
             to = validation.shown(self.who, 400) if self.who else "another resolver"
-            return f"{self.prefix} is delegated to {to}; see {validation.shown(place, 400)}"
-        return f"{self.prefix} is delegated to {validation.shown(self.who or self.resolver or '', 400)}"
+            return f"the prefix {self.prefix} is delegated to {to}; see {validation.shown(place, 400)}"
+        return f"the prefix {self.prefix} is delegated to {validation.shown(self.who or self.resolver or '', 400)}"
 
     def address_elsewhere(self, key: str, given: str) -> str | None:
         """Return the address of a name of a delegated prefix at its resolver, or the page for people without one.
@@ -371,7 +371,7 @@ class PrefixRecords:
             return
         for number, found in enumerate(self.above(beginning)):
             if found.state == "retired":
-                raise BindingError("prefix-retired", f"{found.prefix} is retired", identifier=beginning)
+                raise BindingError("prefix-retired", f"the prefix {found.prefix} is retired", identifier=beginning)
             if found.state == "delegated" and number == 0:
                 raise MintedElsewhere(found.where_minted, found.minter, identifier=beginning)
 
