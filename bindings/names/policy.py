@@ -6,7 +6,7 @@ A :class:`PolicyCheck` receives each change once, between the decision of :mod:`
 - Only an ARK can have the metadata element ``persistence``, from its allocation or later (POL-016, POL-017).
 - A persistent name has the availability "lifetime" or "subinfinite". The profile sets the default. The availability
   "none" means that the name is not published (POL-018, POL-020).
-- A rule that the profile switches off, or whose severity is a note or a warning, refuses no change.
+- A rule that the profile switches off, or whose severity is a note or a warning, refuses no change. A warning is kept.
 - A UUID, in a name ``urn:uuid:...`` or in the path of a target, belongs to one resource permanently (POL-048).
 
 :mod:`assignment` enforces without a policy that no name is re-assigned (POL-023).
@@ -36,6 +36,9 @@ if TYPE_CHECKING:
     from ...identifiers.iri_policy import Profile
 
 
+_MAX_WARNINGS = 10
+
+
 class SettingStore(Protocol):
     """A store of named texts (settings), such as the owners of UUIDs. A transaction of a database has these methods."""
 
@@ -62,10 +65,14 @@ class TemporarySettings:
 
 
 class PolicyCheck:
-    """Check each change of a binding by an IRI policy. The middleware calls an object before it writes the change."""
+    """Check each change of a binding by an IRI policy. The middleware calls an object before it writes the change.
+
+    ``warnings`` are the first messages of rules whose severity is a warning in the profile, in order.
+    """
 
     def __init__(self, profile: Profile) -> None:
         self.profile = profile
+        self.warnings: list[str] = []
 
     def __call__(self, before: Binding | None, change: Change, settings: SettingStore) -> Change:
         """Return the change with the additions of the policy. Raises :class:`BindingError` if the policy forbids it.
@@ -93,17 +100,23 @@ class PolicyCheck:
             return Change("unchanged", before, None)
         return change._replace(after=checked)
 
-    @property
-    def _cited(self) -> str:
-        """The title and the address of the policy, for messages."""
-        return ", ".join(filter(None, (self.profile.title or f"policy {self.profile.name}", self.profile.url)))
+    def _break(self, rule: str, message: str, code: str | None = None) -> None:
+        """Raise :class:`BindingError` for a broken rule, or keep a warning, by the severity that the profile sets.
+
+        ``code`` is that of the error, if it is another one than that of the rule.
+        """
+        severity = self.profile.severity(rule, "error")
+        cited = ", ".join(filter(None, (self.profile.title or f"policy {self.profile.name}", self.profile.url)))
+        if severity == "error":
+            raise BindingError(code or rule, f"{message} ({cited})")
+        if severity == "warning" and len(self.warnings) < _MAX_WARNINGS:
+            self.warnings.append(f"{message} ({cited})")
 
     def _require_naan(self, ark: Ark) -> None:
         # The setting test_naans decides about names for tests. Without it, they are refused before.
         own = self.profile.own_naans
-        is_foreign = bool(own) and ark.normal_naan not in own and not ark.reserved_naan
-        if is_foreign and self.profile.enforces("naan-foreign"):
-            raise BindingError("naan-foreign", f"NAAN {ark.normal_naan} is not one of {', '.join(own)} ({self._cited})")
+        if own and ark.normal_naan not in own and not ark.reserved_naan:
+            self._break("naan-foreign", f"NAAN {ark.normal_naan} is not one of {', '.join(own)}")
 
     def _require_shoulder(self, ark: Ark) -> None:
         if ark.normal_naan not in self.profile.own_naans:
@@ -111,27 +124,25 @@ class PolicyCheck:
         from ...identifiers import iri_policy
 
         shoulder, reserved = iri_policy.shoulder(ark, self.profile)
-        if reserved and self.profile.enforces("reserved-name" if shoulder is None else "shoulder-reserved"):
+        if reserved:
             why = "it has no shoulder" if shoulder is None else f"the shoulder {shoulder} is reserved"
-            raise BindingError("name-reserved", f"the policy reserves this name: {why} ({self._cited})")
+            rule = "reserved-name" if shoulder is None else "shoulder-reserved"
+            self._break(rule, f"the policy reserves this name: {why}", "name-reserved")
 
     def _add_availability(self, after: Binding, *, is_ark: bool) -> Binding:
         if "erc.persistence" not in after.metadata:
             return after
         # "Persistent IRIs MUST be allocated using the ARK system"
         if not is_ark:
-            if not self.profile.enforces("persistent-not-ark"):
-                return after
-            raise BindingError("persistent-not-ark")
+            self._break("persistent-not-ark", "only an ARK can be designated as persistent")
+            return after
         # "MUST have availability equal to lifetime or subinfinite; if none is explicitly stated in the documentation
         # then lifetime is implied"
         stated = after.metadata.get("erc.availability", self.profile.default_availability)
-        allowed = (*self.profile.availability, UNPUBLISHED)
-        if stated not in allowed and not self.profile.enforces("availability-statement"):
+        if stated is None or stated not in (*self.profile.availability, UNPUBLISHED):
+            said = f"the availability {validation.shown(stated)} is not allowed" if stated else None
+            self._break("availability-statement", said or "a persistent name needs an availability")
             return after
-        if stated is None or stated not in allowed:
-            shown = f"the availability {validation.shown(stated)} is not allowed" if stated else None
-            raise BindingError("availability-statement", shown)
         return replace(after, metadata=metadata.check({**after.metadata, "erc.availability": stated}))
 
     def _record_uuids(self, after: Binding, settings: SettingStore) -> None:
@@ -140,9 +151,9 @@ class PolicyCheck:
         for uuid in sorted(uuids):
             # "a different resource MUST NOT be allocated using the same uuid part"
             first = settings.setting(f"uuid {uuid}")
-            is_reused = first is not None and first not in (after.resource, after.identifier)
-            if is_reused and self.profile.enforces("uuid-twice"):
-                raise BindingError("uuid-reused", f"the UUID {uuid} already belongs to {validation.shown(first, 100)}")
+            if first is not None and first not in (after.resource, after.identifier):
+                said = f"the UUID {uuid} already belongs to {validation.shown(first, 100)}"
+                self._break("uuid-twice", said, "uuid-reused")
         for uuid in uuids:
             if settings.setting(f"uuid {uuid}") is None:
                 settings.set_setting(f"uuid {uuid}", resource)

@@ -46,6 +46,8 @@ def open_store(url: str, *, create: bool = False, profile: Profile | None = None
             bindings.open()
         else:
             bindings = open_file(table, policy=profile, served=False, test_naans=test_naans())
+        if profile is not None:
+            after.callback(_warn_of_policy, bindings.check_change)
         # Without this, the garbage collector searches all loaded objects again and again: 10 % of the time of an
         # import of millions of rows.
         gc.freeze()
@@ -54,6 +56,13 @@ def open_store(url: str, *, create: bool = False, profile: Profile | None = None
         finally:
             gc.unfreeze()
             bindings.close()
+
+
+def _warn_of_policy(check: object) -> None:
+    """Print the warnings of a policy about the changes that were made."""
+    sheet = Sheet.of(sys.stderr)
+    for warning in getattr(check, "warnings", ()):
+        write(sheet.prose(f"ararat: warning: {warning}", style="warning"), to=sys.stderr)
 
 
 @contextmanager

@@ -174,6 +174,9 @@ def test_a_foreign_naan_is_refused_by_every_door_as_the_policy_says(ararat, tmp_
     ):
         said = ararat(*command, *database)
         assert (said.exit_code != 0, "naan-foreign" in said.output) == (is_refused, is_refused), said.output
+        if command[0] != "mint":
+            message = "warning: NAAN 67890 is not one of 12148, b5060 (Addresses of the museum)"
+            assert (message in unwrapped(said.stderr)) == (severity == "warning"), said.stderr
     assert ararat("bind", "ark:b5060/q", "/q", *database).exit_code == 0
     assert ararat("bind", "ark:99999/q", "/q", *database).exit_code == 2
 
