@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import click
 
@@ -65,6 +65,13 @@ class _Site(NamedTuple):
     "this machine]",
 )
 @click.option(
+    "--only",
+    type=click.Choice(["names", "desk"]),
+    envvar="ARARAT_ONLY",
+    show_envvar=True,
+    help="The role of the server: names must not be able to write the database, and desk must be.",
+)
+@click.option(
     "--user",
     metavar="NAME",
     help="The user of the service, who must be able to read the database.  [default: the owner of its folder]",
@@ -89,6 +96,7 @@ def doctor_command(
     name: str | None,
     database: str | None,
     front: tuple[str, ...],
+    only: Literal["names", "desk"] | None,
     user: str | None,
     edge: str | None,
     log_folder: str | None,
@@ -140,7 +148,7 @@ def doctor_command(
     announced = None if prefix is None else _prefix(prefix, "--prefix")
     found: list[HealthFinding] = []
     site = _Site(url, identifiers, place, announced, naans, name, front)
-    findings = _findings(site, database, options)
+    findings = _findings(site, database, options, only)
     for finding in chain(findings, _files(database, user), _exported(edge, database)):
         found.append(finding)
         if as_json:
@@ -189,7 +197,9 @@ def _address(given: tuple[str, ...], url: str | None) -> tuple[str | None, tuple
     return url, tuple(identifiers)
 
 
-def _findings(site: _Site, database: str | None, log: LogOptions) -> Iterator[HealthFinding]:
+def _findings(
+    site: _Site, database: str | None, log: LogOptions, only: Literal["names", "desk"] | None = None
+) -> Iterator[HealthFinding]:
     settings: Settings | None = None
     application: Any = None
     if site.place is not None:
@@ -213,7 +223,7 @@ def _findings(site: _Site, database: str | None, log: LogOptions) -> Iterator[He
     if database is not None:
         from . import stores
 
-        yield from stores.examine(database)
+        yield from stores.examine(database, only)
         folder = log.folder or (settings.log_folder if settings else None)
         if folder is not None:
             path = log.path or (settings.log if settings else None) or "/log"

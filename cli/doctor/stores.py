@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Literal
 
 from ...bindings.health import Condition, conditions
 from ...bindings.storage.databases.sqlite import library_fault
@@ -34,10 +35,11 @@ LEAST_FREE = 67_108_864
 _BREAKS = {"name-missing", "other-resource", "bound-otherwise", "withdrawn", "claim-withdrawn"}
 
 
-def examine(url_or_path: str) -> Iterator[HealthFinding]:
+def examine(url_or_path: str, only: Literal["names", "desk"] | None = None) -> Iterator[HealthFinding]:
     """Check whether each server of a store can be read and written, and yield the findings.
 
-    ``url_or_path`` is a store as for ``--database``. A remedy is part of each error.
+    ``url_or_path`` is a store as for ``--database``. ``only`` is the role of ``ararat serve --only``: the names role
+    must not be able to write, and the desk role must be. A remedy is part of each error.
 
     >>> [finding.code for finding in examine("/nowhere/bindings.sqlite")]
     ['unavailable']
@@ -50,7 +52,7 @@ def examine(url_or_path: str) -> Iterator[HealthFinding]:
         return
     for number, condition in enumerate(found, 1):
         shown = "database" if len(found) == 1 else f"server {number}"
-        yield _finding(condition, shown, alone=len(found) == 1)
+        yield _of_role(_finding(condition, shown, alone=len(found) == 1), only)
         if condition.where.startswith("sqlite:") and (lacks := library_fault()):
             fault, change = lacks
             yield HealthFinding(
@@ -66,6 +68,19 @@ def examine(url_or_path: str) -> Iterator[HealthFinding]:
         message = f"{primaries} servers can be written, so their contents can differ."
         change = "Make all servers but one a standby of the primary, or remove them from the URL."
         yield HealthFinding("database", "several-primaries", "error", "servers", message, change)
+
+
+def _of_role(finding: HealthFinding, only: Literal["names", "desk"] | None) -> HealthFinding:
+    """Return a finding as it is right or wrong for a role."""
+    if only == "names" and finding.code in ("not-writable", "standby"):
+        return finding._replace(state="ok", remedy=None)
+    if only == "names" and finding.code == "readable-writable":
+        message = "The names role can write this database, and needs only to read it."
+        change = "Use a role of PostgreSQL with SELECT only, as in docs/deployment.md."
+        return finding._replace(code="names-can-write", state="warning", message=message, remedy=change)
+    if only == "desk" and finding.code in ("not-writable", "standby"):
+        return finding._replace(state="error")
+    return finding
 
 
 def _finding(condition: Condition, shown: str, *, alone: bool) -> HealthFinding:

@@ -47,6 +47,19 @@ def wsgi_application_of(
 
     Raises ValueError, NotImplementedError, UsageError and CommandError for a wrong option.
     """
+    if options["only"] == "names":
+        from .names_only import names_application
+
+        return names_application(
+            bindings,
+            prefix=prefix,
+            also=(address, *options["also"]),
+            inspector=inspector,
+            trusted_proxies=options["trusted_proxies"],
+            secret=SignIn.of(options).proxy_secret(options["trusted_proxies"]),
+            on_resolve=on_resolve,
+            **{name: value for name, value in resolver_settings(options).items() if name != "also"},
+        )
     from . import server
 
     sign_in = SignIn.of(options)
@@ -73,5 +86,6 @@ def wsgi_application_of(
         ezid_passthrough=options["ezid_passthrough"],
         resume=resume,
         first_secret=first_secret,
+        only_desk=options["only"] == "desk",
         **resolver_settings(options),
     )

@@ -43,12 +43,16 @@ def lines(
         yield from sheet.field("Prefix", f"{address}, not reachable from other machines; set --prefix")
     # Without a link to the inspector, the front server may send only names to this address.
     pages = address if inspector is None else public if inspector.startswith("/") else inspector.rstrip("/")
-    if bindings.kind == "database":
+    role = options["only"]
+    if role:
+        told = {"names": "names; this server writes nothing", "desk": "desk, without names for readers"}
+        yield from sheet.field("Role", told[role])
+    if bindings.kind == "database" and role != "names":
         yield from sheet.field("Desk", f"{identifier(pages)}/desk")
         if first_secret:
             yield from _first_account(sheet, bindings, pages, first_secret)
         yield from sheet.field("JSON API", f"{identifier(pages)}/api/v1")
-    if options["ezid"]:
+    if options["ezid"] and role != "names":
         yield from sheet.field("EZID API", identifier(f"{public}{options['ezid'].rstrip('/')}"))
     if feeds := [identifier(f"{public}{options[name]}") for name in _FEEDS if options[name]]:
         yield from sheet.field("Feeds", ", ".join(feeds))
@@ -59,6 +63,9 @@ def lines(
         note = " (read again when it changes, never written)"
     yield from sheet.field("Bindings", f"{bindings.where}{note}")
     yield from sheet.field("Names", _names(bindings))
+    if role == "names":
+        yield from sheet.field("Stop", "Ctrl-C")
+        return
     hosts = "also to other hosts; to forbid, set --no-trace-elsewhere"
     yield from sheet.field("Traces", hosts if options["trace_elsewhere"] else "to this site only")
     yield from sheet.field("Stop", "Ctrl-C")

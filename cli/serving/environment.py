@@ -74,6 +74,8 @@ def asgi_application() -> ResolverASGIMiddleware | MountedASGI:
     from .names_only import NamesOnlySite
 
     options = _options()
+    if options["only"] == "desk":
+        raise InvalidEnvironment("ARARAT_ONLY is desk, which ararat.asgi does not have; use ararat.wsgi for the desk")
     inspector = None if options["inspector"] == "none" else options["inspector"]
     try:
         bindings, on_resolve = _opened(options)
@@ -110,7 +112,8 @@ def _opened(options: dict[str, Any]) -> tuple[Bindings, Callable[[Resolution], N
 
     store = StoreOption(options["database"] or options["table"], is_table=not options["database"])
     policy = next(iter(options["profiles"]), None)
-    bindings = opened(store, policy, create=options["create"], state=options["state"], test_naans=options["test_naans"])
-    for each in exposed(store, bindings, options):
+    creates = options["create"] and options["only"] != "names"
+    bindings = opened(store, policy, create=creates, state=options["state"], test_naans=options["test_naans"])
+    for each in exposed(store, bindings, options) if options["only"] != "names" else ():
         _log.warning("%s; run: %s", each.message, each.fix)
     return bindings, _open.enter_context(open_access_log(options["access_log"]))

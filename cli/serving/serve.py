@@ -87,12 +87,19 @@ def serve_command(
     options = click.get_current_context().params
     if options["remote_user"] == "REMOTE_USER":
         raise click.UsageError("--remote-user needs the name of a header field, because this server sets no users")
+    is_names = options["only"] == "names"
+    if is_names and rounds is not None:
+        raise click.UsageError("--rounds writes the state of links, and --only names writes nothing; omit one of them")
     with (
         _listener(host, port) as listener,
         _store(database, table) as store,
         store_errors(),
         opened(
-            store, next(iter(profiles), None), create=create, state=state, test_naans=options["test_naans"]
+            store,
+            next(iter(profiles), None),
+            create=create and not is_names,
+            state=state,
+            test_naans=options["test_naans"],
         ) as bindings,
         open_access_log(access_log) as on_resolve,
     ):
@@ -101,7 +108,7 @@ def serve_command(
             inspector = "/"
         elif inspector == "none":
             inspector = None
-        first_secret = first_account.new_secret() if banner.has_no_account(bindings) else None
+        first_secret = first_account.new_secret() if not is_names and banner.has_no_account(bindings) else None
         try:
             hosts: list[str] | None = None
             if trusted_hosts or networks or server.is_loopback(listener):
@@ -134,7 +141,7 @@ def serve_command(
             )
             write(shown)
             sys.stdout.flush()
-            if not store.is_demo:
+            if not store.is_demo and not is_names:
                 exposed_files.warn(exposed(store, bindings, options))
                 sys.stderr.flush()
                 # In a database of millions the count takes seconds. It must not delay the first answer.

@@ -42,6 +42,7 @@ from ...webapp.trusted_proxy import SECRET_FIELD, ForwardedFields, ProxySecret
 from .demo import MOUNT, create_demo
 from .logs import FOR_SERVERS, log_plainly
 from .mount import MountedWSGI, Mounts
+from .names_only import WithoutNames
 
 try:
     from fcntl import ioctl
@@ -152,6 +153,7 @@ def compose(
     ezid_passthrough: str = "given",
     resume: bool = True,
     first_secret: str | None = None,
+    only_desk: bool = False,
     **settings: Any,
 ) -> WSGIApplication:
     """Return the WSGI application of ``ararat serve``: the resolver in front of the inspector, and of the demo site.
@@ -176,6 +178,7 @@ def compose(
     - ``ezid_passthrough``: the passthrough of names that get their first target by the EZID API.
     - ``resume``: whether to carry out unfinished jobs now, in threads, or after the first request to the desk or API.
     - ``first_secret``: the secret of the link that creates the first account, or None.
+    - ``only_desk``: whether to leave out the names for readers (:class:`.WithoutNames`).
     - ``settings``: those of :class:`~ararat.middleware.ResolverMiddleware`.
 
     Requests of a trace to ``address`` are answered in process. At ``prefix`` only names are, unless the inspector is at
@@ -232,7 +235,8 @@ def compose(
     local.update({prefix: whole if at_root else names, address: whole})
     public = (prefix if on_prefix else inspector, prefix, *also)
     mounts = Mounts(each for each in public if each)
-    mounted = MountedWSGI(whole, mounts) if mounts else whole
+    served = WithoutNames(app, prefix, settings.get("schemes")) if only_desk else whole
+    mounted = MountedWSGI(served, mounts) if mounts else served
     if not trusted_proxies:
         return mounted
     secret = None if remote_user_secret is None else ProxySecret(remote_user_secret, remote_user_secret_field)

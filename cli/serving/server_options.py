@@ -72,6 +72,14 @@ SERVER_OPTIONS: Final = (
         text="The store of the bindings.",
         shown="a temporary database of the demo",
     ),
+    ServerOption(
+        name="--only",
+        metavar="names|desk",
+        type=click.Choice(["names", "desk"]),
+        text="Run one role: names answers readers and only reads the store; desk has the inspector, the desk and the "
+        "APIs, and no names.",
+        shown="both roles",
+    ),
     ServerOption(name="--create", text="Create the database if it is missing.  [default: no]"),
     ServerOption(
         name="--bindings",

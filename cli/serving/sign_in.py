@@ -75,6 +75,11 @@ class SignIn(NamedTuple):
             "remote_user_secret_field": self.remote_user_secret_field,
         }
 
+    def proxy_secret(self, trusted_proxies: int) -> trusted_proxy.ProxySecret | None:
+        """Return the secret with which the fields of the proxies count, or None. No user is read."""
+        given = self._replace(remote_user=None).of_proxy(trusted_proxies).get("remote_user_secret")
+        return trusted_proxy.ProxySecret(given, self.remote_user_secret_field) if given else None
+
     def openid(self) -> OpenID | None:
         """Return the OpenID provider, or None. Raises UsageError, ValueError and CommandError."""
         if self.openid_issuer is None and not (self.openid_client or self.openid_secret_file):
