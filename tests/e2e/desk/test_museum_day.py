@@ -78,9 +78,18 @@ def test_a_table_becomes_names_and_comes_back_with_them(served) -> None:
     expect(page.get_by_role("table")).to_contain_text("Erstes Objekt der Straße")
     hand.button("Import 1 row")
     checked(page, "1 row imported")
-    assert served.bindings.list_names().names[0] is not None
-    found = next(each for each in served.bindings.list_operations() if each.action == "import")
-    assert (found.names, hand.actions) == (1, 17)
+    assert (title(served, first), hand.actions) == ("Erstes Objekt der Straße", 17)
+    # It was the wrong title.
+    hand.link("undo")
+    hand.button(re.compile("Undo operation"))
+    checked(page, "undo")
+    assert (title(served, first), hand.actions) == ("Objekt 1 der Straße", 19)
+    undone = [each for each in served.bindings.list_operations() if each.action == "import"]
+    assert [(each.names, each.undone_by is not None) for each in undone[:2]] == [(1, True), (43, False)]
+
+
+def title(served, name: str) -> str:
+    return served.bindings.lookup(name).metadata["erc.what"]
 
 
 @pytest.mark.parametrize("kind", ["xlsx", *(pytest.param(kind, marks=pytest.mark.long) for kind in ("ods", "xls"))])
