@@ -70,10 +70,18 @@ class ImportBlocks:
         self._repeated: Mapping[int, str] | None = None
 
     @property
-    def is_begun(self) -> bool:
-        """Whether an earlier call of :meth:`write` has written names, so that the rows must not be checked again."""
+    def begun(self) -> int | None:
+        """The number of the operation that an earlier call of :meth:`write` has begun and not ended, or None.
+
+        Then the rows must not be checked again: :meth:`write` continues.
+        """
         with self._bindings.transaction() as transaction:
-            return self._progress(transaction) is not None
+            found = self._progress(transaction)
+            return found and found["operation"]
+
+    def forget(self) -> None:
+        """Forget the progress of an earlier call, so that :meth:`write` begins with the first row."""
+        self._bindings.write(self._delete_progress)
 
     def check(
         self,
@@ -212,17 +220,17 @@ class ImportBlocks:
         summary.written = True
         if summary.operation is None:
             return  # nothing is changed so far, so that another process can begin again
-        values = json.dumps({**_numbers_of(summary), "rows": summary.lines, "changed": run.changed})
-        for text, row in (
-            ("DELETE FROM bulk_progress WHERE job = ?", (self._job,)),
-            (
-                "INSERT INTO bulk_progress (job, operation, result) VALUES (?, ?, ?)",
-                (self._job, summary.operation, values),
-            ),
-        ):
-            transaction.connection.exec_driver_sql(marked(text, transaction.dialect_name), row)
+        self._delete_progress(transaction)
         if is_done:
             transaction.operations.finish(summary.operation, run.changed, self._bindings.now())
+            return
+        values = json.dumps({**_numbers_of(summary), "rows": summary.lines, "changed": run.changed})
+        text = marked("INSERT INTO bulk_progress (job, operation, result) VALUES (?, ?, ?)", transaction.dialect_name)
+        transaction.connection.exec_driver_sql(text, (self._job, summary.operation, values))
+
+    def _delete_progress(self, transaction: Transaction) -> None:
+        text = marked("DELETE FROM bulk_progress WHERE job = ?", transaction.dialect_name)
+        transaction.connection.exec_driver_sql(text, (self._job,))
 
 
 @contextmanager

@@ -183,9 +183,11 @@ def import_command(
     The whole import is one transaction. With --batch N, every N lines are one transaction. The import then ends at the
     first batch with a refused line and keeps the batches before it. A second run skips the written lines.
 
-    With --mint, --key, --output, --sheet or --heading-row, and for a workbook (.xlsx, .xls, .ods), the headings can be
-    those of a museum or library: Titel, Auteur, Inventarnummer. The encoding, separator, sheet, row of headings and
-    columns are proposed and printed. Check them with --dry-run. Unknown columns are ignored.
+    With --mint, --key, --output, --sheet or --heading-row, and for a workbook (.xlsx, .xls, .ods), the headings can
+    be those of a museum or library: Titel, Auteur, Inventarnummer. The encoding, separator, sheet, row of headings
+    and columns are proposed and printed. Check them with --dry-run. Unknown columns are ignored. All rows are checked
+    before the first is written. Then they are written in short transactions, as one operation. If the command is
+    killed, run it again with the same table: it continues.
 
     With --from, FILE is a dump of another system. A name that cannot be bound is left out, and the others are written.
     Each name and each value that cannot be imported is reported. The checksums of names and targets compare the dump
@@ -243,7 +245,7 @@ def import_command(
         stack.enter_context(warn_of_unregistered(bindings, naans, strict=strict))
         if table:
             report_file = options.pop("report_file")
-            with _with_progress(file, report_file, keeps=bool(options["batch"]) and not dry_run) as progress:
+            with _with_progress(file, report_file, keeps=not dry_run) as progress:
                 summary = table.import_into(
                     bindings, output=output, report_file=report_file, dry_run=dry_run, progress=progress, **options
                 )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +20,8 @@ from ..render.imports import expected
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ...bindings.imports.summary import NotedLine, Summary
+    from ...bindings.imports.summary import Effect, NotedLine, Report, Summary
+    from ...bindings.names.actor import Actor
     from ...middleware import Bindings
     from ...webapp.uploads.model import Reading
     from ...webapp.uploads.options import Options
@@ -90,11 +93,13 @@ class UserTable:
         report_file: str | None,
         dry_run: bool,
         progress: Callable[[int], object],
-        **options: Any,
+        actor: Actor | str | None = None,
+        batch: int | None = None,
     ) -> Summary:
         """Import the rows, and write the table with the names to ``output`` and the refused rows to ``report_file``.
 
-        ``options`` are those of :func:`~ararat.bindings.imports.importing.import_rows`.
+        Without ``batch``, all rows are checked before the first is written, and they are one operation. The other
+        arguments are those of :func:`~ararat.bindings.imports.importing.import_rows`.
         """
         from ...bindings.imports.importing import import_rows
         from ...bindings.imports.keyed_rows import repeated_keys
@@ -112,27 +117,77 @@ class UserTable:
         read_as = ReadAs(encoding=_ENCODINGS.get(reading.encoding, reading.encoding), delimiter=reading.separator)
         mint = reading.minting
         with closing(NamesOfRows()) as names:
-            repeated = repeated_keys(sheet.rows(self.content, reading, self.name, ReadAs(), None)) if mint else {}
-            summary = import_rows(
-                bindings,
-                self.name,
-                sheet.rows(self.content, reading, self.name, read_as, None),
-                read_as,
-                relocate=reading.relocate,
-                dry_run=dry_run,
-                progress=progress,
-                report=report,
-                effect=names.note if output else None,
-                mint=mint,
-                repeated=repeated,
-                **options,
-            )
+            effect = names.note if output else None
+            if batch is None:
+                summary = self._import_in_blocks(bindings, actor, progress, report, effect, dry_run=dry_run)
+            else:
+                repeated = repeated_keys(sheet.rows(self.content, reading, self.name, ReadAs(), None)) if mint else {}
+                summary = import_rows(
+                    bindings,
+                    self.name,
+                    sheet.rows(self.content, reading, self.name, read_as, None),
+                    read_as,
+                    relocate=reading.relocate,
+                    dry_run=dry_run,
+                    batch=batch,
+                    actor=actor,
+                    progress=progress,
+                    report=report,
+                    effect=effect,
+                    mint=mint,
+                    repeated=repeated,
+                )
             # The columns are printed before the import.
             summary.read_as = ReadAs()
             if output and summary.written:
                 self._write(output, lambda path: self._write_names(path, names))
         if report_file:
             self._write(report_file, lambda path: self._write_refused(path, problems))
+        return summary
+
+    def _import_in_blocks(
+        self,
+        bindings: Bindings,
+        actor: Actor | str | None,
+        progress: Callable[[int], object],
+        report: Report,
+        effect: Effect | None,
+        *,
+        dry_run: bool,
+    ) -> Summary:
+        """Check all rows, and then import them in blocks. Continue an import of this table that was interrupted."""
+        from ...bindings.imports.import_blocks import ImportBlocks, ImportedTable
+        from ...bindings.imports.summary import Summary
+        from ...bindings.names.actor import Actor
+        from ...webapp.uploads import sheet
+
+        reading, who = self.reading, Actor.of(actor)
+        table = ImportedTable(
+            self.name,
+            lambda read_as: sheet.rows(self.content, reading, self.name, read_as, None),
+            reading.minting,
+            reading.relocate,
+        )
+        # The jobs of servers have positive numbers.
+        digest = sha256(json.dumps(reading.as_dict(), sort_keys=True).encode() + self.content).digest()
+        blocks = ImportBlocks(bindings, -1 - int.from_bytes(digest[:4], "big") % 2**31, table)
+        begun = None if dry_run else blocks.begun
+        if begun is not None and bindings.list_operations(before=begun + 1, limit=1)[0].undone_by is not None:
+            blocks.forget()
+            begun = None
+        summary = Summary()
+        if begun is None:
+            summary = blocks.check(who, progress, report=report, effect=effect if dry_run else None)
+            if dry_run or summary.refusals:
+                return summary
+        summary = blocks.write(
+            summary, who, lambda _, lines: progress(lines), lambda *_: None, effect=effect if begun is None else None
+        )
+        for noted in summary.refused:
+            report("refused", noted, {})
+        if begun is not None and effect:
+            # The names of the rows that an earlier process has written are found again by their keys.
+            blocks.check(who, progress, effect=effect)
         return summary
 
     def _write_names(self, path: Path, names: Any) -> None:

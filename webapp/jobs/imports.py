@@ -132,7 +132,7 @@ class Imports:
         try:
             caller = caller_of(self.management.accounts, job.parameters["caller"])
             summary = Summary()
-            if not blocks.is_begun:
+            if blocks.begun is None:
                 summary = bulk.check_table(caller, blocks, None, beat=progress)
             if not (summary.refusals or job.parameters["dry_run"]):
                 summary = bulk.write_table(caller, blocks, None, checked=summary, beat=beat, finish=finish)

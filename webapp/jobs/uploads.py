@@ -216,7 +216,7 @@ class _Work:
             self._end("done", summary)
             return
         checked = Summary()
-        if not self.blocks.is_begun:
+        if self.blocks.begun is None:
             checked = self._check_again() if self._job.parameters.get("has_preview", True) else self._check()
             if checked.refusals:
                 self._end("failed", checked)

@@ -14,8 +14,11 @@ import psycopg
 import pytest
 from click.testing import Result
 
+from ararat.bindings.bulk import batches
+from ararat.bindings.imports import import_blocks
 from ararat.bindings.imports.summary import NotedLine, Summary
 from ararat.cli.output import Sheet
+from ararat.cli.progress import Progress
 from ararat.cli.render import imports
 from ararat.middleware import open_bindings
 from tests.databases import Cluster
@@ -445,3 +448,40 @@ def test_wrong_options_of_a_table_are_refused(
     result = ararat("import", "--mint", "ark:12345/k1", *options, str(tmp_path / "objekte.csv"))
     assert result.exit_code == 2
     assert message in unwrapped(result.stderr)
+
+
+def test_a_killed_import_of_a_table_continues_as_one_operation(
+    ararat: Callable[..., Result], tmp_path: Path, database: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(import_blocks, "ONE_BLOCK", 0)
+    monkeypatch.setattr(import_blocks, "BLOCK", 2)
+    monkeypatch.setattr(batches, "_PAUSE", 0)
+    table, output = tmp_path / "objekte.csv", tmp_path / "with-arks.csv"
+    table.write_text("Inventarnummer;Titel\n" + "".join(f"INV {n};Vase {n}\n" for n in range(7)))
+    command = ("import", *MINT, "--output", str(output), str(table))
+    count, counted = Progress.count, list[int]()
+
+    def kill(self: Progress, number: int) -> None:
+        counted.append(number)
+        if counted[-2:] == [7, 2]:
+            count(self, number)
+        elif 7 in counted and number == 4:
+            raise SystemExit(9)
+
+    monkeypatch.setattr(Progress, "count", kill)
+    assert ararat(*command).exit_code != 0
+    monkeypatch.setattr(Progress, "count", count)
+    result = ararat(*command)
+    assert result.exit_code == 0, result.stderr
+    assert "Written. 7 lines: 7 reserved" in result.stdout
+    rows = [line.split(";") for line in output.read_text().splitlines()]
+    assert rows[0] == ["Inventarnummer", "Titel", "ARK"]
+    with open_bindings(database) as bindings:
+        assert {ark: f"INV {n}" for n, (_, _, ark) in enumerate(rows[1:])} == {
+            each.identifier: each.resource for each in bindings.list_names().names
+        }
+        (operation,) = bindings.list_operations()
+        assert (operation.names, operation.finished is not None) == (7, True)
+    assert "7 unchanged" in ararat(*command).stdout
+    assert ararat("undo", str(operation.number)).exit_code == 0
+    assert "7 reserved" in ararat(*command).stdout
