@@ -120,10 +120,16 @@ class BulkJobs:
             raise BindingError("names-refused", f"{checked.result['refusals']:,} names are refused")
         number = sum(checked.result["counts"].values())
         parameters = {"operation": checked.parameters["operation"], "caller": stored_caller(caller)}
+        parameters["check"] = checked.number
         job = self.jobs.add(connection, caller.account.number, CHANGE, parameters, b"", number)
         if not Batches(self.management.bindings, job.number).take_from(connection, checked.number):
             raise BindingError("check-used", f"no name of the check {checked.number} waits for a change")
         return job
+
+    def change_of(self, checked: Job) -> Job | None:
+        """Return the job that changes the names of a check, or None."""
+        later = self.jobs.later(checked.number, CHANGE)
+        return next((each for each in later if each.parameters.get("check") == checked.number), None)
 
     def carry_out(self, claim: Claim, progress: Callable[[int], None]) -> None:
         """Check or change the names of a job, and finish the job.

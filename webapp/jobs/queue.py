@@ -46,6 +46,12 @@ _COLUMNS = (
     *(literal_column(f"CASE WHEN {_IS_OPEN} THEN NULL ELSE result END"), table.c.created, table.c.changed),
 )
 _ONE = select(*_COLUMNS).where(table.c.id == bindparam("number"))
+_LATER = (
+    select(*_COLUMNS)
+    .where(table.c.id > bindparam("number"), table.c.kind == bindparam("kind"))
+    .order_by(table.c.id)
+    .limit(100)
+)
 _UNFINISHED = select(*_COLUMNS).where(_IS_OPEN).order_by(table.c.id)
 _DATA = select(table.c.result).where(table.c.id == bindparam("number"))
 _OF_ACCOUNT = select(func.count()).where(table.c.account == bindparam("account"), _IS_OPEN)
@@ -92,6 +98,10 @@ class Jobs:
         """Return a job, or None."""
         found = self.accounts.read(_ONE, number=number)
         return _job(found[0]) if found else None
+
+    def later(self, number: int, kind: str) -> list[Job]:
+        """Return the jobs of a kind that were added after the job ``number``, the oldest first; a hundred at most."""
+        return [_job(row) for row in self.accounts.read(_LATER, number=number, kind=kind)]
 
     def unfinished(self) -> list[Job]:
         """Return the jobs that wait or run, the oldest first."""

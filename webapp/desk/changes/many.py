@@ -64,6 +64,10 @@ def apply(number: int) -> AnyResponse:
     try:
         job = _add(lambda connection: known.bulk.change(connection, who, checked, skip_refused=skip))
     except BindingError as error:
+        if error.code == "check-used" and (begun := known.bulk.change_of(checked)) is not None:
+            # A second click, or a page that was left open.
+            messages.put("Nothing was changed again: this page shows the change that began before.")
+            return see_other("desk.many", number=begun.number)
         messages.put(f"Nothing was changed: {error.message}.", "warn")
         return see_other("desk.many", number=number)
     return see_other("desk.many", number=job.number)
