@@ -199,8 +199,11 @@ def ruled(found: Problem, profile: Profile) -> Problem | None:
     severity = profile.severity(found.code, found.severity)
     if severity == "off":
         return None
+    # The catalogue has the values of the policy from which the rules come.
+    own = {"availability-statement": " or ".join(profile.availability), "prefer-https": profile.schemes[0]}
+    expected = own.get(found.code) or found.expected
     reference = profile.citation(found.code, found.reference)
-    return replace(found, severity=severity, reference=reference)
+    return replace(found, severity=severity, expected=expected, reference=reference)
 
 
 def _by_the_rules(findings: Iterable[Problem], profile: Profile) -> tuple[Problem, ...]:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ararat.identifiers import iri_policy
-from ararat.identifiers.iri_policy import FINDINGS, Profile, ProfileError, evaluate
+from ararat.identifiers.iri_policy import FINDINGS, Known, Profile, ProfileError, evaluate
 from ararat.identifiers.iri_policy.profile import EXTENSIONS, PARAMETERS, TECHNOLOGY
 
 OURS = """
@@ -165,6 +165,16 @@ def test_a_rule_has_the_severity_and_the_citation_of_the_profile(severity, codes
     # The syntax is that of a standard.
     [found] = evaluate("https://museum.example/a b", iri_policy.read(ours)).findings
     assert found.reference == "RFC 3987, section 2.2"
+
+
+def test_a_message_expects_the_values_of_the_profile():
+    own = Profile(
+        "ours", ("a.org",), schemes=("http", "https"), availability=("indefinite",), default_availability=None
+    )
+    facts = Known(persistent=True, availability="lifetime")
+    found = (*evaluate("https://a.org/x", own).findings, *evaluate("http://a.org/x", own, facts).findings)
+    expected = {each.code: each.expected for each in found}
+    assert (expected["prefer-https"], expected["availability-statement"]) == ("http", "indefinite")
 
 
 def test_the_guide_has_each_key_and_each_rule():
