@@ -248,3 +248,35 @@ def test_a_policy_is_previewed_published_and_read_in_all_formats(desk: Desk, ada
 def test_a_term_that_is_unknown_is_saved_with_a_warning(desk: Desk, ada: Browser) -> None:
     save(ada, availability="banana")
     assert "The availability banana is not a term of persistence statements" in text_of(ada.get("/desk/prefixes").text)
+
+
+def test_an_institution_follows_another_one_after_a_preview(ada: Browser, desk: Desk) -> None:
+    save(ada)
+    page = ada.get(f"/desk/prefixes/record?prefix={PREFIX}").text
+    assert f"/desk/prefixes/succeed?prefix={PREFIX}" in page.replace("%3A", ":").replace("%2F", "/")
+    form = {"prefix": PREFIX, "to": "Archive", "contact": "new@example.org", "accounts": "jane"}
+    preview = ada.post("/desk/prefixes/succeed", form)
+    assert (preview.status_code, "Archive (before: The Map Library)" in text_of(preview.text)) == (200, True)
+    assert desk.bindings.prefixes.list()[0].who == "The Map Library"
+    assert ada.post("/desk/prefixes/succeed", {**form, "accounts": "nobody"}).status_code == 422
+    assert ada.post("/desk/prefixes/succeed", {**form, "to": ""}).status_code == 422
+    assert ada.post("/desk/prefixes/succeed", {**form, "apply": "1"}).status_code == 303
+    shown = text_of(ada.get(f"/desk/prefixes/record?prefix={PREFIX}").text)
+    assert "The Map Library (maps@example.org), until" in shown
+
+
+def test_a_prefix_is_retired_after_a_preview(ada: Browser, desk: Desk) -> None:
+    save(ada)
+    desk.bindings.bind("ark:12345/x5q1", "https://old.example/1")
+    form = {"prefix": PREFIX, "resolver": "https://new.example"}
+    preview = ada.post("/desk/prefixes/depart", form)
+    assert (preview.status_code, "target will change" in text_of(preview.text)) == (200, True)
+    fingerprint = re.search(r'name="preview" value="([^"]*)"', preview.text)
+    assert fingerprint
+    assert ada.post("/desk/prefixes/depart", {**form, "apply": "1", "preview": "other"}).status_code == 409
+    assert ada.post("/desk/prefixes/depart", {**form, "resolver": "ftp://new.example"}).status_code == 422
+    assert ada.post("/desk/prefixes/depart", {**form, "apply": "1", "preview": fingerprint[1]}).status_code == 303
+    assert desk.bindings.prefixes.list()[0].state == "retired"
+    moved = desk.bindings.lookup("ark:12345/x5q1")
+    assert moved is not None
+    assert moved.target == "https://new.example/ark:12345/x5q1"

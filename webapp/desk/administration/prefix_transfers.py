@@ -1,0 +1,110 @@
+"""The forms for an institution that follows another one, and for one that leaves. Only for administrators.
+
+Each form first shows what would change, and writes nothing. The form of that preview writes.
+"""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Any
+
+from flask import Response, render_template, request
+from werkzeug.wrappers import Response as AnyResponse
+
+from ....bindings.bulk.plan import BulkResult
+from ....bindings.names.errors import BindingError
+from ....bindings.names.prefixes import prefixes
+from ....identifiers.text.display import counted
+from ...accounts.model import AccountError
+from ...config import url
+from ...management.permissions import Forbidden, require_administrator
+from ...management.succession import Succession
+from .. import messages
+from ..blueprint import blueprint, caller, management, see_other
+from ..forms import FieldProblem
+
+
+@blueprint.get("/prefixes/succeed", endpoint="succeed_prefix")
+def succession() -> str:
+    """Show the form for the institution that follows, for the prefix in the parameter ``prefix``."""
+    require_administrator(caller())
+    return _succession({}, None)
+
+
+@blueprint.post("/prefixes/succeed", endpoint="save_succession")
+def succeed() -> AnyResponse:
+    """Make another institution responsible. Without the field ``apply``, only show the changes."""
+    problems: dict[str, FieldProblem] = {}
+    result: Succession | None = None
+    try:
+        result = management().prefixes.succeed(
+            caller(),
+            _text("prefix"),
+            _text("to"),
+            contact=_text("contact"),
+            heirs=_text("accounts").replace(",", " ").split(),
+            dry_run="apply" not in request.form,
+        )
+    except Forbidden:
+        raise
+    except AccountError as error:
+        problems["accounts"] = FieldProblem.of(error)
+    except BindingError as error:
+        problems["prefix" if error.code == "rule-prefix" else "to"] = FieldProblem.of(error)
+    if result is not None and result.written:
+        messages.put(f"{result.record.who} is responsible for {result.record.prefix}.")
+        return see_other("desk.prefix", prefix=result.record.prefix)
+    return Response(_succession(problems, result), HTTPStatus.UNPROCESSABLE_ENTITY if problems else HTTPStatus.OK)
+
+
+@blueprint.get("/prefixes/depart", endpoint="depart_prefix")
+def departure() -> str:
+    """Show the form for an institution that leaves, for the prefix in the parameter ``prefix``."""
+    require_administrator(caller())
+    return _departure({}, None)
+
+
+@blueprint.post("/prefixes/depart", endpoint="save_departure")
+def depart() -> AnyResponse:
+    """Retire a prefix and move the targets of its names. Without the field ``apply``, only show the changes."""
+    problems: dict[str, FieldProblem] = {}
+    result: BulkResult | None = None
+    is_move = "apply" in request.form
+    expected = request.form.get("preview") if is_move else None
+    try:
+        result = management().prefixes.depart(
+            caller(), _text("prefix"), _text("resolver"), dry_run=not is_move, expected=expected
+        )
+    except Forbidden:
+        raise
+    except BindingError as error:
+        problems["prefix" if error.code == "rule-prefix" else "resolver"] = FieldProblem.of(error)
+    if result is not None and result.written:
+        key = prefixes.check_prefix(_text("prefix"), management().bindings.naming.test_naans)
+        done = f"{key} is retired. {counted(result.changed, 'target')} moved."
+        if result.operation is None:
+            messages.put(done)
+        else:
+            path = url("desk.operation", number=result.operation)
+            messages.put(done, label=f"Show operation {result.operation}", path=path)
+        return see_other("desk.prefix", prefix=key)
+    status = HTTPStatus.UNPROCESSABLE_ENTITY if problems or (result and result.refusals) else HTTPStatus.OK
+    if result is not None and result.is_other and not result.refusals:
+        status = HTTPStatus.CONFLICT
+    return Response(_departure(problems, result), status)
+
+
+def _succession(problems: dict[str, FieldProblem], result: Succession | None) -> str:
+    values = {field: _text(field) for field in ("prefix", "to", "contact", "accounts")}
+    return render_template("desk/prefix_succession.html", values=values, errors=problems, result=result)
+
+
+def _departure(problems: dict[str, FieldProblem], result: BulkResult | None) -> str:
+    values = {field: _text(field) for field in ("prefix", "resolver")}
+    return render_template("desk/prefix_departure.html", values=values, errors=problems, result=result)
+
+
+def _text(field: str) -> str:
+    """Return a value of the form, or of the URL, in one line."""
+    given: Any = request.form if request.method == "POST" else request.args
+    return " ".join(given.get(field, "").split())
