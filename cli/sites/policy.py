@@ -298,6 +298,6 @@ def _left_out(listing: SiteListing, excluded: int, most: int) -> Iterator[str]:
     if excluded:
         yield f"ararat: robots.txt excludes {counted(excluded, 'URL')}, which were not requested"
     if listing.elsewhere:
-        yield f"ararat: {counted(listing.elsewhere, 'URL')} of other hosts were not requested"
+        yield f"ararat: {counted(listing.elsewhere, 'line')} without a valid URL of this site were not requested"
     if listing.is_cut:
         yield f"ararat: only the first {most:,} URLs were requested; to request more, use --limit"

@@ -32,7 +32,7 @@ AT_ONCE = 4
 BODY = 65_536
 """The number of bytes of an answer that are read, unless a caller needs more."""
 
-UNREACHABLE = ("dns", "no-address", "connect", "tls", "bad-url")
+UNREACHABLE = ("dns", "no-address", "connect", "tls")
 """The codes of :class:`~ararat.webapp.tracing.hop.HopFailed` that do not depend on the path."""
 
 _AGENT = f"ararat/{__version__} (check of a site)"
@@ -114,7 +114,10 @@ class RunningSite:
 
     def _send(self, target: str, accept: str, most: int, seconds: float) -> SiteAnswer:
         deadline = Deadline(time.monotonic() + seconds, self._stop, "this request")
-        whole = weburl.parse(f"{self.origin}{target}")
+        try:
+            whole = weburl.parse(f"{self.origin}{target}")
+        except weburl.BadURL as error:
+            raise HopFailed("bad-url", str(error)) from None
         with closing(self._client.connect(whole, deadline)) as connection:
             connection.bytes_left = most
             exchange = Exchange(connection, "GET", whole, [("User-Agent", _AGENT), ("Accept", accept)])

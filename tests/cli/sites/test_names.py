@@ -112,6 +112,14 @@ def test_names_can_be_a_list_or_those_of_a_database(site, check, tmp_path, arara
     assert check("--url", site, "--database", database).exit_code == 1
 
 
+def test_a_hostile_line_is_wrong_and_the_others_are_asked(site, check):
+    lines = ["ark:12345/" + "x" * 5000, "[", "\u202e", "%", "\x1b[2J", "//museum.example/x", "ark:12345/x"]
+    said = check("--url", site, "--json", "-", given="\n".join(lines))
+    rows = [json.loads(line) for line in said.stdout.splitlines()]
+    assert (said.exit_code, [row["ok"] for row in rows]) == (1, [False] * 6 + [True]), said.output
+    assert check("--url", site, "-", given="\n".join(lines)).stdout.replace("\n", "").isprintable()
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [

@@ -109,7 +109,7 @@ def test_the_pages_of_the_sitemap_are_checked(check, tmp_path):
         "/ark:/67890/q": ["naan-foreign"],
         "/ark:/99999/q": ["naan-reserved-invalid"],
     }
-    assert "1 URL of other hosts" in unwrapped(said.stderr)
+    assert "1 line without a valid URL of this site" in unwrapped(said.stderr)
     suite = ElementTree.parse(tmp_path / "report.xml").getroot().find("testsuite")
     assert (suite.get("tests"), suite.get("failures")) == ("14", "7")
     text = unwrapped(check(museum, "--sitemap").stdout)
@@ -189,6 +189,25 @@ def test_a_wrong_state_file_is_refused_and_kept(check, tmp_path, content):
     (tmp_path / "urls.json").write_bytes(content)
     assert check(Museum(), "--state", "urls.json").exit_code == 2
     assert (tmp_path / "urls.json").read_bytes() == content
+
+
+def test_hostile_lines_are_left_out_or_checked(check):
+    lines = [
+        "/" + "x" * 5000,
+        "http://[",
+        "/\u202e\x1b[2J",
+        "%",
+        "https://other.example/",
+        "javascript://a",
+        "/caf\u00e9",
+    ]
+    museum = Museum()
+    museum.pages["/caf%C3%A9"] = 200
+    said = check(museum, "-", given="\n".join(lines))
+    assert said.exit_code == 1
+    assert "/caf%C3%A9" in museum.asked
+    assert said.output.replace("\n", "").isprintable()
+    assert "without a valid URL" in unwrapped(said.stderr)
 
 
 @pytest.mark.parametrize(
