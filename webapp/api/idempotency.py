@@ -149,10 +149,16 @@ def answer(accounts: Accounts, caller: Caller, act: Callable[[OneRequest | None]
     one = of_request(accounts, caller)
     if one is None:
         return act(None).response()
+    reply, is_repeated = reply_to(one, lambda: act(one))
+    return reply.response(is_repeated=is_repeated)
+
+
+def reply_to(one: OneRequest, act: Callable[[], StoredReply]) -> tuple[StoredReply, bool]:
+    """Return the reply of ``act``, or that of an earlier request with the same key and True."""
     if (earlier := one.earlier_reply()) is None:
         # The same request can be carried out at this moment. Then this one fails, or changes nothing.
         try:
-            reply = act(one)
+            reply = act()
         except KeyUsed:
             earlier = one.earlier_reply()
         except (BindingError, OperationRefused, HTTPRefusal):
@@ -160,12 +166,12 @@ def answer(accounts: Accounts, caller: Caller, act: Callable[[OneRequest | None]
                 raise
         else:
             if one.is_stored or (earlier := one.earlier_reply()) is None:
-                return reply.response()
+                return reply, False
     if earlier is None:
         raise HTTPRefusal(
             409, "idempotency-key-busy", "Another request with this Idempotency-Key is running. Try again."
         )
-    return earlier.response(is_repeated=True)
+    return earlier, True
 
 
 def manage(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import timedelta
+from hashlib import sha256
 from http import HTTPStatus
+from secrets import token_urlsafe
 
-from flask import Response, render_template, request
+from flask import Response, redirect, render_template, request
 from werkzeug.wrappers import Response as AnyResponse
 
 from ....bindings.changes import MAX_CHANGES
@@ -20,11 +22,13 @@ from ....bindings.names.prefixes.prefixes import PrefixRecords
 from ....bindings.names.selection import Selection, moment
 from ...accounts import identify
 from ...accounts.model import Caller
+from ...api.idempotency import OneRequest, StoredReply, reply_to
+from ...config import url
 from ...errors import sentence
 from ...management import Fields, Forbidden, Made, Management, NewName
 from ...management.permissions import require_curator
 from .. import exports, messages
-from ..blueprint import blueprint, caller, management, see_other
+from ..blueprint import blueprint, caller, management
 from ..forms import FieldProblem
 from .check import Check, check
 
@@ -75,12 +79,13 @@ def record() -> AnyResponse:
             problems["below"] = FieldProblem("No shoulder is selected.", "the shoulder of the new name")
         else:
             new = NewName(fields, name=found.key) if found.key else NewName(fields, shoulder=below)
-            saved = management().create(caller(), [new])[0]
-            if new.shoulder:
-                _remember(new.shoulder)
-            done = "The name is recorded already with these values." if saved.outcome == "unchanged" else _done(saved)
-            put_done(done, saved)
-            return see_other("desk.name", name=saved.after.identifier)
+            answer, made = _created_once([new], lambda made: url("desk.name", name=made[0].after.identifier))
+            if made:
+                if new.shoulder:
+                    _remember(new.shoulder)
+                is_known = made[0].outcome == "unchanged"
+                put_done("The name is recorded already with these values." if is_known else _done(made[0]), made[0])
+            return answer
     except Forbidden:
         raise
     except BindingConflict as error:
@@ -114,9 +119,9 @@ def mint() -> AnyResponse:
         try:
             state: Status = "live" if request.form.get("state") == "live" else "reserved"
             new = NewName(_template(request.form.get("template", "").strip(), state), shoulder=_chosen("shoulder"))
-            made = management().create(caller(), [new] * int(count))
+            answer, _ = _created_once([new] * int(count), lambda made: url("desk.minted", created=_created(made)))
             _remember(_chosen("shoulder"))
-            return see_other("desk.minted", created=rfc3339(made[0].after.created))
+            return answer
         except Forbidden:
             raise
         except BindingError as error:
@@ -124,6 +129,39 @@ def mint() -> AnyResponse:
             problems["template" if error.code.startswith("target") else about] = FieldProblem.of(error)
             status = _status_of(error)
     return Response(_page(problems, is_many=True), status)
+
+
+def _created(made: Sequence[Made]) -> str:
+    return rfc3339(made[0].after.created)
+
+
+def _created_once(
+    wanted: Sequence[NewName], address: Callable[[Sequence[Made]], str]
+) -> tuple[AnyResponse, Sequence[Made]]:
+    """Create names, and return the redirect to ``address`` of the result, and the result.
+
+    A second click on the form creates no more names: it gets the same redirect, and an empty result. The form has a
+    random text in the field "once". It is kept with the address in the transaction of the names.
+    """
+    form = sorted((name, text) for name, text in request.form.items(multi=True) if name != "csrf_token")
+    digest = sha256(repr((request.path, form)).encode()).hexdigest()
+
+    def represent(made: Sequence[Made]) -> StoredReply:
+        return StoredReply(value=None, status=HTTPStatus.SEE_OTHER, location=address(made))
+
+    if "once" not in request.form:
+        made = management().create(caller(), wanted)
+        return redirect(address(made), HTTPStatus.SEE_OTHER), made
+    one = OneRequest(management().accounts, caller().account.number, f"form {digest}", digest)
+    who = caller().with_end(lambda transaction: one.store_result(transaction, represent))
+    created: list[Made] = []
+
+    def act() -> StoredReply:
+        created[:] = management().create(who, wanted)
+        return represent(created)
+
+    reply, is_repeated = reply_to(one, act)
+    return redirect(reply.location or url("desk.new"), HTTPStatus.SEE_OTHER), [] if is_repeated else created
 
 
 @blueprint.get("/new/minted", endpoint="minted")
@@ -188,6 +226,7 @@ def _page(
         last=caller().account.preferences.shoulder,
         check=found or _check(values.get("text", ""), values.get("target", "")),
         values=values,
+        once=token_urlsafe(12),
         elements=_ELEMENTS,
         errors=problems or {},
         most=MAX_CHANGES,

@@ -287,3 +287,23 @@ def test_an_accession_number_with_a_space_has_the_error_of_its_check(desk: Desk,
     assert response.text.count("cannot contain a space") == 2  # in the summary and at the field
     assert "Identifier or address</a>:" in response.text
     assert "has no identifier" not in response.text
+
+
+@pytest.mark.parametrize(
+    ("path", "form"),
+    [
+        ("/desk/new/mint", {"shoulder": "ark:12345/x5", "count": "3", "state": "live"}),
+        ("/desk/new/name", {"text": "https://example.org/a", "below": "ark:12345/x5", "status": "live"}),
+    ],
+    ids=["many", "one"],
+)
+def test_a_second_click_creates_no_more_names(desk, jane, path, form):
+    once = re.search(r'name="once" value="([^"]+)"', jane.get("/desk/new").text)[1]
+    first, second = (jane.post(path, {**form, "once": once}) for _ in range(2))
+    assert (first.status_code, first.location) == (303, second.location)
+    number = int(form.get("count", 1))
+    assert desk.bindings.count().number == number
+    # The form again is another request, and so is one with other values.
+    jane.post(path, {**form, "once": "another"})
+    jane.post(path, {**form, "once": once, "erc.what": "Map"})
+    assert desk.bindings.count().number == 3 * number
