@@ -31,7 +31,7 @@ from ..names import naming as names
 from ..names import targets, validation
 from ..names.binding import Binding
 from ..names.errors import BindingError, UnreadableBinding
-from ..names.metadata import metadata
+from ..names.metadata import metadata, persistence
 from ..names.policy import UNPUBLISHED, is_registered
 from ..names.prefixes.prefixes import PrefixRecords
 from .plausibility import target_warnings
@@ -175,7 +175,7 @@ def _policy_findings(binding: Binding, profile: Profile) -> Iterator[AuditFindin
     """Yield the findings of the policy about the name and about its targets on hosts of the policy."""
     stated = metadata.shortened(binding.metadata)
     facts = Known(
-        persistent="persistence" in stated,
+        persistent=not persistence.is_denied(stated.get("persistence", "(:none)")),
         published=stated.get("availability") != UNPUBLISHED,
         availability=stated.get("availability"),
         # "Allocation of IRIs MUST be documented": by a title, a recorded resource, or a link to more information.

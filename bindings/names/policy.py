@@ -30,7 +30,7 @@ from .assignment import Change, next_revision
 from .binding import Binding
 from .errors import BindingConflict, BindingError
 from .metadata import metadata
-from .metadata.persistence import UNPUBLISHED
+from .metadata.persistence import UNPUBLISHED, is_denied, term
 
 if TYPE_CHECKING:
     from ...identifiers.iri_policy import Profile
@@ -130,7 +130,8 @@ class PolicyCheck:
             self._break(rule, f"the policy reserves this name: {why}", "name-reserved")
 
     def _add_availability(self, after: Binding, *, is_ark: bool) -> Binding:
-        if "erc.persistence" not in after.metadata:
+        # A statement can also say that nothing is guaranteed.
+        if is_denied(after.metadata.get("erc.persistence", "(:none)")):
             return after
         # "Persistent IRIs MUST be allocated using the ARK system"
         if not is_ark:
@@ -139,7 +140,8 @@ class PolicyCheck:
         # "MUST have availability equal to lifetime or subinfinite; if none is explicitly stated in the documentation
         # then lifetime is implied"
         stated = after.metadata.get("erc.availability", self.profile.default_availability)
-        if stated is None or stated not in (*self.profile.availability, UNPUBLISHED):
+        allowed = (*self.profile.availability, UNPUBLISHED)
+        if stated is None or (stated not in allowed and term("availability", stated) not in allowed):
             said = f"the availability {validation.shown(stated)} is not allowed" if stated else None
             self._break("availability-statement", said or "a persistent name needs an availability")
             return after

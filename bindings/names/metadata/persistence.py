@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
-from typing import Literal
+from typing import Any, Literal
 
 from .. import validation
 from ..binding import NOTHING
@@ -76,7 +76,7 @@ def term(element: Element, text: str | None) -> str | None:
     return word if word in TERMS[element] else None
 
 
-def definitions(elements: Mapping[str, str]) -> dict[str, str]:
+def definitions(elements: Mapping[Any, str]) -> dict[str, str]:
     """Return the definitions of the terms in statements, by the short names of their elements.
 
     >>> definitions({"who": "Noah", "availability": "lifetime", "variance": "unknown"})
@@ -127,6 +127,17 @@ def is_promised(availability: str | None, persistence: str | None) -> bool:
     if availability is not None:
         return term("availability", availability) in PROMISES
     return term("availability", persistence) in PROMISES or (persistence or "").strip().lower() == PERSISTENT
+
+
+def is_denied(text: str) -> bool:
+    """Return whether a statement of persistence promises nothing: "Not Guaranteed", which is the first level of the
+    National Library of Medicine, the terms finite and indefinite, and a code such as ``(:unkn)``.
+
+    >>> is_denied("Not Guaranteed: no commitment has been made"), is_denied("indefinite"), is_denied("We keep it.")
+    (True, True, False)
+    """
+    known = term("availability", text)
+    return text.strip().lower().startswith(("not guaranteed", "(:")) or (known is not None and known not in PROMISES)
 
 
 def warnings_about(statements: Mapping[str, str], known: Mapping[str, str] = NOTHING) -> Iterator[NameWarning]:

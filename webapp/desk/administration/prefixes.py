@@ -7,6 +7,7 @@ from typing import Any
 
 from flask import Response, render_template, request
 
+from ....bindings.names.metadata import persistence
 from ....bindings.names.prefixes import prefixes
 from ....bindings.names.prefixes.prefixes import INHERITED, RECORDED, PrefixRecord, PrefixRecords
 from ....bindings.names.prefixes.rules import Rule
@@ -56,6 +57,7 @@ def record() -> str:
         is_held=found is not None and found.hold is not None and found.hold.until > operations.bindings.now(),
         rule=next((rule for rule in operations.bindings.rules.list() if rule.prefix == key), None),
         labels=LABELS,
+        definitions=persistence.definitions(found.texts if found else {}),
         inherited={field: each for field, each in inherited.items() if each},
         changes=changes_of(events, rule_events),
         address=f"{site().prefix or ''}/{key}",

@@ -11,7 +11,9 @@ from werkzeug.test import Client
 from ararat.bindings.checks.new_names import ComparedName, changed_value_warnings, warnings_before
 from ararat.bindings.collection import Bindings
 from ararat.bindings.names.metadata import persistence
+from ararat.bindings.names.policy import PolicyCheck
 from ararat.bindings.names.prefixes.prefixes import PrefixRecords, record
+from ararat.identifiers.iri_policy import known
 from ararat.middleware import ResolverMiddleware
 
 NAME = "ark:12345/x5a"
@@ -104,3 +106,14 @@ def test_new_and_changed_names_are_warned_of_in_the_same_way(bindings: Bindings)
     (new,) = warnings_before(bindings, [ComparedName.of(after)])
     assert [found.code for found in new] == [found.code for found in changed_value_warnings(before, after)]
     assert changed_value_warnings(after, after) == []
+
+
+def test_a_policy_adds_no_availability_to_a_statement_that_nothing_is_guaranteed(bindings: Bindings) -> None:
+    bindings.check_change = PolicyCheck(known("17beta"))
+    for name, statement in (("ark:12345/q1", "Not Guaranteed: no commitment"), ("ark:12345/q2", "We keep it.")):
+        bindings.bind(name, "/q", metadata={"persistence": statement})
+    denied, kept = bindings.lookup("ark:12345/q1"), bindings.lookup("ark:12345/q2")
+    assert denied is not None
+    assert kept is not None
+    assert "erc.availability" not in denied.metadata
+    assert kept.metadata["erc.availability"] == "lifetime"
