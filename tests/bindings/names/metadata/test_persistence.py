@@ -110,9 +110,9 @@ def test_new_and_changed_names_are_warned_of_in_the_same_way(bindings: Bindings)
 
 def test_a_policy_adds_no_availability_to_a_statement_that_nothing_is_guaranteed(bindings: Bindings) -> None:
     bindings.check_change = PolicyCheck(known("17beta"))
-    for name, statement in (("ark:12345/q1", "Not Guaranteed: no commitment"), ("ark:12345/q2", "We keep it.")):
+    for name, statement in (("ark:21206/1bcd", "Not Guaranteed: no commitment"), ("ark:21206/1bcf", "We keep it.")):
         bindings.bind(name, "/q", metadata={"persistence": statement})
-    denied, kept = bindings.lookup("ark:12345/q1"), bindings.lookup("ark:12345/q2")
+    denied, kept = bindings.lookup("ark:21206/1bcd"), bindings.lookup("ark:21206/1bcf")
     assert denied is not None
     assert kept is not None
     assert "erc.availability" not in denied.metadata
