@@ -138,7 +138,7 @@ class Links:
             connection.execute(insert(links), rows)
 
     def age_of_state(self, state: State, most: int) -> tuple[int, datetime | None]:
-        """Return the number of traces with a state, at most ``most``, and the first time since when; None without one."""
+        """Return the number of traces with a state, at most ``most``, and the first time since when, or None."""
         ((number, since),) = self._rows(_AGE_OF_STATE, state=state, most=most)
         return number, None if since is None else datetime.fromisoformat(since)
 

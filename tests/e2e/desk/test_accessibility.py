@@ -43,6 +43,7 @@ OTHERS = (
     "/desk/name?name=ark:12345/x5n03",
     f"/desk/name/withdraw?name={NAME}",
     "/desk/new?text=https://old.example/new",
+    "/desk/new?many=1",
     "/desk/tokens",
     "/desk/accounts",
     "/desk/prefixes",
@@ -157,7 +158,7 @@ LINES = """one => {
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_edges_of_fields_are_visible(served: Server, scheme: str) -> None:
     page = served.open_page("ada", color_scheme=scheme)
-    page.goto(f"/desk/name/target?name={NAME}")
+    page.goto("/desk/branding")
     for kind in ("input[type=text]", "select", "textarea"):
         assert page.locator(f"main {kind}").first.evaluate(CONTRAST) >= 3, kind
 
@@ -182,7 +183,7 @@ def test_long_names_and_values_leave_room_for_others(served: Server) -> None:
     page.goto("/desk/changes?prefix=ark:12345/x5title")
     assert page.get_by_role("link", name="ark:12345/x5title").evaluate(LINES) == 1
     page.goto("/desk/links?state=dead")
-    target = page.get_by_role("row").filter(has_text="verylongname").locator("[data-label=Target]")
+    target = page.get_by_role("row").filter(has_text="verylongname").locator(".target")
     assert target.evaluate("one => one.clientWidth") > 300
     assert page.get_by_role("link", name="Edit target").first.evaluate(LINES) == 1
     Accounts(served.bindings).add("w" * 64, "reader")
