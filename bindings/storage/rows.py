@@ -13,7 +13,7 @@ from operator import itemgetter
 from types import MappingProxyType
 from typing import Any
 
-from ..names.binding import NOTHING, Binding, StoredRedirect, rfc3339
+from ..names.binding import NOTHING, Binding, Hold, StoredRedirect, rfc3339
 from ..names.errors import UnreadableBinding
 from ..names.fields import FIELDS, Field
 from ..names.metadata.folding import sorted_title, text_of
@@ -181,6 +181,18 @@ def prefix_record_of(row: Row) -> PrefixRecord:
     """Convert a row of the table ``prefixes`` to the record of a NAAN or shoulder, without the field ``rule``."""
     values = dict(zip(PREFIX, row, strict=True))
     return PrefixRecord(**values | {"changed": datetime.fromisoformat(values["changed"])})
+
+
+def hold_of(row: Row) -> Hold | None:
+    """Convert a row of the query ``holds`` (:class:`.statements.Statements`) to the hold of a name.
+
+    Return None for an end that Ararat does not write: the lookup of the name reports it.
+    """
+    key, long, until, reason = row
+    try:
+        return Hold(long or key, _time(until), reason)
+    except (TypeError, ValueError):
+        return None
 
 
 def time_of(key: str, stored: str) -> datetime:

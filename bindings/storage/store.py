@@ -26,7 +26,7 @@ from .listing import Lists
 from .protocols import Clock, Connection, Database, Row, utc_now
 from .recorded import RecordedNames
 from .reopening import CLOSED
-from .rows import binding_of, prefix_record_of, rule_of, stored_redirect_of, time_of
+from .rows import binding_of, hold_of, prefix_record_of, rule_of, stored_redirect_of, time_of
 from .statements import MOST_FEW, Statements
 from .tables.keys import index_key
 from .versions import VERSION_SQL, no_database, require_version, wrong_version
@@ -259,10 +259,8 @@ class DatabaseStore:
 
     def holds(self, now: datetime) -> list[Hold]:
         """Return the holds of names that have not ended at a time, in any order. Those of prefixes are left out."""
-        return [
-            Hold(long or key, datetime.fromisoformat(until), reason)
-            for key, long, until, reason in self._rows(self._statements.holds, (rfc3339(now),))
-        ]
+        found = (hold_of(row) for row in self._rows(self._statements.holds, (rfc3339(now),)))
+        return [each for each in found if each is not None]
 
     def patterns(self) -> list[Pattern]:
         """Return the patterns of the names that were minted with a check character. They detect typing errors."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -21,6 +23,7 @@ from ararat.bindings.imports.exporting import export_table
 from ararat.bindings.imports.importing import import_table
 from ararat.bindings.names.errors import BindingError, TableError
 from ararat.bindings.names.prefixes.holds import read_end
+from ararat.bindings.names.prefixes.prefixes import record
 from ararat.bindings.names.selection import select
 from ararat.bindings.served_file.copy import read
 from ararat.bindings.served_file.table import read_table
@@ -246,3 +249,20 @@ def test_commands(tmp_path: Path) -> None:
     assert "the hold was released" in run("history", NAME)
     run("release", NAME, code=1)
     assert run("holds", "--all") == "No name or prefix has a hold.\n"
+
+
+def test_an_end_that_another_program_wrote_stops_no_other_name(
+    tmp_path: Path, open_store: Callable[..., Bindings]
+) -> None:
+    store = open_store(tmp_path / "bindings.sqlite", clock=lambda: NOW)
+    store.bind(NAME, "https://example.org/1")
+    store.bind("ark:12345/x2", "https://example.org/2")
+    holding.hold(store, "ark:12345/x2", END, "why")
+    with closing(sqlite3.connect(tmp_path / "bindings.sqlite")) as connection, connection:
+        connection.execute("UPDATE bindings SET hold_until = 'never', revision = 2 WHERE key = ?", (NAME,))
+        connection.execute("UPDATE ararat SET value = '99' WHERE name = 'rules'")
+    other = open_store(tmp_path / "bindings.sqlite", clock=lambda: NOW)
+    assert [each.of for each in holding.holds_at(other, NOW)] == ["ark:12345/x2"]
+    assert [each.of for each in other.source.holds().current(NOW)] == ["ark:12345/x2"]
+    broken = record("ark:12345/x", {"hold_until": "never", "hold_reason": "why"})
+    assert broken.hold is None

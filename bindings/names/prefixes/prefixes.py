@@ -161,7 +161,11 @@ class PrefixRecord:
         """The recorded hold of all names below the prefix, also one that has ended. None without a hold."""
         if self.hold_until is None:
             return None
-        return Hold(self.prefix, datetime.fromisoformat(self.hold_until), self.hold_reason, is_prefix=True)
+        try:
+            until = datetime.fromisoformat(self.hold_until)
+        except ValueError:
+            return None  # another program wrote it
+        return Hold(self.prefix, until.replace(tzinfo=until.tzinfo or UTC), self.hold_reason, is_prefix=True)
 
     @property
     def statements(self) -> dict[str, str]:

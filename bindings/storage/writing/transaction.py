@@ -467,6 +467,10 @@ class Transaction:
         )
         for block in events.partitions():
             self._insert([tuple(row) + search_of_row(tuple(row)) for row in block], [])
+        held = "SELECT 1 FROM bindings WHERE hold_until IS NOT NULL LIMIT 1"
+        if self.connection.exec_driver_sql(held).scalar():
+            # The resolver reads the holds of names together with the rules.
+            self._raise_rules_version()
 
     def rollback(self) -> None:
         """Undo all changes of this transaction, which then has no effect."""
