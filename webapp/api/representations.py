@@ -76,7 +76,7 @@ def of_change(job: Job) -> dict[str, Any]:
         "total": job.total,
         "created": rfc3339(job.created),
         "changed": rfc3339(job.changed),
-        "result": result or None,
+        "result": result if "counts" in result else None,
         "problem": problem,
     }
 

@@ -23,6 +23,7 @@ from sqlalchemy import Connection, bindparam, func, literal_column, select, text
 
 from ...bindings.names.binding import rfc3339
 from ...bindings.storage.tables.account_tables import jobs as table
+from ...bindings.storage.tables.desk_tables import bulk_progress
 from ...bindings.storage.writing.inserts import new_row_number
 from ..accounts.records.database import CLOCK_SKEW
 from .model import FINISHED, Job, State
@@ -54,6 +55,7 @@ _LATER = (
 )
 _UNFINISHED = select(*_COLUMNS).where(_IS_OPEN).order_by(table.c.id)
 _DATA = select(table.c.result).where(table.c.id == bindparam("number"))
+_OPERATION = select(bulk_progress.c.operation).where(bulk_progress.c.job == bindparam("job"))
 _OF_ACCOUNT = select(func.count()).where(table.c.account == bindparam("account"), _IS_OPEN)
 
 
@@ -132,8 +134,7 @@ class Jobs:
             claimed = Claim(_job_with(job, marked), marked)
             if claims <= MAX_CLAIMS:
                 return claimed
-            problem = {"code": "attempts", "detail": f"The job ended its worker {MAX_CLAIMS} times."}
-            self.end(claimed, "failed", {"problem": problem})
+            self.fail(claimed, "attempts", f"The job ended its worker {MAX_CLAIMS} times.")
         return None
 
     def resume(self, connection: Connection, number: int) -> bool:
@@ -180,6 +181,17 @@ class Jobs:
         changed = rfc3339(self.accounts.bindings.now())
         if not _update(connection, claim, state=state, result=json.dumps(dict(result)), changed=changed, **counts):
             raise ClaimLost(str(claim.job.number))
+
+    def fail(self, claim: Claim, code: str, detail: str) -> None:
+        """End a job by a problem. Its result has the operation of the changes that are written so far.
+
+        Raises :class:`ClaimLost`.
+        """
+        result: dict[str, Any] = {}
+        if found := self.accounts.read(_OPERATION, job=claim.job.number):
+            result["operation"] = found[0][0]
+            detail += f" Operation {found[0][0]} has the changes so far, which can be undone."
+        self.end(claim, "failed", result | {"problem": {"code": code, "detail": detail}})
 
     def end(self, claim: Claim, state: State, result: Mapping[str, Any], lines: int | None = None) -> None:
         """End a job whose work wrote nothing. Raises :class:`ClaimLost`."""

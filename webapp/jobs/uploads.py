@@ -177,9 +177,13 @@ class UploadJobs:
 
 def end_import(blocks: ImportBlocks, jobs: Jobs, claim: Claim, error: BindingError) -> None:
     """End the job of an import that cannot go on. The rows so far stay written."""
-    result: dict[str, Any] = {"problem": {"code": error.code, "detail": error.message}}
+    result: dict[str, Any] = {}
+    detail = error.message
     with blocks.ending() as (connection, operation):
-        jobs.finish(connection, claim, "failed", result | ({"operation": operation} if operation else {}))
+        if operation is not None:
+            result["operation"] = operation
+            detail += f"; operation {operation} has the changes so far, which can be undone"
+        jobs.finish(connection, claim, "failed", result | {"problem": {"code": error.code, "detail": detail}})
 
 
 class _Work:

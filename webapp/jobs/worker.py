@@ -166,7 +166,7 @@ class Worker:
 
     def _fail(self, claim: Claim, code: str, detail: str) -> None:
         try:
-            self._jobs.end(claim, "failed", {"problem": {"code": code, "detail": detail}})
+            self._jobs.fail(claim, code, detail)
         except (BindingsUnavailable, ClaimLost) as error:
             _log.warning("job %d failed, which cannot be recorded: %s", claim.job.number, error)
 

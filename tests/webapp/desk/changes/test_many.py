@@ -90,7 +90,10 @@ def test_an_operation_whose_server_stopped_several_times_is_resumed(desk, jane, 
         with pytest.raises(SystemExit):
             imports.bulk.carry_out(claim, stop)
     assert imports.jobs.claim() is None
-    assert "ended its worker" in jane.get(stopping).text
+    page = jane.get(stopping).text
+    assert "ended its worker" in page
+    assert "No name was changed" not in page
+    assert "Show operation" in page
     [operation] = [each for each in desk.bindings.list_operations() if each.finished is None]
     page = f"/desk/changes/{operation.number}"
     text = " ".join(jane.get(page).text.split())

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
+import pytest
+
+from ararat.bindings.imports import import_blocks
 from tests.webapp.desk.conftest import Browser, Desk
 
 from .conftest import counts
@@ -29,6 +33,29 @@ def test_a_row_whose_recorded_value_changed_since_the_preview_is_not_applied(
     assert counts(page)["Refused"] == 1
     assert "The recorded values are not those of the preview" in page
     assert "Preview again" in page
+
+
+def test_an_import_that_stops_states_what_is_written_and_offers_the_undo(
+    desk: Desk, jane: Browser, preview: Any, import_all: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(import_blocks, "ONE_BLOCK", 0)
+    monkeypatch.setattr(import_blocks, "BLOCK", 2)
+    rows = "".join(f"ark:12345/x5s{number},https://example.org/{number}\n" for number in range(5))
+    path, _ = preview(jane, f"identifier,target\n{rows}")
+    write = import_blocks.ImportBlocks.write
+
+    def write_later(self: Any, *arguments: Any, **options: Any) -> Any:
+        desk.bindings.bind("ark:12345/x5s3", "https://example.org/other")
+        return write(self, *arguments, **options)
+
+    monkeypatch.setattr(import_blocks.ImportBlocks, "write", write_later)
+    page = " ".join(import_all(jane, path).split())
+    assert "The import stopped, because names were changed while it ran." in page
+    assert "2 names in <a" in page
+    assert counts(page)["Refused"] == 1
+    assert "Preview again" in page
+    [undo] = re.findall(r'href="(/desk/changes/\d+/undo)"', page)[:1]
+    assert "Undo operation" in jane.get(undo).text
 
 
 def test_a_change_of_another_value_does_not_stop_the_import(
