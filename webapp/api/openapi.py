@@ -378,6 +378,7 @@ PATHS: dict[str, dict[str, Schema]] = {
             body=_body("SuccessionFields", {"prefix": "ark:12345/x5", "to": "State Archive", "accounts": ["archive"]}),
         )
     },
+    f"{BASE}/account": {"get": _operation("showAccount", "Show the account and the token of the request", "Account")},
     f"{BASE}/openapi.json": {
         "get": {
             **_operation("description", "Show this description", None),

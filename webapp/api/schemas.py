@@ -16,6 +16,8 @@ from ...bindings.names.prefixes.prefixes import EDITED as PREFIX_FIELDS
 from ...bindings.names.prefixes.prefixes import MAX_TEXT as MAX_PREFIX_TEXT
 from ...bindings.names.prefixes.prefixes import STATES as PREFIX_STATES
 from ...bindings.names.selection import HoldFilter
+from ..accounts.model import ROLES
+from ..accounts.rights import RIGHTS
 from ..jobs.model import STATES
 from ..schemas import ANY_OBJECT, FLAG, MAYBE_NUMBER, MAYBE_TEXT, NUMBER, TEXT, Schema, one_of, ref
 
@@ -290,6 +292,23 @@ RESPONSES: dict[str, Schema] = {
         result={"anyOf": [ref("ImportResult"), {"type": "null"}]},
         problem={"anyOf": [ANY_OBJECT, {"type": "null"}], "description": "why the import failed"},
         table={**MAYBE_TEXT, "description": "the URL of the table with its names, if it is read as a table of a user"},
+    ),
+    "Account": _shown(
+        name=TEXT,
+        role=one_of(*ROLES),
+        prefixes=_list(TEXT),
+        token={"anyOf": [ref("Token"), {"type": "null"}], "description": "the token of the request"},
+    ),
+    "Token": _shown(
+        number=NUMBER,
+        label=TEXT,
+        prefixes={"anyOf": [_list(TEXT), {"type": "null"}], "description": "null for all prefixes of the account"},
+        created=TEXT,
+        expires=MAYBE_TEXT,
+        last_used=MAYBE_TEXT,
+        revoked=MAYBE_TEXT,
+        rights={"anyOf": [_list(one_of(*RIGHTS)), {"type": "null"}], "description": "null for all of the account"},
+        emergency=FLAG,
     ),
     "ImportResult": _shown(
         operation=MAYBE_NUMBER,

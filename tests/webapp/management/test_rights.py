@@ -266,3 +266,9 @@ def test_a_missing_right_is_forbidden(site: Site) -> None:
     with pytest.raises(Forbidden) as refused:
         Management(site.bindings, site.accounts).mint(caller, PREFIX)
     assert refused.value.code == "right-missing"
+
+
+def test_a_program_can_ask_what_its_token_permits(site: Site) -> None:
+    answer = site.send(site.token("mint"), "GET", "/api/v1/account").json or {}
+    assert (answer["name"], answer["role"], answer["prefixes"]) == ("jane", "curator", [PREFIX])
+    assert (answer["token"]["rights"], answer["token"]["emergency"]) == (["mint"], False)

@@ -1,4 +1,4 @@
-"""The description of the API."""
+"""The description of the API, and what the caller can do."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from flask import Response
 
 from ...responses import as_json
 from .. import openapi, parameters
-from ..blueprint import blueprint
+from ..blueprint import blueprint, caller
 
 
 @blueprint.get("/openapi.json")
@@ -14,3 +14,12 @@ def describe() -> Response:
     """Show the OpenAPI document."""
     parameters.read()
     return as_json(openapi.description())
+
+
+@blueprint.get("/account")
+def show_account() -> Response:
+    """Show the account of the request, with its token or None."""
+    parameters.read()
+    known = caller()
+    document = {"name": known.account.name, "role": known.role, "prefixes": list(known.account.prefixes)}
+    return as_json(document | {"token": known.token and known.token.as_dict()})

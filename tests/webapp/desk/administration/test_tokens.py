@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
+
+from ararat.webapp.accounts.rights import RIGHTS
 
 from ..conftest import Browser, Desk
 
@@ -113,3 +116,18 @@ def test_a_reader_restricts_no_prefixes(desk: Desk, rita: Browser) -> None:
 def test_hostile_labels_are_isolated(desk: Desk, jane: Browser) -> None:
     create(jane, label="<b>&quot;\u0627\u0644")
     assert "<b>&" not in jane.get("/desk/tokens").text
+
+
+def test_a_token_gets_the_checked_rights_and_an_emergency_token_an_early_end(desk: Desk, jane: Browser) -> None:
+    def ask(**form: Any) -> Any:
+        return jane.post("/desk/tokens", {"label": "robot", "expires": "", "rights": [""], **form})
+
+    assert ask(rights=["", "read", "mint"]).status_code == 303
+    assert ask(rights=["", *RIGHTS]).status_code == 303
+    assert [token.rights for token in desk.accounts.tokens.list("jane")] == [("read", "mint"), None]
+    page = jane.get("/desk/tokens").text
+    assert "read, mint" in page
+    refused = ask()
+    assert (refused.status_code, "The token would have no right." in refused.text) == (422, True)
+    refused = ask(rights=["", *RIGHTS], emergency="1")
+    assert (refused.status_code, "at most 7 days" in refused.text) == (422, True)
