@@ -225,6 +225,7 @@ def pins_of(*names: str) -> str:
 
 
 @pytest.mark.long
+@pytest.mark.timeout(600)
 def test_the_plugin_tests_the_site_of_a_stranger(dist: Path, tmp_path: Path):
     """The examples of the guide in a fresh environment: green, and red when a page of a name is lost."""
     place = tmp_path / "empty"
