@@ -101,7 +101,7 @@ def test_each_name_is_answered_by_the_resolver_that_has_it(consortium: Callable[
     hops, end = network.trace("ark:/12345/m1-harp?info")
     assert hops == [(302, f"{MUSEUM}/ark:/12345/m1-harp?info"), (200, None)]
     assert (end.outcome, end.state) == ("success", "metadata")
-    hops, end = network.trace("ark:12345/m1nobody")
+    hops, end = network.trace("ark:12345/m1unknown")
     assert ([status for status, _ in hops], end.code) == ([302, 404], "error-status")
     assert {finding.state for finding in network.doctor()} == {"ok"}
 
@@ -112,7 +112,7 @@ def test_two_resolvers_that_delegate_to_each_other_are_a_loop(
     with open_bindings(f"{folder}/museum.sqlite") as museum:
         museum.prefixes.set("12345/m1", state="delegated", resolver=CENTRE)
     network = consortium()
-    hops, end = network.trace("ark:12345/m1nobody")
+    hops, end = network.trace("ark:12345/m1unknown")
     assert (len(hops), end.code) == (11, "too-many-redirects")
     assert "loop" in end.sentence
     (finding,) = [each for each in network.doctor() if each.state == "error"]
@@ -137,7 +137,7 @@ def test_no_name_changes_when_institutions_merge_and_leave(consortium: Callable[
             assert ararat(command, folder).exit_code == ("mint" in command) or "--dry-run" in command, command
     network = consortium()
     assert network.trace("ark:12345/m1harp")[0][0] == (302, f"{MUSEUM}/ark:12345/m1harp")
-    for path in ("f4107", "f4-107", "f4nobody"):
+    for path in ("f4107", "f4-107", "f4unknown"):
         value = path.replace("-", "")
         assert network.trace(f"ark:12345/{path}")[0][0] == (302, f"https://national.example/{value}")
     archive: Bindings = network.bindings["archive"]
@@ -178,10 +178,10 @@ def test_three_processes_are_one_consortium(tmp_path: Path, serve_ararat: Callab
     museum = f"http://127.0.0.1:{servers['museum'].port}"
     centre = f"http://127.0.0.1:{servers['centre'].port}"
     doctor = f"ararat doctor {centre} --database centre.sqlite"
-    traced = f"ararat trace ark:12345/m1nobody --resolver {centre} --allow-network 127.0.0.0/8"
+    traced = f"ararat trace ark:12345/m1unknown --resolver {centre} --allow-network 127.0.0.0/8"
     assert location("/ark:/12345/m1-harp?info") == (302, f"{museum}/ark:/12345/m1-harp?info")
     assert location("/ark:12345/f4-107") == (303, f"http://127.0.0.1:{servers['archive'].port}/reading-room")
-    assert "answers 404 for a name that nobody has" in run(doctor)
+    assert "answers 404 for an unknown name" in run(doctor)
     run(f"ararat prefix set --database museum.sqlite 12345/m1 --state delegated --resolver {centre}")
     _eventually(lambda: "loop" in run(traced))
     assert "loop" in run(doctor)

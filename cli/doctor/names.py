@@ -108,7 +108,7 @@ def _listed(bindings: Bindings, **conditions: Any) -> list[Binding]:
 
 
 def delegations(bindings: Bindings, address: str, client: ProbeClient) -> Iterator[HealthFinding]:
-    """Request a name that nobody has from the resolver of each delegated prefix, and yield a finding for each.
+    """Request an unknown name from the resolver of each delegated prefix, and yield a finding for each.
 
     ``address`` is the prefix of this resolver. An error is a resolver that does not answer, and one that sends names
     back here: two resolvers that delegate a prefix to each other make a loop, and no reader gets an answer.
@@ -145,7 +145,7 @@ def _delegated(record: PrefixRecord, elsewhere: str, own: str, client: ProbeClie
         if response.status >= _BROKEN:
             return found("error", f"The resolver at {place} answers {response.status}.", "Readers get no answer now.")
         if where is None:
-            return found("ok", f"The resolver at {place} answers {response.status} for a name that nobody has.")
+            return found("ok", f"The resolver at {place} answers {response.status} for an unknown name.")
         asked = urljoin(asked, where)
         if asked in seen or len(hops) > _MOST_HOPS:
             return found("error", f"{place} leads to a loop of redirects.", remedy)

@@ -44,8 +44,8 @@ def test_grants_and_contact_move_and_the_lineage_stays(management: Management, a
 
 def test_a_succession_is_all_or_nothing_and_for_administrators(management: Management, administrator: Caller) -> None:
     before = grants(management)
-    with pytest.raises(AccountError, match="nobody"):
-        management.prefixes.succeed(administrator, PREFIX, "Archive", heirs=["new", "nobody"])
+    with pytest.raises(AccountError, match="absent"):
+        management.prefixes.succeed(administrator, PREFIX, "Archive", heirs=["new", "absent"])
     curator = Caller(account=management.accounts.list()[0])
     for act in (management.prefixes.succeed, management.prefixes.depart):
         with pytest.raises(Forbidden):

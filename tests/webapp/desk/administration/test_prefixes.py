@@ -258,7 +258,7 @@ def test_an_institution_follows_another_one_after_a_preview(ada: Browser, desk: 
     preview = ada.post("/desk/prefixes/succeed", form)
     assert (preview.status_code, "Archive (before: The Map Library)" in text_of(preview.text)) == (200, True)
     assert desk.bindings.prefixes.list()[0].who == "The Map Library"
-    assert ada.post("/desk/prefixes/succeed", {**form, "accounts": "nobody"}).status_code == 422
+    assert ada.post("/desk/prefixes/succeed", {**form, "accounts": "absent"}).status_code == 422
     assert ada.post("/desk/prefixes/succeed", {**form, "to": ""}).status_code == 422
     assert ada.post("/desk/prefixes/succeed", {**form, "apply": "1"}).status_code == 303
     shown = text_of(ada.get(f"/desk/prefixes/record?prefix={PREFIX}").text)
