@@ -158,6 +158,7 @@ def assert_described(client: Any, name: str, **elements: str) -> None:
 
     path = f"{path_of(name)}?info"
     answer = _require(client, path, ExpectedAnswer((200,)), "application/json")
+    found: dict[str, Any] = {}
     try:
         metadata = json.loads(answer.body)["metadata"]
         found = {element: metadata.get(element) for element in elements}

@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from .names import assignment
 from .names.actor import Actor
@@ -16,7 +16,7 @@ from .names.binding import rfc3339
 from .names.errors import BindingError
 from .names.fields import redirect_status
 from .names.prefixes import holds, prefixes
-from .names.prefixes.prefixes import Field, HoldField, InheritedStatements, PrefixEvent, PrefixRecord, PrefixRecords
+from .names.prefixes.prefixes import InheritedStatements, PrefixEvent, PrefixRecord, PrefixRecords
 from .names.prefixes.rules import Rule, RuleEvent
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ Set = Literal["set", "changed", "unchanged"]
 def set_record(
     transaction: Transaction,
     key: str,
-    texts: Mapping[Field | HoldField, str],
+    texts: Mapping[Any, str],
     now: datetime,
     actor: str | None,
 ) -> Set:

@@ -14,6 +14,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import django.conf
+import django.test  # a session of pytester in this process unloads what it loads, but never parts of Django
 import httpx
 import pytest
 from fastapi import FastAPI
@@ -90,7 +92,7 @@ def django(unconfigured: Any) -> Any:
 
     def name(request: Any, name: str) -> Any:
         if request.GET:
-            return HttpResponse('{"metadata": {"what": "Night"}}', content_type="application/json")
+            return HttpResponse(b'{"metadata": {"what": "Night"}}', content_type="application/json")
         link = {"Link": f'</ark:12345/{name}?info>; rel="describedby"'}
         return HttpResponseRedirect(TARGET, headers=link) if name == "x" else HttpResponse(status=410)
 

@@ -194,7 +194,7 @@ class ImportBlocks:
             found = self._progress(transaction)
             if found is not None:
                 transaction.operations.finish(found["operation"], found["changed"], self._bindings.now())
-            yield transaction.connection, found and found["operation"]
+            yield transaction.connection, None if found is None else found["operation"]
 
     def _run(
         self, actor: Actor, seen: SeenNames, summary: Summary, report: Report | None, effect: Effect | None

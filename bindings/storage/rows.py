@@ -179,8 +179,8 @@ def rule_of(row: Row) -> Rule:
 
 def prefix_record_of(row: Row) -> PrefixRecord:
     """Convert a row of the table ``prefixes`` to the record of a NAAN or shoulder, without the field ``rule``."""
-    values = dict(zip(PREFIX, row, strict=True))
-    return PrefixRecord(**values | {"changed": datetime.fromisoformat(values["changed"])})
+    values: dict[str, Any] = dict(zip(PREFIX, row, strict=True))
+    return PrefixRecord(**{**values, "changed": datetime.fromisoformat(values["changed"])})
 
 
 def hold_of(row: Row) -> Hold | None:

@@ -74,8 +74,8 @@ def token_command(
         streams.dump({"token": secret} | token.as_dict())
         return DONE
     write([secret])
-    if rights := _rights_of_output():
-        warning = f"ararat: warning: other users can read the file with the token ({rights}); run: chmod o= FILE"
+    if mode := _rights_of_output():
+        warning = f"ararat: warning: other users can read the file with the token ({mode}); run: chmod o= FILE"
         write(Sheet.of(sys.stderr).prose(warning, style="warning"), to=sys.stderr)
     until = f"expires {_day(token.expires)}" if token.expires else "never expires"
     note = f"token {token.number} {until}; store it now, because it cannot be printed again"

@@ -109,7 +109,7 @@ _QUESTIONS = {
 }
 
 
-def _ask(bindings: Bindings, prefix: str, texts: dict[str, str | None]) -> bool:
+def _ask(bindings: Bindings, prefix: str, texts: dict[Any, str | None]) -> bool:
     """Ask for the texts of the policy, show the public record, and return whether to save it."""
     from ...bindings.names.metadata import persistence
     from ...bindings.names.prefixes import prefixes
@@ -117,7 +117,7 @@ def _ask(bindings: Bindings, prefix: str, texts: dict[str, str | None]) -> bool:
 
     key = prefixes.check_prefix(prefix, bindings.naming.test_naans)
     recorded = bindings.prefixes.get(key)
-    known = dict(recorded.texts) if recorded else {}
+    known: dict[Any, str] = dict(recorded.texts) if recorded else {}
     for field, question in _QUESTIONS.items():
         for term, definition in persistence.TERMS.get(field, {}).items():
             click.echo(f"  {term}: {definition}", err=True)

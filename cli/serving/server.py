@@ -426,6 +426,8 @@ class _Parser(HTTPRequestParser):
     ignores Transfer-Encoding.
     """
 
+    path: str
+
     def parse_header(self, header_plus: bytes) -> None:
         super().parse_header(header_plus)
         if self.version not in ("1.0", "1.1"):

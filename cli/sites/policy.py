@@ -236,7 +236,7 @@ def _read_state(name: str, site: RunningSite) -> dict[str, Mapping[str, Any]]:
     try:
         with path.open("rb") as stream:
             content = stream.read(_MAX_STATE + 1)
-        document = json.loads(content) if len(content) <= _MAX_STATE else None
+        document: Any = json.loads(content) if len(content) <= _MAX_STATE else None
         pages = document["pages"]
         for url, page in pages.items():
             if not isinstance(url, str) or not isinstance(page["status"], int):

@@ -120,12 +120,13 @@ def test_the_states_of_a_name_that_can_be_held(store: Bindings) -> None:
     assert refused.value.code == "hold-withdrawn"
     store.restore(NAME)
     assert holding.release(store, NAME).outcome == "released"
-    for of, kind, code in (
+    refusals: tuple[tuple[str, holding.Of | None, str], ...] = (
         ("ark:12345/none", None, "hold-unknown"),
         ("ark:12345/none", "name", "not-bound"),
         ("ark:99999/", None, "naan-reserved-invalid"),
         ("nonsense", None, "rule-prefix"),
-    ):
+    )
+    for of, kind, code in refusals:
         with pytest.raises(BindingError) as refused:
             holding.hold(store, of, END, "why", kind=kind)
         assert refused.value.code == code, of

@@ -19,7 +19,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ararat.bindings.names.binding import Binding
+from ararat.bindings.names.binding import Binding, Hold
 from ararat.bindings.names.corrections import is_mistyped
 from ararat.bindings.names.errors import BindingError, TableError
 from ararat.bindings.names.prefixes.patterns import Pattern
@@ -234,6 +234,9 @@ class Everything(BindingSource):
         return [Rule(prefix, template, 302, LOCATED.changed, None) for prefix, template in templates.items()]
 
     def prefixes(self) -> list[PrefixRecord]:
+        return []
+
+    def holds(self, now: datetime) -> list[Hold]:
         return []
 
     def recorded_branding(self) -> None:

@@ -114,9 +114,12 @@ class Site:
 
     def ask(self, path: str) -> TestResponse:
         """Request a path of the resolver."""
-        return Client(
-            ResolverMiddleware(lambda environ, start: start("404 Not Found", []) or [b""], self.bindings)
-        ).get(path)
+
+        def site(environ: Any, start_response: Any) -> list[bytes]:
+            start_response("404 Not Found", [])
+            return []
+
+        return Client(ResolverMiddleware(site, self.bindings)).get(path)
 
     def send(self, method: str, path: str, body: Any = None, **options: Any) -> TestResponse:
         """Send a request of the administrator to the inspector with its APIs."""

@@ -51,9 +51,10 @@ def plan_of(operation: Mapping[str, Any]) -> Plan:
     """
     match operation["action"]:
         case "edit":
-            return edits.edit(
-                Fields(**{name: "" if value is None else value for name, value in operation["fields"].items()})
-            )
+            fields: dict[str, Any] = {
+                name: "" if value is None else value for name, value in operation["fields"].items()
+            }
+            return edits.edit(Fields(**fields))
         case "publish":
             return edits.publish()
         case "move":

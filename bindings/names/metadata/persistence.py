@@ -23,7 +23,7 @@ Element = Literal["availability", "variance"]
 SOURCE = "https://doi.org/10.5334/dsj-2017-039"
 """The document that has the terms."""
 
-TERMS: Mapping[Element, Mapping[str, str]] = MappingProxyType(
+TERMS: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {
         "availability": MappingProxyType(
             {
@@ -63,7 +63,7 @@ _SEPARATORS = "(\u2013\u2014-"
 _FIRST_WORD = re.compile(rf"\s*([A-Za-z]+)\s*(?:[,;:{_SEPARATORS}].*)?", re.DOTALL)
 
 
-def term(element: Element, text: str | None) -> str | None:
+def term(element: str, text: str | None) -> str | None:
     """Return the term with which a value begins, or None.
 
     >>> term("availability", "Lifetime"), term("availability", "finite (until 2030)"), term("variance", "lifetime")

@@ -509,7 +509,7 @@ def check(prefix: str, texts: Mapping[Field, str | None]) -> dict[Field, str]:
     return checked
 
 
-def warnings_about(texts: Mapping[Field, str]) -> list[NameWarning]:
+def warnings_about(texts: Mapping[Any, str]) -> list[NameWarning]:
     """Return the warnings about texts of a record: an availability or variance that is not in the vocabulary."""
     elements: tuple[Field, ...] = ("availability", "variance")
     return list(persistence.warnings_about({f"erc.{field}": texts.get(field, "") for field in elements}))

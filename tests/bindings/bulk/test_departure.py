@@ -32,7 +32,7 @@ def test_all_targets_move_and_the_prefix_is_retired(collection: Bindings) -> Non
     before = {name: collection.lookup(f"ark:12345/{name}") for name in ("x5d", "x5w", "y1")}
     dry = depart(collection, "12345/x5", NEW, dry_run=True)
     assert (dry.counts["relocated"], dry.others, dry.written) == (3, 2, False)
-    assert collection.prefixes.get("12345/x5").state == "delegated"
+    assert collection.prefixes.list()[0].state == "delegated"
     done = depart(collection, "12345/x5", NEW, actor="ada", expected=dry.fingerprint)
     assert (done.counts["relocated"], done.written) == (3, True)
     moved = collection.lookup("ark:12345/x5a")
@@ -63,7 +63,7 @@ def test_an_undo_moves_the_targets_back(collection: Bindings) -> None:
         assert (after.target, after.kind, after.scope, after.alternates, after.status) == (
             known.target, known.kind, known.scope, known.alternates, known.status,
         )  # fmt: skip
-    assert collection.prefixes.get("12345/x5").state == "retired"
+    assert collection.prefixes.list()[0].state == "retired"
 
 
 def test_a_prefix_without_names_departs(bindings: Bindings) -> None:

@@ -88,7 +88,7 @@ def test_each_wrong_name_is_reported_with_what_to_do(site, check, tmp_path):
     assert (
         rows["ark:12345/none"]["fault"]["came"] == "404 Not Found: This resolver has no location for this identifier."
     )
-    suite = ElementTree.parse(report).getroot().find("testsuite")
+    suite = ElementTree.fromstring(report.read_text("utf-8")).find("testsuite")
     assert suite is not None
     assert (suite.get("tests"), suite.get("failures")) == ("6", "4")
     assert "Bind it" in (suite.findtext("testcase[@name='ark:12345/none']/failure") or "")

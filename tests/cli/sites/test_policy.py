@@ -110,7 +110,8 @@ def test_the_pages_of_the_sitemap_are_checked(check, tmp_path):
         "/ark:/99999/q": ["naan-reserved-invalid"],
     }
     assert "1 line without a valid URL of this site" in unwrapped(said.stderr)
-    suite = ElementTree.parse(tmp_path / "report.xml").getroot().find("testsuite")
+    suite = ElementTree.fromstring((tmp_path / "report.xml").read_text("utf-8")).find("testsuite")
+    assert suite is not None
     assert (suite.get("tests"), suite.get("failures")) == ("14", "7")
     text = unwrapped(check(museum, "--sitemap").stdout)
     assert "(Addresses of the museum)" in text

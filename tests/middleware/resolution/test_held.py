@@ -168,11 +168,17 @@ def test_the_narrowest_hold_is_shown(open_store: Callable[..., Bindings], tmp_pa
     holding.hold(store, "ark:12345/x1", END, "name")
     holding.hold(store, "ark:12345/x1/p1", NOW + SECOND, "component")
     client = Client(ResolverMiddleware(site, store, prefix=HOST))
+
+    def reason_of(name: str) -> str:
+        document = client.get(f"/ark:12345/{name}?info&format=json").json
+        assert document is not None
+        return document["hold"]["reason"]
+
     wanted = {"x1": "name", "x1/p1": "component", "x1/p2": "name", "x2": "naan"}
     for name, reason in wanted.items():
-        assert client.get(f"/ark:12345/{name}?info&format=json").json["hold"]["reason"] == reason, name
+        assert reason_of(name) == reason, name
     clock.time = NOW + SECOND
-    assert client.get("/ark:12345/x1/p1?info&format=json").json["hold"]["reason"] == "name"
+    assert reason_of("x1/p1") == "name"
 
 
 def test_a_forwarded_name_below_a_held_prefix_leads_to_the_page_of_the_prefix(

@@ -75,6 +75,7 @@ def test_a_user_of_the_web_server_gets_an_address_too(tmp_path):
 
     jane, as_jane = browser("jane")
     form = re.search(r'name="csrf_token" value="([0-9a-f]+)"', jane.get("/desk/new?many=1", **as_jane).text)
+    assert form is not None
     jane.token = form[1]
     redirected = jane.post("/desk/new/mint", {"shoulder": "nonsense", "count": "x"}, headers=HTML, **as_jane)
     assert redirected.status_code == 303
@@ -85,7 +86,9 @@ def test_a_user_of_the_web_server_gets_an_address_too(tmp_path):
     assert jane.get(redirected.location, **as_ada).status_code == 404
     assert ada.get(redirected.location, **as_jane).status_code == 404
     # What the answer is kept with is no session.
-    assert desk.accounts.sessions.count(desk.accounts.get("jane")) == 0
+    account = desk.accounts.get("jane")
+    assert account is not None
+    assert desk.accounts.sessions.count(account) == 0
     desk.bindings.close()
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from http import HTTPStatus
-from typing import Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from flask import Response, abort, render_template, request
 from werkzeug.wrappers import Response as AnyResponse
@@ -235,7 +235,7 @@ def _page(
     *,
     is_stale: bool = False,
 ) -> Response:
-    given = values.as_dict() if isinstance(values, Branding) else values
+    given: dict[Any, str | None] = {**(values.as_dict() if isinstance(values, Branding) else values)}
     recorded = versions[0] if versions else None
     revision = recorded.revision if recorded else 0
     # The recorded version that the form did not show, against the values of the form.

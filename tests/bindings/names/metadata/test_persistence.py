@@ -46,7 +46,7 @@ def test_only_a_promise_asks_to_cite_the_name(
     bindings.bind(NAME, "https://example.org/5", metadata=metadata)
     if record_of_naan:
         bindings.prefixes.set("12345", **record_of_naan)
-    client = Client(ResolverMiddleware(None, bindings))
+    client = Client(ResolverMiddleware(lambda environ, start: [], bindings))
     for query in ("?info", "??", "?info&format=json", "?info&format=erc"):
         assert (NAME in client.get(f"/{NAME}{query}", headers={"Accept": "text/html"}).text) is True
         page = client.get(f"/{NAME}{query}", headers={"Accept": "text/html"}).text

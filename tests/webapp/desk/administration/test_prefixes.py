@@ -220,7 +220,7 @@ def test_a_policy_is_previewed_published_and_read_in_all_formats(desk: Desk, ada
     form = ada.get(f"/desk/prefixes/edit?prefix={PREFIX}").text
     assert '<option value="lifetime" selected>' in form
     assert 'value="by our statutes"' in form
-    public = Client(ResolverMiddleware(None, desk.bindings, prefix="https://museum.example"))
+    public = Client(ResolverMiddleware(lambda environ, start: [], desk.bindings, prefix="https://museum.example"))
     address = f"https://museum.example/{PREFIX}"
     page = public.get(f"/{PREFIX}", headers={"Accept": "text/html", "Accept-Language": "de"})
     assert "Es ist verf\u00fcgbar, solange die Einrichtung besteht." in page.text
