@@ -99,7 +99,7 @@ def set_command(prefix: str, ask: bool, actor: Actor, database: str, **texts: st
 
 
 _QUESTIONS = {
-    "who": "Who promises it?",
+    "who": "Who is responsible for the promise?",
     "availability": "For how long? A term with words after a comma, or other words",
     "statement": "For how long, in your words?",
     "variance": "How can an item change? A term with words after a comma, or other words",

@@ -39,6 +39,7 @@ OTHERS = (
     "/desk/audit",
     "/desk/nowhere",
     "/desk/links?state=dead",
+    "/desk/links/promises",
     "/desk/requests",
     "/desk/name?name=ark:12345/x5n03",
     f"/desk/name/withdraw?name={NAME}",

@@ -96,3 +96,12 @@ def test_only_an_administrator_sets_a_record(curator, reader, client_of, rows):
     for client in (curator, reader, client_of("administrator", ["ark:12345/x5"])):
         assert_problem(client("PUT", PATH, RECORD), 403, "role-missing")
     assert rows() == before
+
+
+def test_a_term_that_is_unknown_is_saved_with_a_warning(administrator, reader):
+    saved = administrator.ok("PUT", PATH, {"availability": "banana", "variance": "fixing, yearly"}, status=201)
+    assert [each["code"] for each in saved["warnings"]] == ["persistence-term"]
+    assert "warnings" not in reader.ok("GET", PATH)
+    names = {"names": [{"name": "ark:12345/x5a", "target": "/a", "metadata": {"availability": "banana"}}]}
+    (created,) = administrator.ok("POST", "/names", names, status=201)["names"]
+    assert [each["code"] for each in created["name"]["warnings"]] == ["persistence-term"]
