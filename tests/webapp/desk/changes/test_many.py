@@ -76,6 +76,8 @@ def test_an_operation_whose_server_stopped_several_times_is_resumed(desk, jane, 
     for number in range(3, 6):
         desk.bindings.bind(f"ark:12345/x5{number}", f"https://old.example/{number}")
     _, path = finished(jane, jane.post("/desk/moves", MOVE))
+    while imports.worker._thread is not None:
+        time.sleep(0.01)
     monkeypatch.setattr(batches, "BLOCK", 4)
     monkeypatch.setattr(imports.worker, "wake", lambda: None)
     monkeypatch.setattr(imports.jobs, "lease", -1000.0)
