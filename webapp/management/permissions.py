@@ -98,6 +98,7 @@ def require_granted(caller: Caller | None, key: str) -> Caller:
     known = require_curator(caller)
     if not known.may_change(key):
         message = f"the account {known.actor} or its token has no grant for {validation.shown(key, 100)}"
+        message += "; an administrator can add one"
         raise Forbidden("not-granted", message, identifier=key)
     return known
 

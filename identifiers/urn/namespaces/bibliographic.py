@@ -212,11 +212,18 @@ def _nbn_checks(nss: str) -> Iterator[Fault]:
 
 
 def _nbn_tells(nss: str) -> Mapping[str, str]:
-    prefix, hyphen, _ = nss.partition("-")
+    prefix, hyphen, string = nss.partition("-")
     if not (hyphen and _NBN_PREFIX.fullmatch(prefix)):
         return {}
     country, colon, below = prefix.lower().partition(":")
-    return {"country": country.upper()} | ({"sub-namespace": below} if colon else {})
+    told = {"country": country.upper()} | ({"sub-namespace": below} if colon else {})
+    # Not each library below the German National Library adds a check digit, so another character is not a fault.
+    if country == "de" and len(string) > 1 and (expected := german_check_digit(f"urn:nbn:{nss[:-1]}")):
+        last = display.decoded(nss)[-1]
+        told["check digit"] = (
+            f"{expected}, which is right" if last == expected else f"{expected} is expected at the end"
+        )
+    return told
 
 
 ISBN = Namespace(

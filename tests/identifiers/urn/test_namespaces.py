@@ -319,6 +319,14 @@ def test_the_readable_urn_begins_with_urn_and_has_no_hidden_characters(name):
         ("urn:oid:2.5.4.3", {"root": "ISO and ITU-T together"}),
         ("urn:oid:9", {}),
         ("urn:nbn:FI:Uu-1", {"country": "FI", "sub-namespace": "uu"}),
+        (
+            "urn:nbn:de:gbv:089-3321752945",
+            {"country": "DE", "sub-namespace": "gbv:089", "check digit": "5, which is right"},
+        ),
+        (
+            "urn:nbn:de:0183-mbi0003722",
+            {"country": "DE", "sub-namespace": "0183", "check digit": "1 is expected at the end"},
+        ),
         ("urn:nbn:fi-1", {"country": "FI"}),
         ("urn:nbn:fi", {}),
         ("urn:lex:br;b:C:d:x", {"jurisdiction": "br;b", "authority": "c", "measure": "d"}),

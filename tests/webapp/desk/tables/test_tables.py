@@ -96,7 +96,7 @@ def test_rows_outside_of_the_grants_are_refused_and_can_be_left_out(
 ) -> None:
     path, page = preview(jane, f"{TABLE}ark:12345/y1,https://example.org/y,\n")
     assert counts(page)["Refused"] == 1
-    assert "The account jane or its token has no grant for ark:12345/y1." in page
+    assert "The account jane or its token has no grant for ark:12345/y1; an administrator can add one." in page
     assert "Ask an administrator for a grant" in page
     refused = jane.post(f"{path}/import", {"job": "1"})
     assert refused.status_code == 303
