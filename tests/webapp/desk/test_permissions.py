@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from io import BytesIO
 from typing import Any
 
 import pytest
 from werkzeug.test import TestResponse
 
+from ararat.bindings import holding
 from ararat.bindings.names.branding.model import Branding
 from ararat.webapp.accounts.model import Caller
 from ararat.webapp.desk.administration.account_changes import CHANGES
@@ -145,6 +146,11 @@ CASES = (
     form("/many/<int:number>", frozenset(), "/many/1"),
     page("/audit", ADMINISTRATORS),
     page("/audit.<any(csv, jsonl):form>", ADMINISTRATORS, "/audit.csv"),
+    page("/holds"),
+    page("/holds.<any(csv, jsonl):form>", path="/holds.csv"),
+    page("/holds/set", OF_NAMES, f"/holds/set?name={LIVE}"),
+    form("/holds/set", OF_NAMES, name=LIVE, until=f"{datetime.now(UTC) + timedelta(days=9):%Y-%m-%d}", reason="why"),
+    form("/holds/release", OF_NAMES, prefix=GRANTED),
     page("/tokens"),
     form("/tokens", PEOPLE, label="new", expires=""),
     form("/tokens/revoke", PEOPLE, number="{token}"),
@@ -217,6 +223,7 @@ def fill(desk: Desk) -> None:
     bindings.bind(WITHDRAWN, "/w")
     bindings.withdraw(WITHDRAWN)
     bindings.prefixes.set(GRANTED, what="Maps")
+    holding.hold(bindings, GRANTED, bindings.now() + timedelta(days=9), "why", kind="prefix")
     bindings.prefixes.set("ark:12345/x8", what="Prints")
     bindings.branding.set(Branding(institution="A library"))
     ada, jane = accounts.get("ada"), accounts.get("jane")
