@@ -138,6 +138,14 @@ def test_a_shoulder_uses_the_pattern_of_its_prefix_record(curator: Person, servi
     assert re.fullmatch(re.escape(curator.shoulder) + "[0-9]{3}", name)
 
 
+def test_a_delegated_shoulder_has_the_address_of_its_minter(curator: Person, service: Service) -> None:
+    minter = "https://lower.example/mint"
+    service.bindings.prefixes.set(curator.key, state="delegated", resolver="https://lower.example", minter=minter)
+    refused = curator.client.mint(curator.shoulder)
+    assert (refused.status, minter in refused.line) == (409, True)
+    assert refused.line.startswith("error: bad request - ")
+
+
 def test_an_unknown_shoulder_is_refused(administrator: Person, curator: Person) -> None:
     reply = administrator.client.mint("ark:/12345/zzzzzz9")
     assert reply[:2] == (400, "error: bad request - no such shoulder")

@@ -280,3 +280,11 @@ def test_a_prefix_is_retired_after_a_preview(ada: Browser, desk: Desk) -> None:
     moved = desk.bindings.lookup("ark:12345/x5q1")
     assert moved is not None
     assert moved.target == "https://new.example/ark:12345/x5q1"
+
+
+def test_the_form_to_mint_states_the_minter_of_a_delegated_prefix(ada: Browser, desk: Desk) -> None:
+    minter = "https://lower.example/mint"
+    desk.bindings.prefixes.set(PREFIX, state="delegated", resolver="https://lower.example", minter=minter)
+    refused = ada.post("/desk/new/mint", {"shoulder": PREFIX, "count": "1"})
+    assert (refused.status_code, minter in refused.text) == (409, True)
+    assert "Mint names" not in ada.get(f"/desk/prefixes/record?prefix={PREFIX}").text
