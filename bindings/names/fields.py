@@ -685,7 +685,7 @@ def _text(field: Field, value: Any) -> str:
     if field.stored:
         value = field.stored[field.choices.index(value)]
     if isinstance(value, datetime):
-        return rfc3339(value)
+        return rfc3339(value).replace(".000000Z", "Z")
     return "" if value is None or field.type == "texts" else str(value)
 
 

@@ -52,6 +52,7 @@ def _query(name: str, about: str, schema: Schema) -> Schema:
     return _parameter("query", name, about, schema)
 
 
+_NUMBERED = {"type": "integer", "minimum": 1, "maximum": 999_999_999}
 _SOME = {"type": "string", "minLength": 1, "maxLength": MAX_NAME}
 _NAME = _parameter("path", "name", "an ARK or a URN in any spelling", _SOME, required=True, example="ark:12345/x6np1")
 _PREFIX = _parameter(
@@ -327,6 +328,18 @@ PATHS: dict[str, dict[str, Schema]] = {
             errors=(409,),
             headers={"Location": {"required": True, "schema": TEXT, "description": "the URL of the change"}},
         )
+    },
+    f"{BASE}/operations": {
+        "get": _operation(
+            "listOperations",
+            "List the operations on many names, the newest first",
+            "Operations",
+            _query("before", "only operations with a smaller number, such as the member next", _NUMBERED),
+            _query("limit", "the number of operations on a page", {"type": "integer", "minimum": 1, "maximum": 1000}),
+        )
+    },
+    f"{BASE}/operations/{{number}}": {
+        "get": _operation("getOperation", "Show an operation", "RecordedOperation", _NUMBER)
     },
     f"{BASE}/prefixes": {"get": _operation("listPrefixes", "List the prefix records", "Prefixes")},
     f"{BASE}/prefixes/{{prefix}}": {

@@ -11,6 +11,7 @@ from ...bindings.bulk.edits import EDITED
 from ...bindings.names.binding import ACTIONS, PLACE
 from ...bindings.names.fields import FIELDS, MAX_REASON, Field
 from ...bindings.names.metadata import persistence
+from ...bindings.names.operation import OperationAction
 from ...bindings.names.prefixes.prefixes import DELEGATION, HOLD_FIELDS
 from ...bindings.names.prefixes.prefixes import EDITED as PREFIX_FIELDS
 from ...bindings.names.prefixes.prefixes import MAX_TEXT as MAX_PREFIX_TEXT
@@ -225,6 +226,18 @@ _NAME = {
 }
 _MAYBE_NAME = {"anyOf": [ref("Name"), {"type": "null"}]}
 
+_RECORDED_OPERATION = _shown(
+    number=NUMBER,
+    action=one_of(*get_args(OperationAction)),
+    actor=MAYBE_TEXT,
+    started=TEXT,
+    finished={**MAYBE_TEXT, "description": "null if it did not end"},
+    parameters=ANY_OBJECT,
+    names={**NUMBER, "description": "the number of changed names"},
+    undoes=MAYBE_NUMBER,
+    undone_by={**MAYBE_NUMBER, "description": "the operation that undid this one; null if that was undone itself"},
+)
+
 RESPONSES: dict[str, Schema] = {
     "Name": _shown(**_NAME),
     "SavedName": {
@@ -256,6 +269,11 @@ RESPONSES: dict[str, Schema] = {
                 after=ref("Name"),
             )
         )
+    ),
+    "RecordedOperation": _RECORDED_OPERATION,
+    "Operations": _shown(
+        operations=_list(ref("RecordedOperation")),
+        next={**MAYBE_NUMBER, "description": "the parameter before of the next page; null at the end"},
     ),
     "Operation": _shown(
         operation={**MAYBE_NUMBER, "description": "the number of the operation; null if nothing was written"},

@@ -11,6 +11,7 @@ from werkzeug.exceptions import NotFound
 
 from ....bindings.names.errors import BindingError
 from ....bindings.names.fields import Fields
+from ....bindings.names.selection import MAX_PAGE
 from ...errors import HTTPRefusal
 from ...jobs.bulk import is_bulk
 from ...jobs.imports import current_imports
@@ -18,7 +19,7 @@ from ...jobs.model import Job
 from ...management.permissions import require_curator
 from ...responses import as_json
 from .. import bodies, parameters, representations
-from ..blueprint import blueprint, caller
+from ..blueprint import blueprint, caller, management
 from ..job_requests import start_job
 from .imports import MAX_NUMBER
 
@@ -59,6 +60,24 @@ def apply_change(number: int) -> Response:
     bodies.require_empty()
     checked, bulk, who = _known(number), current_imports().bulk, require_curator(caller())
     return _start(lambda connection: bulk.change(connection, who, checked, skip_refused=skip_refused))
+
+
+@blueprint.get("/operations")
+def list_operations() -> Response:
+    """List the operations on many names, the newest first."""
+    given = parameters.read("before", "limit")
+    before = parameters.number("before", given.get("before"), 1, 999_999_999, MAX_NUMBER)
+    limit = parameters.number("limit", given.get("limit"), 1, MAX_PAGE, 100)
+    found = management().bulk.operations(caller(), before=before, limit=limit)
+    following = found[-1].number if len(found) == limit else None
+    return as_json({"operations": [each.as_dict() for each in found], "next": following})
+
+
+@blueprint.get("/operations/<int:number>")
+def show_operation(number: int) -> Response:
+    """Show an operation."""
+    parameters.read()
+    return as_json(management().operation(caller(), number).as_dict())
 
 
 def _start(add: Callable[[Connection], Job]) -> Response:

@@ -149,10 +149,9 @@ def page_of(operations: Management, asking: Caller, binding: Binding, hierarchy:
 
 def response_of(binding: Binding) -> str:
     """Return what a visitor of the name gets, in one phrase."""
-    if binding.is_hidden:
-        return "410: the name was public and is hidden"
     if binding.is_reserved:
-        return "404: the name is reserved"
+        before = "410: the name was public and is hidden" if binding.is_hidden else "404: the name is reserved"
+        return f"{before} until its date" if binding.embargo else before
     if binding.is_withdrawn:
         return "410: the name is withdrawn"
     return RESPONSES[binding.kind].format(redirect=binding.redirect)

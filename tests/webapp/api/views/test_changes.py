@@ -153,3 +153,14 @@ def test_a_check_that_has_not_ended_is_not_applied(curator, app):
 def test_unknown_changes_are_404(curator):
     assert curator("GET", "/changes/7").status_code == 404
     assert apply(curator, 7).status_code == 404
+
+
+def test_operations_are_listed_and_undone_by_the_account_that_made_them(curator, administrator, app):
+    curator("POST", "/names", {"names": [{"shoulder": "ark:12345/x5", "state": "reserved"}] * 2})
+    listed = curator("GET", "/operations?limit=1").json
+    [mint] = listed["operations"]
+    assert (mint["action"], mint["names"], mint["undone_by"]) == ("mint", 2, None)
+    assert curator("GET", f"/operations?before={mint['number']}").json["operations"] == []
+    assert curator("GET", f"/operations/{mint['number']}").json == mint
+    assert curator("GET", "/operations/999").status_code == 404
+    assert curator("GET", "/operations?before=0").status_code == 400
