@@ -10,7 +10,6 @@ interface, each import and each job asks for the same rights.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
 from ...bindings.names.fields import FIELDS
@@ -21,25 +20,29 @@ if TYPE_CHECKING:
 
 Right = Literal["read", "mint", "bind", "describe", "relocate", "withdraw"]
 
-RIGHTS: Mapping[Right, str] = MappingProxyType(
-    {
-        "read": "read reserved names and the history",
-        "mint": "mint names",
-        "bind": "bind or publish names",
-        "describe": "change metadata",
-        "relocate": "change targets",
-        "withdraw": "withdraw, restore, hold or delete names",
-    }
-)
+RIGHTS: Mapping[Right, str] = {
+    "read": "read reserved names and the history",
+    "mint": "mint names",
+    "bind": "bind or publish names",
+    "describe": "change metadata",
+    "relocate": "change targets",
+    "withdraw": "withdraw, restore, hold or delete names",
+}
 """The rights with the requests that they permit, in the order of display."""
 
-_OF_FIELD: Mapping[str, Right] = MappingProxyType(
-    {
-        **dict.fromkeys(("target", "kind", "redirect", "passthrough", "scope", "alternates"), "relocate"),
-        **dict.fromkeys(("reason", "successor", "hold_until", "hold_reason"), "withdraw"),
-        "embargo": "bind",
-    }
-)
+_OF_FIELD: Mapping[str, Right] = {
+    "target": "relocate",
+    "kind": "relocate",
+    "redirect": "relocate",
+    "passthrough": "relocate",
+    "scope": "relocate",
+    "alternates": "relocate",
+    "reason": "withdraw",
+    "successor": "withdraw",
+    "hold_until": "withdraw",
+    "hold_reason": "withdraw",
+    "embargo": "bind",
+}
 """The rights for changes of fields. The others need "describe"."""
 
 # The state decides by itself, and the others follow from other changes.
