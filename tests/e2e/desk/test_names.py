@@ -105,6 +105,7 @@ def test_a_second_click_does_not_mint_twice(served: Server) -> None:
     page.route("**/desk/new/mint", lambda route: held.append(route))
     page.goto("/desk/new?many=1")
     page.get_by_label("Number of names").fill("3")
+    page.get_by_role("button", name="Mint").scroll_into_view_if_needed()
     box = page.get_by_role("button", name="Mint").bounding_box()
     assert box
     with page.expect_request("**/desk/new/mint"):
