@@ -21,8 +21,9 @@ from ararat.bindings.collection import Bindings
 from ararat.bindings.copying import copy_store
 from ararat.bindings.imports.exporting import export_table
 from ararat.bindings.imports.importing import import_table
+from ararat.bindings.names.binding import Hold
 from ararat.bindings.names.errors import BindingError, TableError
-from ararat.bindings.names.prefixes.holds import read_end
+from ararat.bindings.names.prefixes.holds import Holds, read_end
 from ararat.bindings.names.prefixes.prefixes import record
 from ararat.bindings.names.selection import select
 from ararat.bindings.served_file.copy import read
@@ -267,3 +268,13 @@ def test_an_end_that_another_program_wrote_stops_no_other_name(
     assert [each.of for each in other.source.holds().current(NOW)] == ["ark:12345/x2"]
     broken = record("ark:12345/x", {"hold_until": "never", "hold_reason": "why"})
     assert broken.hold is None
+
+
+def test_a_long_name_is_compared_with_the_length_of_the_held_names() -> None:
+    found = Holds([Hold("ark:12345/x", END, "why"), Hold("urn:nbn:de:x", END, "why")])
+    long = f"ark:12345/x{'/a' * 100_000}"
+    assert found.over(long, NOW) == Hold("ark:12345/x", END, "why")
+    assert found.over("ark:12345/x.pdf", NOW) == found.over("ark:12345/x/p", NOW) == found.over("ark:12345/x", NOW)
+    # A URN contains no other names.
+    assert found.over("urn:nbn:de:x/1", NOW) is None
+    assert found.over("ark:12345/x1", NOW) is found.over("ark:12345/x", END) is None

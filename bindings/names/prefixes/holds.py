@@ -113,7 +113,8 @@ class Holds:
         - ``is_read``: whether the record of the name itself was read, so that its hold here can be older.
         """
         # A URN contains no other names.
-        places = [place for place, char in enumerate(key) if char in "/."] if key.startswith("ark:") else []
+        within = key[: max(map(len, self._names), default=0) + 1] if key.startswith("ark:") else ""
+        places = [place for place, char in enumerate(within) if char in "/."]
         keys = {key, *above, *(key[:place] for place in places)} - ({key} if is_read else set())
         found = [self._names.get(each) for each in keys]
         found += [self._prefixes.get(key[:length]) for length in self._lengths if length <= len(key)]
