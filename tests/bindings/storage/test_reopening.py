@@ -148,7 +148,7 @@ def test_a_missing_database_is_logged_once_and_served_when_it_exists(
     assert [record.getMessage().count(f"ararat init --database sqlite:///{file}") for record in caplog.records] == [1]
     with open_bindings(file, create=True) as made:
         made.bind(NAME, "/x")
-    bindings._opening._next_attempt = 0.0
+    bindings._opening._next_attempt = bindings._rule_cache._next_look = 0.0
     assert [client.get(f"/{NAME}").status_code for _ in range(2)] == [302, 302]
     assert [record.getMessage() for record in caplog.records][1:] == ["the bindings can be read again"]
     bindings.close()

@@ -95,7 +95,7 @@ def test_a_prefix_that_never_had_a_rule_has_no_history(ararat: Callable[..., Res
     ("arguments", "code"),
     [
         (("set", "ark:12345", "https://example.org/"), "rule-template"),
-        (("set", "urn:isbn:1", "/${value}"), "rule-prefix"),
+        (("set", "doi:10.1", "/${value}"), "rule-prefix"),
         (("set", "ark:12345", "/${value}", "--redirect", "308"), "permanent-redirect-forbidden"),
         (("remove", "ark:12345/x5"), "rule-unknown"),
     ],
