@@ -62,7 +62,7 @@ def binding_lines(binding: Binding, sheet: Sheet, inherited: Mapping[str, Inheri
     inherited = inherited or {}
     stated = [(name, f"{words(each.text)} (from {identifier(each.prefix)})") for name, each in inherited.items()]
     yield from sheet.table("" if binding.metadata else "Metadata", stated)
-    if "persistence" not in inherited and "erc.persistence" not in binding.metadata:
+    if not {"persistence", "availability"} & {*inherited, *recorded}:
         yield from sheet.field("" if binding.metadata else "Metadata", "no persistence statement known")
     yield from sheet.field("Created", moment(binding.created))
     yield from sheet.field("Changed", f"{moment(binding.changed)}, revision {binding.revision}")

@@ -72,7 +72,10 @@ class Description(Formatted):
 
         The element ``persistence`` is always present.
         """
-        return metadata.shortened({"erc.persistence": NO_STATEMENT, **self.inherited.texts, **self.binding.metadata})
+        stated = {**self.inherited.texts, **self.binding.metadata}
+        # An availability is a statement, too.
+        implied = stated.get("erc.availability", NO_STATEMENT)
+        return metadata.shortened({"erc.persistence": implied, **stated})
 
     @property
     def _with_kernel(self) -> dict[str, str]:
@@ -108,8 +111,9 @@ class Description(Formatted):
 
     @property
     def has_statement(self) -> bool:
-        """True if a statement of persistence is recorded for the name, or for its NAAN or shoulder."""
-        return self.inherited.persistence is not None or "erc.persistence" in self.binding.metadata
+        """True if a statement of persistence or an availability is recorded for the name, or for its prefixes."""
+        stated = {**self.inherited.texts, **self.binding.metadata}
+        return "erc.persistence" in stated or "erc.availability" in stated
 
     @property
     def is_promised(self) -> bool:

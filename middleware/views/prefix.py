@@ -56,7 +56,7 @@ class PrefixDescription(Formatted):
         """The statement of persistence for all names below the prefix: its own, the inherited one, or "no statement
         known".
         """
-        return self.elements.get("persistence", NO_STATEMENT)
+        return self.elements.get("persistence") or self.elements.get("availability", NO_STATEMENT)
 
     @property
     def has_statement(self) -> bool:
