@@ -11,6 +11,7 @@ import io
 import re
 import zipfile
 import zlib
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 
 from sqlalchemy import Connection, bindparam, delete, or_, select, text, union_all, update
@@ -30,6 +31,8 @@ CHECKS_KEPT = timedelta(days=30)
 operation of the change remains."""
 
 _DELETED_AT_ONCE = 20_000
+
+_PART, _OVERLAP = 2**20, 2**16
 
 _MAX_UNPACKED = 64 * 2**20
 _OLD_REPLY, _OLD_UPLOAD = idempotency.c.created < bindparam("replied"), uploads.c.changed < bindparam("uploaded")
@@ -105,14 +108,37 @@ def _plain(text: str) -> str:
     return text.lower().replace("-", "")
 
 
+def _parts(stored: bytes) -> Iterator[bytes]:
+    """Yield the parts of a compressed file, each with the end of the part before: a file can have 100 MB.
+
+    Each begins at an even place, as a character of UTF-16 does. Raises zlib.error.
+    """
+    unpacked, kept, more = zlib.decompressobj(), b"", stored
+    while True:
+        part = unpacked.decompress(more, _PART)
+        more = unpacked.unconsumed_tail
+        if not part and not more:
+            yield kept + unpacked.flush()
+            if not unpacked.eof:
+                raise zlib.error("the file is not complete")
+            return
+        kept += part
+        if len(kept) >= _PART:
+            yield kept
+            kept = kept[max(len(kept) - _OVERLAP, 0) // 2 * 2 :]
+
+
 def _contains(stored: bytes, pattern: re.Pattern[str]) -> bool:
     """Return whether an uploaded file contains a name, or cannot be searched."""
     try:
-        data = zlib.decompress(stored)
-        if not data.startswith(b"PK"):
+        if not zlib.decompressobj().decompress(stored, 2).startswith(b"PK"):
             # An older spreadsheet is not text. Its strings can be UTF-16.
-            texts = [data.decode("latin-1"), data.decode("utf-16-le", "replace")]
-            return any(pattern.search(_plain(text)) for text in texts)
+            return any(
+                pattern.search(_plain(part.decode(encoding, "replace")))
+                for part in _parts(stored)
+                for encoding in ("latin-1", "utf-16-le")
+            )
+        data = zlib.decompress(stored)
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             if sum(member.file_size for member in archive.infolist()) > _MAX_UNPACKED:
                 return True

@@ -88,11 +88,14 @@ def test_a_redaction_deletes_the_copies_of_its_name(copies: Copies) -> None:
         6: b"PK damaged",
         7: b"Inventory number\n1901/1\n",
         8: "ark:12345/x5".encode("utf-16-le"),
+        9: b"x" * 2_500_000 + b"\nark:12345/x5\n" + b"x" * 300_000,
+        10: ("\u00e4" * 524_285 + " ark:12345/x5 ").encode("utf-16-le"),
+        11: b"x" * 2_500_000,
     }
     for number, data in tables.items():
         copies.upload(number, zlib.compress(data), now, row=NAME if number == 7 else "ark:12345/x55")
     redact(copies.bindings, NAME)
-    assert copies.left() == ({"longer"}, {3, 5}, {3, 5})
+    assert copies.left() == ({"longer"}, {3, 5, 11}, {3, 5, 11})
 
 
 def test_a_redaction_deletes_the_answers_to_forms(copies: Copies) -> None:
