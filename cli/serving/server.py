@@ -89,7 +89,7 @@ MAX_BODY = 16 * 2**20
 MAX_TABLE = 101 * 2**20
 """The maximum size of a request body with a table: 100 MiB, and the other fields of a form."""
 
-_OF_TABLES = re.compile("/(?:desk/tables|imports)/?")
+_OF_TABLES = re.compile("/(?:desk/tables|imports)$")
 
 MAX_UNREAD = 64 * 2**20
 """The size of the output buffer of a connection in bytes. Only a longer answer holds a thread."""

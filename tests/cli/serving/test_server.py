@@ -574,3 +574,21 @@ def test_two_thousand_slow_connections_do_not_delay_others(
             slowest = max(slowest, time.monotonic() - begun)
             time.sleep(0.5)
         assert slowest < 4
+
+
+@pytest.mark.parametrize(
+    ("path", "size", "refused"),
+    [
+        ("/ark:12345/x", serve.MAX_BODY, True),
+        ("/ark:12345/x", serve.MAX_BODY - 1, False),
+        ("/desk/tables", serve.MAX_BODY, False),
+        ("/inspect/api/v1/imports?mint=ark:12345/k1", serve.MAX_TABLE - 1, False),
+        ("/api/v1/imports", serve.MAX_TABLE, True),
+        ("/api/v1/imports/1/undo", serve.MAX_BODY, True),
+        ("/desk/tables/1/import", serve.MAX_BODY, True),
+    ],
+)
+def test_only_tables_can_be_large(path: str, size: int, refused: bool) -> None:
+    parser = serve.Channel.parser_class(Adjustments(max_request_body_size=serve.MAX_TABLE))
+    parser.received(f"POST {path} HTTP/1.1\r\nHost: a.example\r\nContent-Length: {size}\r\n\r\n".encode())
+    assert (parser.error is not None) == refused
