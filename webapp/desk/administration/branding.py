@@ -103,7 +103,7 @@ def save() -> AnyResponse:
     return see_other("desk.branding")
 
 
-class Sample(NamedTuple):
+class PageSample(NamedTuple):
     """A sample of a public page: its paper, its ink, and the colour of its links with their contrast."""
 
     scheme: Literal["light", "dark"]
@@ -128,8 +128,8 @@ def _sample(given: Branding) -> str:
     shown = given.over(site().branding)
     light, dark = colours.readable(shown.colour) if shown.colour else _USUAL
     samples = (
-        Sample("light", "#f7f5f0", "#1b1f23", light, colours.contrast(light, colours.LIGHT)),
-        Sample("dark", "#121518", "#ebe9e3", dark, colours.contrast(dark, colours.DARK)),
+        PageSample("light", "#f7f5f0", "#1b1f23", light, colours.contrast(light, colours.LIGHT)),
+        PageSample("dark", "#121518", "#ebe9e3", dark, colours.contrast(dark, colours.DARK)),
     )
     logo = Presentation(branding=shown, root=site().prefix or request.script_root).logo
     is_own = logo is not None and (logo.startswith(("data:", "/")) or origin(logo) == site().origin)
