@@ -198,7 +198,7 @@ def test_the_json_lists_public_prefixes_delegations_and_holds(open_store: Any, t
     assert other.text == answer.text
     # A client that reads the path as text gets it as before.
     assert WSGIClient(app).get(PATH).text == "/\n"
-    # A long list is cut, and says so.
+    # A long list is cut, and is marked as incomplete.
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(well_known, "MAX_BYTES", 250)
         short: Any = WSGIClient(app).get(PATH, headers=accept).json
