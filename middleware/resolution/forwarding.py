@@ -72,8 +72,8 @@ def delegated(
     """Return the redirect of a name that is not bound here, below the prefix of ``record`` that is delegated.
 
     ``given`` is the name as received, with its query. Without a resolver the answer is 303 to the page for people,
-    because the page is not the thing that is named (X-13). Return None for an address that would not be valid, or that is one
-    of this resolver.
+    because the page is not the thing that is named (X-13). Return None for an address that would not be valid, or that
+    is one of this resolver.
     """
     address = record.address_elsewhere(names.key(identifier), given)
     if address is None or _is_here(address, settings):
