@@ -42,7 +42,7 @@ def test_every_column_is_imported(bindings: Bindings) -> None:
     elements = "Noah,The Ark,2020,Ararat,(:unkn),lifetime,subinfinite,fixed,2020-10-04,https://example.org/policy"
     origin = "ark:/12345/do-c,2001-02-03,2002-02-03T04:05:06+01:00"
     start = f"ark:/12345/d-oc,https://example.org/1,related,R1,live,yes,name,{elements}"
-    summary = run(bindings, header, f"{start},307,no,,,{origin},,/en,/de,An Ark")
+    summary = run(bindings, header, f"{start},307,no,,,{origin},,,,,/en,/de,An Ark")
     assert (summary.lines, summary.added, summary.written, summary.refused) == (1, 1, True, [])
     found = bindings.lookup("ark:12345/doc")
     assert found is not None
