@@ -15,7 +15,6 @@ from ....identifiers.ark.check_character import COVERAGES, check_character, cove
 from ....identifiers.ark.grammar import BETANUMERIC
 from ....identifiers.text.display import counted
 from ....identifiers.urn import parser as urn
-from ....identifiers.urn.namespaces.bibliographic import german_check_digit
 from ..errors import BindingError
 
 DEFAULT_LENGTH = 8
@@ -95,6 +94,12 @@ def require_check(beginning: str, check: Check | None, code: str) -> None:
         raise BindingError(code, message, identifier=beginning)
 
 
+def _german_check_digit(name: str) -> str | None:
+    from ....identifiers.urn.namespaces.bibliographic import german_check_digit  # namespaces take long to load
+
+    return german_check_digit(name)
+
+
 @dataclass(frozen=True, slots=True)
 class Pattern:
     """The form of the names to mint below a NAAN, a shoulder or the beginning of URNs.
@@ -161,7 +166,7 @@ class Pattern:
         ``name`` begins with :attr:`beginning`. The pattern has a check character.
         """
         if self.check == "nbn":
-            return german_check_digit(name)
+            return _german_check_digit(name)
         return check_character(covered(self.naan, name.partition("/")[2], self.check or "noid"))
 
     def require_valid(self, code: str) -> None:
@@ -178,7 +183,7 @@ class Pattern:
             return
         sample = f"{self.beginning}{'0' * self.length}"
         message = f"names like {sample} are not valid in {sample.split(':')[1]}"
-        if self.check and german_check_digit(sample) is None:
+        if self.check and _german_check_digit(sample) is None:
             message = f"the German National Library has no check digit for a character of {self.beginning}"
         elif _is_urn(sample) and (faults := urn.parse(sample).findings):
             message += f": {faults[0].message}; use a longer one"
