@@ -65,7 +65,7 @@ def test_a_curator_holds_and_releases_a_name_and_a_prefix(desk: Any, day: str, r
     assert conditions(select(hold="yes"), None) == {"hold": "yes"}
 
 
-def test_who_may_not_change_a_name_or_prefix_cannot_hold_it(desk: Any, day: str) -> None:
+def test_an_account_without_a_grant_cannot_hold_a_name_or_prefix(desk: Any, day: str) -> None:
     desk.bindings.bind("ark:12345/y1", "https://example.org/1")
     desk.bindings.bind("ark:12345/x5a", "https://example.org/1")
     for account, kind, of in (
