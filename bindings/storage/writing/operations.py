@@ -74,7 +74,7 @@ class Operations:
             "action": action,
             "actor": actor,
             "started": rfc3339(started),
-            "parameters": json.dumps(dict(parameters), ensure_ascii=False),
+            "parameters": json.dumps(dict(parameters), ensure_ascii=False, separators=(",", ":")),
             "names": 0,
             "undoes": undoes,
         }

@@ -135,6 +135,10 @@ def test_a_change_whose_server_stopped_is_carried_on(
 ) -> None:
     imports = desk.app.extensions["ararat_imports"]
     path = checked(jane, action)
+    deadline = time.monotonic() + 20
+    while imports.worker._thread is not None:  # it would claim the change, too
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
     monkeypatch.setattr(batches, "BLOCK", 2)
     monkeypatch.setattr(imports.worker, "wake", lambda: None)
     monkeypatch.setattr(imports.jobs, "lease", -1000.0)
