@@ -8,7 +8,6 @@ which are not bound here lead there, too. The addresses of a delegation are dele
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -17,7 +16,6 @@ from ..collection import Bindings
 from ..names import assignment
 from ..names.actor import Actor
 from ..names.assignment import Change
-from ..names.passthrough import can_append
 from ..names.prefixes import delegation, prefixes
 from ..names.prefixes.prefixes import Field
 from ..names.prefixes.rules import Rule
@@ -96,13 +94,4 @@ def _moved(binding: Binding, rule: Rule, now: datetime) -> Change | NotedName:
     made = rule.binding(binding.identifier, binding.spelling)
     if made is None or made.target is None:
         return NotedName(binding.identifier, "rule-template", "the template makes no address for this name")
-    is_elsewhere = not made.target.startswith("/")
-    moved = replace(
-        binding,
-        target=made.target,
-        kind="located" if binding.kind == "served" and is_elsewhere else binding.kind,
-        scope="name",
-        alternates={},
-        passthrough=binding.passthrough if can_append(made.target) else False,
-    )
-    return assignment.moved_to(binding, moved, now)
+    return assignment.moved_away(binding, made.target, now)

@@ -42,6 +42,7 @@ from .fields import (
 )
 from .metadata import metadata as elements
 from .naming import TEST_NAANS, Name
+from .passthrough import can_append
 from .prefixes import holds
 
 Outcome = Literal[
@@ -399,6 +400,23 @@ _KEPT = ("kind", "target", "status", "alternates", "metadata", "spelling", "crea
 _STATED = tuple(field.name for field in FIELDS if field.name not in _KEPT)
 # The fields that get their default if a request for a whole name does not state them.
 _REPLACED = frozenset(DEFAULTS) - {"status", "alternates", "metadata"}
+
+
+def moved_away(existing: Binding, target: str, now: datetime) -> Change:
+    """Return the change that gives a name the address ``target`` at another resolver, which answers for it from now on.
+
+    Alternates are deleted and the scope is "name", because only this resolver knows them. The passthrough stays if
+    the target can be extended. The errors are those of :func:`moved_to`.
+    """
+    moved = replace(
+        existing,
+        target=target,
+        kind="located" if existing.kind == "served" and not target.startswith("/") else existing.kind,
+        scope="name",
+        alternates={},
+        passthrough=existing.passthrough if can_append(target) else False,
+    )
+    return moved_to(existing, moved, now)
 
 
 def _with_statements(existing: Binding, fields: Fields) -> Binding:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal
 
+from ...bindings.names.binding import PLACE
 from ...bindings.names.fields import FIELDS
 
 if TYPE_CHECKING:
@@ -30,13 +31,9 @@ RIGHTS: Mapping[Right, str] = {
 }
 """The rights with the requests that they permit, in the order of display."""
 
+_OF_PLACE: Mapping[str, Right] = dict.fromkeys((*PLACE, "redirect"), "relocate")
 _OF_FIELD: Mapping[str, Right] = {
-    "target": "relocate",
-    "kind": "relocate",
-    "redirect": "relocate",
-    "passthrough": "relocate",
-    "scope": "relocate",
-    "alternates": "relocate",
+    **_OF_PLACE,
     "reason": "withdraw",
     "successor": "withdraw",
     "hold_until": "withdraw",

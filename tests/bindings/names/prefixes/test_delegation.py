@@ -118,5 +118,6 @@ _OTHERS = '[{"who": 1, "contact": null, "until": "2026-11-26"}]'
 
 @pytest.mark.parametrize("text", ["", "x", "[]", "[1]", '[{"who": "A"}]', _OTHERS, "{}", "[" * 50_000])
 def test_a_lineage_that_is_no_list_of_institutions_is_refused(text: str) -> None:
-    with pytest.raises(BindingError):
+    with pytest.raises(BindingError) as caught:
         delegation.check_lineage(text)
+    assert caught.value.code == "prefix-lineage"
