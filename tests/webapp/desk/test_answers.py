@@ -85,7 +85,7 @@ def test_a_user_of_the_web_server_gets_an_address_too(tmp_path):
     ada, as_ada = browser("ada")
     assert jane.get(redirected.location, **as_ada).status_code == 404
     assert ada.get(redirected.location, **as_jane).status_code == 404
-    # What the answer is kept with is no session.
+    # To keep the answer begins no session.
     account = desk.accounts.get("jane")
     assert account is not None
     assert desk.accounts.sessions.count(account) == 0
