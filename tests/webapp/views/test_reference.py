@@ -171,6 +171,8 @@ def test_parameters_create_no_elements(client, read_page, address, name):
 
 # Health ---------------------------------------------------------------------------------------------------------------
 
+HELP = "/docs/troubleshooting#a-name-answers-503"
+
 
 @pytest.mark.parametrize(
     ("reachable", "status", "said"),
@@ -178,7 +180,9 @@ def test_parameters_create_no_elements(client, read_page, address, name):
         pytest.param(
             True, 200, {"status": "ok", "bindings": "readable", "names": 1, "names_exact": True}, id="readable"
         ),
-        pytest.param(False, 503, {"status": "failing", "bindings": "unreadable"}, id="unreadable"),
+        pytest.param(
+            False, 503, {"status": "failing", "bindings": "unreadable", "documentation": HELP}, id="unreadable"
+        ),
     ],
 )
 def test_healthz_reports_whether_the_bindings_can_be_read(bound, reachable, status, said):
@@ -203,7 +207,12 @@ def test_healthz_contains_the_state_of_a_file(tmp_path):
     file.with_name("names.csv.served").mkdir()
     assert health() == readable | {"file": "unrecorded"}
     file.write_text("target\n")
-    assert health() == {"status": "failing", "bindings": "unreadable", "file": "refused"}
+    assert health() == {"status": "failing", "bindings": "unreadable", "file": "refused", "documentation": HELP}
+
+
+def test_healthz_refers_to_a_heading_of_the_documentation(client):
+    page, _, anchor = HELP.partition("#")
+    assert f'id="{anchor}"' in client.get(page).text
 
 
 def test_healthz_works_without_bindings(client):
