@@ -36,7 +36,7 @@ _SECTIONS = {
         "passthrough": ("bindings.names", "Set how many names append the rest of longer identifiers."),
         "withdraw": ("bindings.names", "Withdraw an identifier, or many. They then answer 410 Gone."),
         "restore": ("bindings.names", "Restore a withdrawn identifier, or many."),
-        "hold": ("bindings.holds", "Stop the redirect of a name or prefix until a date, with a reason."),
+        "hold": ("bindings.holds", "Stop the redirect of a name or prefix until a date."),
         "release": ("bindings.holds", "End the hold of a name or prefix."),
         "holds": ("bindings.holds", "List the holds of names and prefixes."),
         "reserve": ("bindings.names", "Reserve an identifier without publishing it."),

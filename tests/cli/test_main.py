@@ -35,6 +35,9 @@ COMMANDS = [
     "passthrough",
     "withdraw",
     "restore",
+    "hold",
+    "release",
+    "holds",
     "reserve",
     "delete",
     "mint",
@@ -89,7 +92,7 @@ def ararat() -> Callable[..., Result]:
 
 def process(*arguments: str | bytes, given: bytes = b"", **options: Any) -> subprocess.CompletedProcess[bytes]:
     """Run the command as a separate process."""
-    return subprocess.run([ARARAT, *arguments], input=given, capture_output=True, timeout=30, check=False, **options)
+    return subprocess.run([ARARAT, *arguments], input=given, capture_output=True, timeout=50, check=False, **options)
 
 
 VERSIONS = f"ararat {__version__} (schema {VERSION})\n"
