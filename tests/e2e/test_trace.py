@@ -148,7 +148,7 @@ def test_a_pending_hop_is_shown(page, slow_server):
     expect(page.locator(".pending b")).to_have_text("Waiting for this site to answer")
     expect(page.locator(".pending")).to_contain_text("1 redirect so far")
     # In one call: each beat of the stream replaces the box, and an element that was removed has no place.
-    place = "selector => { const box = document.querySelector(selector).getBoundingClientRect(); return [box.x, box.y] }"
+    place = "found => { const box = document.querySelector(found).getBoundingClientRect(); return [box.x, box.y] }"
     waited = page.evaluate(place, ".pending")
     slow_server.get("/let-go")
     expect(page.locator(".hop:not(.waits)")).to_have_count(2)

@@ -31,8 +31,8 @@ def filled(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Desk:
     relocate_prefix(desk.bindings, "https://old.example/", "https://new.example/", actor="ada")
     desk.bindings.prefixes.set("ark:12345/x5", what="+Maps", pattern="10^3", actor="ada")
     desk.bindings.rules.set("ark:12345/r", "https://example.org/${value}")
-    for module in ("changes.listing", "changes.audit", "links"):
-        monkeypatch.setattr(f"ararat.webapp.desk.{module}._BLOCK", 2)
+    for module in ("desk.changes.listing", "accounts.audit_listing", "desk.links"):
+        monkeypatch.setattr(f"ararat.webapp.{module}._BLOCK", 2)
     return desk
 
 
