@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 # The fields with one text that have lines of their own.
-_OWN_LINES = ("target", "successor", "spelling", "resource")
+_OWN_LINES = ("target", "successor", "spelling", "resource", "hold_reason")
 
 
 def binding_lines(binding: Binding, sheet: Sheet, inherited: Mapping[str, Inherited] | None = None) -> Iterator[str]:
@@ -32,6 +32,9 @@ def binding_lines(binding: Binding, sheet: Sheet, inherited: Mapping[str, Inheri
     yield ""
     if binding.is_test:
         yield from sheet.field("Test", "yes: the name is never in feeds or the log", style="warning")
+    if binding.hold is not None:
+        yield from sheet.field("On hold", f"until {moment(binding.hold.until)}", style="warning")
+        yield from sheet.field("", words(binding.hold.reason or "the reason was redacted"))
     if binding.target is not None:
         yield from sheet.field("Target", identifier(binding.target), style="name")
     yield from sheet.table(
@@ -48,8 +51,6 @@ def binding_lines(binding: Binding, sheet: Sheet, inherited: Mapping[str, Inheri
     if binding.passthrough:
         how = "as received" if binding.passthrough == "given" else "in normal form"
         yield from sheet.field("Passthrough", f"the rest of a longer name is appended to the target {how}")
-    if binding.hold is not None:
-        yield from sheet.field("On hold", f"until {moment(binding.hold.until)}", style="warning")
     if not binding.listed:
         yield from sheet.field("Listed", "no: the name is in no feed, and its description has noindex")
     if binding.scope == "subtree":

@@ -243,7 +243,9 @@ def test_commands(tmp_path: Path) -> None:
     assert {json.loads(line)["actor"] for line in run("holds", "--json").splitlines()} == {"ada"}
     assert "on hold until" in run("list", "--hold", "yes")
     assert f"on hold until {end}" in run("history", NAME)
-    assert f"until {end}" in run("show", NAME)
+    shown = run("show", NAME)
+    assert f"  On hold       until {end}\n                A court" in shown
+    assert shown.count("A court") == 1
     run("hold", NAME, "--until", "soon", "--reason", "why", code=2)
     run("hold", "ark:12345/none", *hold, code=1)
     assert run("release", NAME) == f"released {NAME}\n"
