@@ -227,7 +227,7 @@ def test_the_routes_of_pyramid_are_listed(tmp_path: Path) -> None:
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=50,
         check=False,
     )
     found = [(row["code"], row["message"].split()[2]) for row in map(json.loads, ran.stdout.splitlines()[:3])]
