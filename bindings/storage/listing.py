@@ -54,6 +54,11 @@ _EVER_LISTED = (
 _WITH_TRIGRAMS = "search_trigrams CROSS JOIN search_names ON search_names.id = search_trigrams.rowid"
 """The rows of the search in SQLite. CROSS JOIN: in the other order, SQLite evaluates the words again for each name."""
 
+_OWNED = "first.actor = ? AND first.revision = 1"
+"""The events of the names that an account bound first. They are a range of the index ``events_first``."""
+
+_OWNED_KEYS = f"SELECT first.key FROM events AS first WHERE {_OWNED}"
+
 _AFTER_HOST = "substr(bindings.target, ?, 1) IN ('', ?, ?, ?, ?)"
 _LAST_CHARACTER = "\U0010ffff"
 
@@ -194,13 +199,11 @@ class Lists:
         counts: Counter[str] = Counter()
         for query in self._queries(selection, None, has_trigrams=self._has_trigrams(read, selection), is_ordered=False):
             last = ""
+            key = query.order[-1] if query.order[-1].endswith(".key") else "bindings.key"
             while True:
                 conditions, parameters = [*query.conditions], [*query.parameters]
-                _begin_at(conditions, parameters, "bindings.key > ?", last)
-                text = (
-                    f"SELECT bindings.key FROM {query.tables}{_where(conditions)} "
-                    f"ORDER BY bindings.key LIMIT {_KEYS_AT_ONCE}"
-                )
+                _begin_at(conditions, parameters, f"{key} > ?", last)
+                text = f"SELECT {key} FROM {query.tables}{_where(conditions)} ORDER BY {key} LIMIT {_KEYS_AT_ONCE}"
                 rows = read(self.marked(text), parameters)
                 if not rows:
                     break
@@ -217,15 +220,24 @@ class Lists:
     def _narrow(
         self, read: Read | None, selection: Selection, column: str, select: str, *without: str
     ) -> tuple[list[str], list[object]] | None:
-        """Return the conditions for SQLite which compare rows of an index with the names of the prefix and state.
+        """Return the conditions for SQLite which compare rows of an index with few names.
 
-        SQLite has no statistics. So it would read the row of each name with a word or target, also if few have the
-        state. Return None if many names have it, because a page is soon full then.
+        These are the names of the prefix and state, or those that the owner bound first. SQLite has no statistics. So
+        it would read the row of each name with a word or target, also if few have the state. Return None if many names
+        have it, because a page is soon full then.
         """
-        if not self._is_sqlite or not _are_few(read, selection):
+        if not self._is_sqlite:
+            return None
+        first = f"SELECT count(*) FROM ({_OWNED_KEYS} LIMIT ?) AS first_rows"
+        are_owned = selection.owner is not None and _has_few_matches(read, first, [selection.owner], _FEW_NAMES)
+        if not are_owned and not _are_few(read, selection):
             return None
         conditions, parameters = _conditions(Selection(prefix=selection.prefix, status=selection.status))
-        others, values = self._conditions(replace(selection, prefix=None, status=None), *without)
+        owner = selection.owner
+        if are_owned:
+            conditions, parameters = [f"bindings.key IN ({_OWNED_KEYS})", *conditions], [owner, *parameters]
+            owner = None
+        others, values = self._conditions(replace(selection, prefix=None, status=None, owner=owner), *without)
         # The plus sign: SQLite would search the index again for each of these names.
         return [f"+{column} IN ({select}{_where(conditions)})", *others], [*parameters, *values]
 
@@ -257,13 +269,24 @@ class Lists:
         return not (selection.words or selection.element) or bool(read(HAS_TRIGRAMS[self._dialect], ())[0][0])
 
     def _by_name(self, selection: Selection, after: str | None, words: _Condition | None, read: Read | None) -> _Query:
-        conditions, parameters, is_sorted = self._found(selection, words, read)
+        conditions, parameters, is_sorted = self._found(replace(selection, owner=None), words, read)
         if after is not None:
             [key] = position(after, (str,))
             sign = "<" if selection.descending else ">"
             _begin_at(conditions, parameters, f"bindings.key {sign} ?", str(key))
-        key = "+bindings.key" if is_sorted else "bindings.key"
-        return _Query("bindings", conditions, parameters, (key,), " DESC" if selection.descending else "")
+        tables, key = "bindings", "bindings.key"
+        if selection.owner is not None:
+            # CROSS JOIN: SQLite would read all names, and look up the first event of each.
+            tables = "events AS first CROSS JOIN bindings"
+            conditions = [
+                _OWNED,
+                *(each.replace(key, "first.key") for each in conditions),
+                "bindings.key = first.key",
+            ]
+            parameters = [selection.owner, *parameters]
+            key = "first.key"
+        order = f"+{key}" if is_sorted else key
+        return _Query(tables, conditions, parameters, (order,), " DESC" if selection.descending else "")
 
     def _by_column(
         self, selection: Selection, after: str | None, words: _Condition | None, read: Read | None
@@ -313,11 +336,12 @@ class Lists:
     ) -> tuple[list[str], list[object], bool]:
         """Return the conditions with their parameters for a sorted list of names.
 
-        If only few names have the words, targets or resources, these names are read first, and the last result is
-        whether the database must sort them.
+        If only few names have the owner, words, targets or resources, these names are read first, and the last result
+        is whether the database must sort them.
         """
         conditions, parameters = self._conditions(selection, *without)
         for which, found in (
+            ("owner", None if selection.owner is None else _owned(selection.owner)),
             ("words", words),
             ("resource", self._resource(selection) if selection.resource or selection.resource_prefix else None),
             ("targets", self._targets(selection) if selection.targets else None),
@@ -325,28 +349,31 @@ class Lists:
             if found is None or which in without or read is None:
                 continue
             within, values = found
+            table, alias = ("events AS first", "first") if which == "owner" else ("bindings", "bindings")
             if not self._is_sqlite:
-                if (keys := self._few_keys(read, within, values)) is None:
+                if (keys := self._few_keys(read, within, values, table, alias)) is None:
                     continue
                 return ["bindings.key = ANY(?)", *conditions], [keys, *parameters], False
             if which == "words":
                 keys = f"SELECT search_names.key FROM {_WITH_TRIGRAMS}{_where(within)}"
                 matches = f"search_trigrams{_where(within)}"
             else:
-                keys = f"SELECT bindings.key FROM bindings{_where(within)}"
-                matches = f"bindings{_where(within)}"
+                matches = f"{table}{_where(within)}"
+                keys = f"SELECT {alias}.key FROM {matches}"
             number = f"SELECT count(*) FROM (SELECT 1 FROM {matches} LIMIT ?) AS first_rows"
             if read(self.marked(number), [*values, self._few + 1])[0][0] > self._few:
                 continue
             return [f"bindings.key IN ({keys})", *conditions], [*values, *parameters], True
         return conditions, parameters, False
 
-    def _few_keys(self, read: Read, within: list[str], values: list[Any]) -> list[str] | None:
+    def _few_keys(
+        self, read: Read, within: list[str], values: list[Any], table: str = "bindings", alias: str = "bindings"
+    ) -> list[str] | None:
         """Return the keys of the names that PostgreSQL finds, or None if there are many.
 
         With the condition itself, it would read all names in their order, because it expects many matches.
         """
-        text = f"SELECT bindings.key FROM bindings{_where(within)} LIMIT ?"
+        text = f"SELECT {alias}.key FROM {table}{_where(within)} LIMIT ?"
         found = [str(key) for (key,) in read(self.marked(text), [*values, self._few + 1])]
         return found if len(found) <= self._few else None
 
@@ -429,6 +456,8 @@ class Lists:
                 [key] = position(after, (str,))
                 _begin_at(conditions, parameters, "bindings.key > ?", str(key))
             keys = None if read is None else self._few_keys(read, within, values)
+            if keys is None and read is not None and selection.owner is not None:
+                keys = self._few_keys(read, *_owned(selection.owner), "events AS first", "first")
             if keys is not None:
                 return _Query(
                     "bindings", ["bindings.key = ANY(?)", *conditions], [keys, *parameters], ("bindings.key",)
@@ -464,6 +493,10 @@ class Lists:
                 wanted.append(f"({target} > ? OR bindings.key > ?)")
                 values += [reached[0], reached[1]]
             yield _Query("bindings", wanted, values, (target, "bindings.key"))
+
+
+def _owned(owner: str) -> _Condition:
+    return [_OWNED], [owner]
 
 
 def _are_few(read: Read | None, selection: Selection) -> bool:
@@ -505,9 +538,7 @@ def _conditions(selection: Selection) -> tuple[list[str], list[object]]:
         conditions.append(f"({ranges or '1 = 0'})")
         parameters += [value for each in selection.beginnings for value in (each, f"{each}{LAST}")]
     if selection.owner is not None:
-        conditions.append(
-            "EXISTS (SELECT 1 FROM events WHERE events.key = bindings.key AND events.revision = 1 AND events.actor = ?)"
-        )
+        conditions.append(f"EXISTS (SELECT 1 FROM events AS first WHERE first.key = bindings.key AND {_OWNED})")
         parameters.append(selection.owner)
     for column, sign, time in (
         (_TIMES["created"], ">=", selection.created_since),

@@ -59,6 +59,9 @@ def pages(size: int) -> list[str]:
         *(
             "/desk/names?q=h9.example.org",
             "/desk/names?owner=jane",
+            "/desk/names?owner=jane&q=quarter",
+            "/desk/names?owner=tom",
+            "/desk/names?owner=tom&sort=title",
             "/desk/names?resource=INV",
             f"/desk/names?after={cursor}",
         ),

@@ -2,6 +2,7 @@
 
 The rows are equal to those of an import. Each tenth name has a title. The target of name ``n`` is on the host
 ``h<n modulo 100>.example.org``, in the collection ``n // 1,000,000``, so that 10,000 targets have a common beginning.
+Of a million names, jane has bound 100 and tom 10,000; the others have no actor.
 """
 
 # ruff: noqa: S608 - the statements contain names of the schema and numbers only
@@ -46,8 +47,9 @@ INSERT INTO bindings ({_COLUMNS}) SELECT {{key}}, 'located',
 CASE WHEN n / 10 * 10 = n THEN '{{{{"erc.what":"Map ' || n || ' of quarter ' || (n - n / 977 * 977) || '"}}}}' END,
 '{TIME}', 1, '{TIME}', '{TIME}' FROM ({{numbers}}) AS numbers"""
 _EVENTS = f"""
-INSERT INTO events ({_COLUMNS}, action, source, operation)
-SELECT {_COLUMNS}, 'bound', 'names.csv, line ' || substr(key, 12), {{operation}}
+INSERT INTO events ({_COLUMNS}, action, source, operation, actor)
+SELECT {_COLUMNS}, 'bound', 'names.csv, line ' || substr(key, 12), {{operation}},
+CASE WHEN substr(key, 17) = '0000' THEN 'jane' WHEN substr(key, 19) = '11' THEN 'tom' END
 FROM bindings WHERE key >= '{{first}}' AND key <= '{{last}}' ORDER BY key"""
 _OPERATION = f"""
 INSERT INTO operations (action, started, finished, parameters, names)

@@ -59,6 +59,8 @@ _EVENT_INDEXES = (
     "CREATE INDEX events_operation ON events (operation, id) WHERE operation IS NOT NULL",
     # The changes of one name, without those of imports, which can be millions.
     "CREATE INDEX events_single ON events (id) WHERE operation IS NULL",
+    # The names that an account bound first, in their order.
+    "CREATE INDEX events_first ON events (actor, key) WHERE revision = 1 AND actor IS NOT NULL",
     # The names that were deleted. Few rows, so that a lookup of a new name costs almost nothing.
     "CREATE INDEX events_deleted ON events (key) WHERE action = 'deleted'",
 )

@@ -242,7 +242,9 @@ def test_each_version_from_the_oldest_on_has_a_step() -> None:
     assert list(migrations._STEPS) == list(range(versions.OLDEST, VERSION))
 
 
-@pytest.mark.parametrize("index", ["bindings_target", "bindings_not_live", "events_single", "links_state"])
+@pytest.mark.parametrize(
+    "index", ["bindings_target", "bindings_not_live", "events_single", "events_first", "links_state"]
+)
 def test_a_missing_index_is_added(database: str, open_store: Callable[..., Bindings], index: str) -> None:
     open_store(database).close()
     complete = shape_of_indexes(database)

@@ -153,6 +153,36 @@ def test_a_list_has_the_names_of_an_owner(bindings: Bindings) -> None:
     assert listed(bindings, owner="Maria") == ["ark:12345/x1"]
 
 
+@pytest.mark.parametrize("few", [0, 20_000])
+def test_each_list_of_an_owner_has_the_same_names(
+    bindings: Bindings, monkeypatch: pytest.MonkeyPatch, few: int
+) -> None:
+    assert isinstance(bindings.store, DatabaseStore)
+    monkeypatch.setattr(bindings.store.lists, "_few", few)
+    monkeypatch.setattr(storage_listing, "_FEW_NAMES", few)
+    for number in range(6):
+        metadata, owner = {"what": f"Map {number}"}, ("Maria", "Ada")[number % 2]
+        bindings.bind(f"ark:12345/x{number}", "https://a.example/1", metadata=metadata, actor=owner)
+    bindings.reserve("ark:12345/r1", metadata={"what": "Map 9"}, actor="Maria")
+    bindings.reserve("ark:12345/r2", metadata={"what": "Map 9"}, actor="Maria")
+    bindings.delete("ark:12345/r2", actor="Maria")
+    own = ["ark:12345/r1", "ark:12345/x0", "ark:12345/x2", "ark:12345/x4"]
+    assert listed(bindings, limit=1, owner="Maria") == own
+    assert listed(bindings, limit=1, owner="Maria", sort="-name") == own[::-1]
+    for conditions in (
+        *({"sort": sort} for sort in ("name", "title", "resource", "changed", "-created")),
+        *({"text": "map"}, {"text": "map", "sort": "name"}, {"text": "map", "sort": "title"}, {"prefix": "ark:12345/"}),
+        {"changed_since": bindings.now() - timedelta(days=1)},
+    ):
+        assert sorted(listed(bindings, limit=1, owner="Maria", **conditions)) == own, conditions
+        assert bindings.count_names(select(owner="Maria", **conditions)) == {"": 4}
+    for conditions in ({"prefix": "ark:12345/x"}, {"target": "a.example"}, {"state": "live"}):
+        assert sorted(listed(bindings, limit=1, owner="Maria", **conditions)) == own[1:], conditions
+    assert bindings.count_names(select(owner="Maria"), by="state") == {"live": 3, "reserved": 1}
+    assert bindings.count_names(select(owner="Maria"), by="shoulder") == dict.fromkeys(own, 1)
+    assert listed(bindings, owner="Eve") == []
+
+
 def test_a_list_of_changes_begins_with_the_oldest(filled: Bindings) -> None:
     if filled.kind == "file":
         pytest.skip("a file has one time of change")
@@ -259,6 +289,8 @@ PLANS: dict[str, tuple[dict[str, Any], str]] = {
     "host": ({"target": "old.example"}, "bindings_target"),
     "changed": ({"changed_since": START}, "bindings_recorded"),
     "created": ({"created_since": START}, "bindings_created"),
+    "owner": ({"owner": "Maria"}, "events_first"),
+    "owner-prefix": ({"owner": "Maria", "prefix": "ark:12345/0"}, "events_first"),
 }
 
 
@@ -281,12 +313,19 @@ def test_a_page_is_read_from_an_index_without_sorting(
             "SELECT {0}, 'located', 'https://old.example/' || {0}, 'live', 302, 'yes', 'no', 'name', {0}, {0}, {0}, 1"
         ).format("?" if is_sqlite else "%s::text")
         transaction.connection.exec_driver_sql(insert, rows)
+        columns = "key, kind, target, status, redirect, listed, passthrough, scope, changed, created, recorded"
+        for revision, actor in ((1, "Maria"), (2, "Ada")):
+            transaction.connection.exec_driver_sql(
+                f"INSERT INTO events ({columns}, revision, actor, action) "  # noqa: S608 - constants only
+                f"SELECT {columns}, {revision}, '{actor}', 'bound' FROM bindings"
+            )
     selection = select(**conditions)
     after = None
     if is_next_page:
         values = ("ark:12345/00010",) if selection.order == "name" else ("https://old.example/1", "ark:12345/00010")
         after = listing.cursor(*values)
-    rows_of(bindings, "ANALYZE bindings")
+    for table in ("bindings", "events"):
+        rows_of(bindings, f"ANALYZE {table}")
     explain = "EXPLAIN QUERY PLAN" if is_sqlite else "EXPLAIN"
     for statement, parameters in statements(store, selection, after, 100):
         plan = rows_of(bindings, f"{explain} {statement}", parameters)
@@ -417,10 +456,11 @@ def test_a_search_within_few_names_finds_the_same(tmp_path: Path, monkeypatch: p
                 return names
 
     searches: list[dict[str, Any]] = [{"text": "map"}, {"text": "map ol"}, {"target": "old.example"}]
+    searches += [{**search, "owner": "Maria"} for search in searches]
     with open_bindings(tmp_path / "a.sqlite", create=True) as bindings:
         for number in range(12):
             name, title = f"ark:12345/{'ab'[number % 2]}{number}", ("Old map", "Map of old", "Letter")[number % 3]
-            bindings.bind(name, f"https://old.example/{number % 5}", metadata={"what": title})
+            bindings.bind(name, f"https://old.example/{number % 5}", metadata={"what": title}, actor="Maria")
             if number % 4 == 3:
                 bindings.withdraw(name)
         found = 0
