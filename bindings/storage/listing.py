@@ -67,6 +67,8 @@ _FIRST_EMBARGO = "SELECT min(embargo) FROM bindings WHERE embargo IS NOT NULL"
 # The condition of a partial index stays: it is true for each name with another state than live.
 _RECORDED_STATE = re.compile(r"\+?bindings\.status(?! <> 'live')")
 
+_BOUND = re.compile(r"bindings\.key [<>]=? \?")
+
 _Condition = tuple[list[str], list[Any]]
 
 _OPERATION = "id, action, actor, started, finished, parameters, names, undoes"
@@ -276,14 +278,17 @@ class Lists:
             _begin_at(conditions, parameters, f"bindings.key {sign} ?", str(key))
         tables, key = "bindings", "bindings.key"
         if selection.owner is not None:
-            # CROSS JOIN: SQLite would read all names, and look up the first event of each.
+            # CROSS JOIN: SQLite would read all names, and look up the first event of each. The bounds are repeated,
+            # because PostgreSQL would read the other table from its beginning.
             tables = "events AS first CROSS JOIN bindings"
+            bounds, values = _bounds(conditions, parameters)
             conditions = [
                 _OWNED,
                 *(each.replace(key, "first.key") for each in conditions),
                 "bindings.key = first.key",
+                *bounds,
             ]
-            parameters = [selection.owner, *parameters]
+            parameters = [selection.owner, *parameters, *values]
             key = "first.key"
         order = f"+{key}" if is_sorted else key
         return _Query(tables, conditions, parameters, (order,), " DESC" if selection.descending else "")
@@ -550,6 +555,19 @@ def _conditions(selection: Selection) -> tuple[list[str], list[object]]:
             conditions.append(f"{column} {sign} ?")
             parameters.append(rfc3339(time))
     return conditions, parameters
+
+
+def _bounds(conditions: list[str], parameters: list[object]) -> _Condition:
+    """Return the conditions that are bounds of the key, with their parameters."""
+    bounds: list[str] = []
+    values: list[object] = []
+    number = 0
+    for condition in conditions:
+        if _BOUND.fullmatch(condition):
+            bounds.append(condition)
+            values.append(parameters[number])
+        number += condition.count("?")
+    return bounds, values
 
 
 def _begin_at(conditions: list[str], parameters: list[object], bound: str, value: str) -> None:

@@ -41,11 +41,15 @@ _NUMBERS = {
 _COLUMNS = (
     "key, kind, target, status, redirect, listed, passthrough, scope, metadata, changed, revision, created, recorded"
 )
+# The folded texts of the title and the target, as in bindings/names/metadata/folding.py.
 _BINDINGS = f"""
-INSERT INTO bindings ({_COLUMNS}) SELECT {{key}}, 'located',
+INSERT INTO bindings ({_COLUMNS}, search_text, sort_title) SELECT {{key}}, 'located',
 'https://h' || (n - n / 100 * 100) || '.example.org/c' || (n / 1000000) || '/' || n, 'live', 302, 'yes', 'no', 'name',
 CASE WHEN n / 10 * 10 = n THEN '{{{{"erc.what":"Map ' || n || ' of quarter ' || (n - n / 977 * 977) || '"}}}}' END,
-'{TIME}', 1, '{TIME}', '{TIME}' FROM ({{numbers}}) AS numbers"""
+'{TIME}', 1, '{TIME}', '{TIME}',
+CASE WHEN n / 10 * 10 = n THEN ' map ' || n || ' of quarter ' || (n - n / 977 * 977) ELSE '' END || ' https h'
+|| (n - n / 100 * 100) || ' example org c' || (n / 1000000) || ' ' || n || ' ',
+CASE WHEN n / 10 * 10 = n THEN 'map ' || n || ' of quarter ' || (n - n / 977 * 977) END FROM ({{numbers}}) AS numbers"""
 _EVENTS = f"""
 INSERT INTO events ({_COLUMNS}, action, source, operation, actor)
 SELECT {_COLUMNS}, 'bound', 'names.csv, line ' || substr(key, 12), {{operation}},

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import and_, bindparam, delete, func, insert, or_, select
+from sqlalchemy import and_, bindparam, delete, false, func, insert, or_, select
 
 from ...bindings.names.binding import rfc3339
 from ...bindings.names.errors import ReadOnlyBindings
@@ -26,15 +26,20 @@ if TYPE_CHECKING:
 _PAGE = 500
 _BEGINNING = re.compile("https?://[^/?#]+/")
 
-# The state is compared as an expression, because a database would else read all live names by their index.
+# The target and state are compared as an expression. From equal columns PostgreSQL would expect a single row, and would
+# read and sort all names of a state for one page.
 _IS_CURRENT = and_(
-    names.c.key == links.c.key, names.c.target == links.c.target, func.coalesce(names.c.status, "") == "live"
+    names.c.key == links.c.key,
+    func.coalesce(and_(names.c.target == links.c.target, names.c.status == "live"), false()),
 )
 _RESULTS = select(links, names.c.long_identifier, names.c.resource, names.c.metadata).select_from(
     links.join(names, _IS_CURRENT)
 )
 _OF_STATE = (
-    _RESULTS.where(links.c.state == bindparam("state"), links.c.key > bindparam("after"))
+    # With both bounds, PostgreSQL does not read the other table from its beginning.
+    _RESULTS.where(
+        links.c.state == bindparam("state"), links.c.key > bindparam("after"), names.c.key > bindparam("after")
+    )
     .order_by(links.c.key)
     .limit(bindparam("most"))
 )

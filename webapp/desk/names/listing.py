@@ -231,7 +231,8 @@ def _shown(number: int) -> str:
 def _state_counts(filters: NameFilters, scope: Scope | None) -> Mapping[str, int] | None:
     """Return the numbers of names by state, without the filter of the state. None if they are too many to count."""
     chain = [replace(each, status=None) for each in _chain(filters, scope)]
-    most, total = MAX_TOTAL if filters.search.text else FEW, 0
+    # Each name that was found by a text or an owner is read to count it.
+    most, total = MAX_TOTAL if filters.search.text or filters.search.filter.owner else FEW, 0
     for selection in chain:
         total += management().count_names(caller(), selection, most=most + 1 - total).get("", 0)
         if total > most:
