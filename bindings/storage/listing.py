@@ -114,6 +114,10 @@ class Lists:
             **_TIMES,
         }
         self._few = _FEW_MATCHES if self._is_sqlite else _FEW_MATCHES // 5
+        # An array: PostgreSQL would read all names in their order, and look up the first event of each.
+        self._few_owned = (
+            f"bindings.key IN ({_OWNED_KEYS})" if self._is_sqlite else f"bindings.key = ANY(ARRAY({_OWNED_KEYS}))"
+        )
         self._contains = (
             "instr(bindings.search_text, ?) > 0" if self._is_sqlite else "strpos(bindings.search_text, ?) > 0"
         )
@@ -230,14 +234,13 @@ class Lists:
         """
         if not self._is_sqlite:
             return None
-        first = f"SELECT count(*) FROM ({_OWNED_KEYS} LIMIT ?) AS first_rows"
-        are_owned = selection.owner is not None and _has_few_matches(read, first, [selection.owner], _FEW_NAMES)
+        are_owned = selection.owner is not None and self._owns_few(read, selection.owner)
         if not are_owned and not _are_few(read, selection):
             return None
         conditions, parameters = _conditions(Selection(prefix=selection.prefix, status=selection.status))
         owner = selection.owner
         if are_owned:
-            conditions, parameters = [f"bindings.key IN ({_OWNED_KEYS})", *conditions], [owner, *parameters]
+            conditions, parameters = [self._few_owned, *conditions], [owner, *parameters]
             owner = None
         others, values = self._conditions(replace(selection, prefix=None, status=None, owner=owner), *without)
         # The plus sign: SQLite would search the index again for each of these names.
@@ -344,9 +347,11 @@ class Lists:
         If only few names have the owner, words, targets or resources, these names are read first, and the last result
         is whether the database must sort them.
         """
+        if selection.owner is not None and self._owns_few(read, selection.owner):
+            conditions, parameters = self._conditions(replace(selection, owner=None), *without)
+            return [self._few_owned, *conditions], [selection.owner, *parameters], self._is_sqlite
         conditions, parameters = self._conditions(selection, *without)
         for which, found in (
-            ("owner", None if selection.owner is None else _owned(selection.owner)),
             ("words", words),
             ("resource", self._resource(selection) if selection.resource or selection.resource_prefix else None),
             ("targets", self._targets(selection) if selection.targets else None),
@@ -354,33 +359,35 @@ class Lists:
             if found is None or which in without or read is None:
                 continue
             within, values = found
-            table, alias = ("events AS first", "first") if which == "owner" else ("bindings", "bindings")
             if not self._is_sqlite:
-                if (keys := self._few_keys(read, within, values, table, alias)) is None:
+                if (keys := self._few_keys(read, within, values)) is None:
                     continue
                 return ["bindings.key = ANY(?)", *conditions], [keys, *parameters], False
             if which == "words":
                 keys = f"SELECT search_names.key FROM {_WITH_TRIGRAMS}{_where(within)}"
                 matches = f"search_trigrams{_where(within)}"
             else:
-                matches = f"{table}{_where(within)}"
-                keys = f"SELECT {alias}.key FROM {matches}"
+                matches = f"bindings{_where(within)}"
+                keys = f"SELECT bindings.key FROM {matches}"
             number = f"SELECT count(*) FROM (SELECT 1 FROM {matches} LIMIT ?) AS first_rows"
             if read(self.marked(number), [*values, self._few + 1])[0][0] > self._few:
                 continue
             return [f"bindings.key IN ({keys})", *conditions], [*values, *parameters], True
         return conditions, parameters, False
 
-    def _few_keys(
-        self, read: Read, within: list[str], values: list[Any], table: str = "bindings", alias: str = "bindings"
-    ) -> list[str] | None:
+    def _few_keys(self, read: Read, within: list[str], values: list[Any]) -> list[str] | None:
         """Return the keys of the names that PostgreSQL finds, or None if there are many.
 
         With the condition itself, it would read all names in their order, because it expects many matches.
         """
-        text = f"SELECT {alias}.key FROM {table}{_where(within)} LIMIT ?"
+        text = f"SELECT bindings.key FROM bindings{_where(within)} LIMIT ?"
         found = [str(key) for (key,) in read(self.marked(text), [*values, self._few + 1])]
         return found if len(found) <= self._few else None
+
+    def _owns_few(self, read: Read | None, owner: str) -> bool:
+        """Return whether an account bound only few names first."""
+        text = self.marked(f"SELECT count(*) FROM ({_OWNED_KEYS} LIMIT ?) AS first_rows")
+        return _has_few_matches(read, text, [owner], _FEW_NAMES)
 
     def _match(self, selection: Selection) -> _Condition | None:
         """Return the condition for the index of trigrams, or None without a word to search for."""
@@ -461,8 +468,8 @@ class Lists:
                 [key] = position(after, (str,))
                 _begin_at(conditions, parameters, "bindings.key > ?", str(key))
             keys = None if read is None else self._few_keys(read, within, values)
-            if keys is None and read is not None and selection.owner is not None:
-                keys = self._few_keys(read, *_owned(selection.owner), "events AS first", "first")
+            if keys is None and selection.owner is not None and self._owns_few(read, selection.owner):
+                conditions, parameters = [self._few_owned, *conditions], [selection.owner, *parameters]
             if keys is not None:
                 return _Query(
                     "bindings", ["bindings.key = ANY(?)", *conditions], [keys, *parameters], ("bindings.key",)
@@ -498,10 +505,6 @@ class Lists:
                 wanted.append(f"({target} > ? OR bindings.key > ?)")
                 values += [reached[0], reached[1]]
             yield _Query("bindings", wanted, values, (target, "bindings.key"))
-
-
-def _owned(owner: str) -> _Condition:
-    return [_OWNED], [owner]
 
 
 def _are_few(read: Read | None, selection: Selection) -> bool:
