@@ -169,6 +169,7 @@ def test_each_list_of_an_owner_has_the_same_names(
     own = ["ark:12345/r1", "ark:12345/x0", "ark:12345/x2", "ark:12345/x4"]
     assert listed(bindings, limit=1, owner="Maria") == own
     assert listed(bindings, limit=1, owner="Maria", sort="-name") == own[::-1]
+    conditions: dict[str, Any]
     for conditions in (
         *({"sort": sort} for sort in ("name", "title", "resource", "changed", "-created")),
         *({"text": "map"}, {"text": "map", "sort": "name"}, {"text": "map", "sort": "title"}, {"prefix": "ark:12345/"}),
