@@ -80,6 +80,14 @@ def of_token(known: Accounts, secret: str, address: str | None) -> Caller:
     found = known.tokens.caller(secret) if len(secret) <= _MAX_TOKEN else None
     if found is None:
         raise unauthorized("token-invalid", "The token is not valid. It can be wrong, expired or revoked.")
+    return of_found(known, found, address)
+
+
+def of_found(known: Accounts, found: Caller, address: str | None) -> Caller:
+    """Return the caller of a token, or of a session that a token began, with the address of the client.
+
+    The request is written to the audit if the token is for an emergency.
+    """
     known_caller = Caller(account=found.account, token=found.token, address=address)
     if found.token is not None and found.token.emergency:
         known.tokens.record_request(known_caller, f"{request.method} {request.path}")

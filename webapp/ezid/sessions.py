@@ -34,10 +34,11 @@ def caller() -> Caller | None:
     session = _session()
     if session is None:
         return None
-    found = ezid().management.accounts.sessions.caller(session)
+    accounts = ezid().management.accounts
+    found = accounts.sessions.caller(session)
     if found is None:
         raise unauthorized("the session has ended; send the name and the password again")
-    return Caller(account=found.account, token=found.token, address=request.remote_addr)
+    return identify.of_found(accounts, found, request.remote_addr)
 
 
 def require_caller() -> Caller:
