@@ -51,9 +51,10 @@ def needed(before: Binding | None, change: Change, *, is_minted: bool = False) -
     """Return the rights that a change of a name needs. ``before`` is the recorded binding, or None.
 
     - A minted name needs "mint", and a name that the user chose "bind".
-    - The first target of a name, and its publication, need "bind". Metadata of a new name need no further right.
+    - The first target of a name, and its publication, also at a later time, need "bind". Metadata of a new name need
+      no further right.
     - Another target needs "relocate", other metadata "describe".
-    - The end of a name, and its return, need "withdraw".
+    - The end of a name, its return, and its hold need "withdraw".
     """
     after = change.after
     if change.action is None:
@@ -63,7 +64,11 @@ def needed(before: Binding | None, change: Change, *, is_minted: bool = False) -
         found.add("withdraw")
     if before is None:
         found.add("mint" if is_minted else "bind")
-        return frozenset(found if after.is_reserved and after.target is None else {*found, "bind"})
+        if after.hold_until is not None:
+            found.add("withdraw")
+        # A name with an embargo is published by the clock, without a further change.
+        is_kept = after.is_reserved and after.target is None and after.embargo is None
+        return frozenset(found if is_kept else {*found, "bind"})
     if before.is_reserved and after.is_live:
         found.add("bind")
     for field in FIELDS:

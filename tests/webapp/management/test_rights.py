@@ -78,6 +78,10 @@ END = (datetime.now(UTC) + timedelta(days=90)).strftime("%Y-%m-%d")
 REQUESTS: dict[str, tuple[set[str], str, str, Any]] = {
     "mint": ({"mint"}, "POST", "/api/v1/names", names(shoulder=PREFIX, state="reserved")),
     "mint and bind": ({"mint", "bind"}, "POST", "/api/v1/names", names(shoulder=PREFIX, target=f"{URL}3")),
+    "mint for a day": (
+        *({"mint", "bind"}, "POST", "/api/v1/names"),
+        names(shoulder=PREFIX, state="reserved", embargo=END),
+    ),
     "bind": ({"bind"}, "POST", "/api/v1/names", names(name=f"{PREFIX}new", target=f"{URL}3", metadata={"who": "Noah"})),
     "reserve a chosen name": ({"bind"}, "POST", "/api/v1/names", names(name=f"{PREFIX}new", state="reserved")),
     "publish": ({"bind"}, "PATCH", f"{NAME}{PREFIX}kept", {"state": "live", "target": f"{URL}3"}),
@@ -130,6 +134,7 @@ def test_the_ezid_api_needs_the_same_rights(site: Site) -> None:
     text = {"content_type": "text/plain; charset=UTF-8"}
     for needed, path, body, status in (
         ({"mint", "bind"}, f"shoulder/{PREFIX}", f"_target: {URL}3", 201),
+        ({"mint", "bind"}, f"shoulder/{PREFIX}", f"_status: reserved\nararat.embargo: {END}", 201),
         ({"bind"}, f"id/{PREFIX}new", f"_target: {URL}3", 201),
         ({"describe"}, f"id/{PREFIX}live", "erc.who: Ham", 200),
         ({"relocate"}, f"id/{PREFIX}live", f"_target: {URL}4", 200),
@@ -232,6 +237,17 @@ def test_each_request_with_an_emergency_token_is_in_the_audit(site: Site) -> Non
     page = site.send(site.token(name="ada"), "GET", f"/desk/audit?token={token.number}").text
     assert page.count("emergency-request") == 3
     assert site.send(site.token(name="ada"), "GET", "/desk/audit?token=x").text.count("number of a token") > 0
+
+
+def test_an_ezid_session_of_an_emergency_token_is_in_the_audit(site: Site) -> None:
+    prepare(site)
+    end = site.bindings.now() + timedelta(hours=2)
+    _, secret = site.accounts.tokens.create("jane", "safe", end, emergency=True)
+    cookie = site.send(secret, "GET", "/ezid/login").headers["Set-Cookie"].partition(";")[0]
+    client = site.app.test_client(use_cookies=False)
+    assert client.get(f"/ezid/id/{PREFIX}kept", headers={"Cookie": cookie}).status_code == 200
+    page = site.send(site.token(name="ada"), "GET", "/desk/audit").text
+    assert f"GET /ezid/id/{PREFIX}kept" in page
 
 
 def test_a_token_has_known_rights_and_an_emergency_has_an_end(site: Site) -> None:
