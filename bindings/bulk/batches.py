@@ -180,14 +180,18 @@ class Batches:
     def carry_out(self, plan: Plan, hooks: Hooks, *, actor: Actor = NOBODY) -> BulkResult:
         """Change the checked names, and return the result. A second call continues after an interruption.
 
-        The result has no effects. Raises the errors of the database and of the permissions of ``actor``: then the names
-        so far stay changed, and the others are not changed.
+        The result has no effects. Raises the errors of the database and of the permissions of ``actor``, and
+        :class:`BindingError` with the code ``operation-undone`` if the operation was undone meanwhile: then the names
+        so far stay as they are, and the others are not changed.
         """
         is_done, result = False, BulkResult()
 
         def write(transaction: Transaction) -> tuple[bool, BulkResult]:
             now = self._bindings.now()
             number, new = self._progress(transaction)
+            if number is not None:
+                # Later blocks of an undone operation could not be undone.
+                transaction.operations.require_in_effect(number)
             block = self._block(transaction, 0)
             guarded = _guarded(plan, {key: revision for _, key, revision in block})
             changes = decided(guarded, [key for _, key, _ in block], now, transaction, new, sha256())

@@ -135,7 +135,8 @@ class BulkJobs:
     def carry_out(self, claim: Claim, progress: Callable[[int], None]) -> None:
         """Check or change the names of a job, and finish the job.
 
-        If a permission of the caller is revoked during a change, the job fails, and the names so far stay changed.
+        If a permission of the caller is revoked during a change, or the change is undone, the job fails, and no further
+        names are changed.
         """
         job = claim.job
         batches = Batches(self.management.bindings, job.number)
@@ -162,7 +163,7 @@ class BulkJobs:
             self.management.bulk.check_names(caller, batches, plan, hooks)
         except BindingError as error:
             problem = {"code": error.code, "detail": error.message}
-            if isinstance(error, Forbidden) or job.kind == CHECK:
+            if isinstance(error, Forbidden) or job.kind == CHECK or error.code == "operation-undone":
                 batches.end(Hooks(beat, lambda connection, result: self._fail(connection, claim, result, problem)))
                 return
             raise

@@ -10,7 +10,7 @@ import pytest
 from ararat.bindings.bulk import batches, edits
 from ararat.bindings.bulk.batches import Batches, Hooks
 from ararat.bindings.bulk.plan import BulkResult, Plan
-from ararat.bindings.bulk.undo import undo_plan
+from ararat.bindings.bulk.undo import undo_operation, undo_plan
 from ararat.bindings.collection import Bindings
 from ararat.bindings.names.binding import Binding
 from ararat.bindings.names.errors import BindingError
@@ -147,6 +147,36 @@ def test_an_operation_that_cannot_go_on_is_ended_and_can_be_undone(filled: Bindi
     Batches(filled, 2).add_of_operation(operation.number)
     Batches(filled, 2).check(undo_plan(operation.number), NOTHING)
     Batches(filled, 2).carry_out(undo_plan(operation.number), NOTHING)
+    assert values(filled) == before
+
+
+@pytest.mark.parametrize("is_running", [True, False], ids=["running", "interrupted"])
+def test_an_operation_that_was_undone_does_not_go_on(
+    filled: Bindings, monkeypatch: pytest.MonkeyPatch, is_running: bool
+) -> None:
+    plan, _ = PLANS["move"]
+    checked(filled, plan)
+    before = values(filled)
+
+    def undo() -> None:
+        assert undo_operation(filled, filled.list_operations()[0].number).changed == 2
+
+    if is_running:
+        # Between two transactions.
+        pauses = iter([undo])
+        monkeypatch.setattr(batches.BlockPace, "rest", lambda pace: next(pauses, lambda: None)())
+    else:
+
+        def beat(connection: Any, number: int) -> None:
+            if number > 2:
+                raise Killed
+
+        with pytest.raises(Killed):
+            Batches(filled, 1).carry_out(plan, Hooks(beat, NOTHING.finish))
+        undo()
+    with pytest.raises(BindingError) as refused:
+        Batches(filled, 1).carry_out(plan, NOTHING)
+    assert refused.value.code == "operation-undone"
     assert values(filled) == before
 
 
