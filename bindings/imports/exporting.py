@@ -11,7 +11,8 @@ import csv
 import json
 from codecs import BOM_UTF8
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 from io import StringIO
 from itertools import chain
@@ -19,7 +20,8 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from ...identifiers.ark.grammar import RESERVED_NAAN
 from ..names.binding import Binding
-from ..names.selection import Selection
+from ..names.selection import Selection, as_dict
+from ..storage.store import DatabaseStore
 from ..tables import columns
 from ..tables.columns import COLUMNS
 from ..tables.other_rows import OtherRow, PrefixRow, RuleRow, Setting
@@ -109,6 +111,27 @@ def table_lines(
             yield row, written(row)
 
 
+def name_lines(
+    bindings: Bindings, chain: Sequence[Selection], format: Format, *, delimiter: str | None = None
+) -> Iterator[str]:
+    """Yield the lines of a table of the names of selections, one selection after the other, from one snapshot.
+
+    A database is required. CSV and TSV begin with the line of the columns. ``delimiter`` replaces the separator of the
+    format. A line of JSON is the record of :func:`~.selection.as_dict`. Raises :class:`BindingsUnavailable`.
+    """
+    store = bindings.store
+    if not isinstance(store, DatabaseStore):
+        raise TypeError("only a database has snapshots of lists")
+    with store.snapshot() as snapshot:
+        line: Callable[[Binding], str] = _record_line
+        if format != "jsonl":
+            line = written = delimited(bindings, snapshot, delimiter or _DELIMITERS[format])
+            yield written.header()
+        now = bindings.now()
+        for selection in chain:
+            yield from map(line, store.names_at(snapshot, replace(selection, now=now) if selection.hold else selection))
+
+
 def delimited(bindings: Bindings, snapshot: Snapshot, delimiter: str, others: Collection[str] = ()) -> Delimited:
     """Return the converter of rows to lines of CSV or TSV, with a column for each value in use.
 
@@ -117,6 +140,10 @@ def delimited(bindings: Bindings, snapshot: Snapshot, delimiter: str, others: Co
     elements = sorted({*others, *snapshot.elements()})
     has_tests = bindings.list_names(Selection(prefix=RESERVED_NAAN), limit=1).names
     return Delimited(delimiter, snapshot.selectors(), [*elements, columns.TEST] if has_tests else elements)
+
+
+def _record_line(binding: Binding) -> str:
+    return f"{json.dumps(as_dict(binding))}\n"
 
 
 _DELIMITERS: dict[Format, str] = {"csv": ",", "tsv": "\t"}

@@ -1,13 +1,15 @@
-"""Copies of names in the tables of requests: replies to repeated requests, answers to forms, checks, uploaded tables.
+"""Copies of names in the tables of requests: replies to repeated requests, answers to forms, checks, uploaded tables,
+exported files.
 
 They are kept for a time and then deleted (:func:`delete_old`). A redaction deletes those that contain its name
 (:func:`delete_of_name`), because they contain what it removes. It deletes all answers to forms: a form can repeat a
-value without the name.
+value without the name. It deletes all exported files, too, and stops exports that run: they can be made again.
 """
 
 from __future__ import annotations
 
 import io
+import json
 import re
 import zipfile
 import zlib
@@ -18,7 +20,7 @@ from sqlalchemy import Connection, bindparam, delete, or_, select, text, union_a
 
 from ..names.binding import rfc3339
 from ..storage.tables.account_tables import idempotency, jobs, sessions
-from ..storage.tables.desk_tables import bulk_names, bulk_progress, upload_rows, uploads
+from ..storage.tables.desk_tables import bulk_names, bulk_progress, export_parts, upload_rows, uploads
 
 REPLIES_KEPT = timedelta(hours=24)
 """The time for which the reply to a request with ``Idempotency-Key`` is kept."""
@@ -27,10 +29,14 @@ UPLOADS_KEPT = timedelta(days=30)
 """The time after the last use of an uploaded table for which it is kept. The operation of its import remains."""
 
 CHECKS_KEPT = timedelta(days=30)
-"""The time after the end of a job for which the names that it checked are kept, and the progress of its change. The
-operation of the change remains."""
+"""The time after the end of a job for which the names that it checked are kept, the progress of its change, and the
+file of an export. The operation of the change remains."""
 
 _DELETED_AT_ONCE = 20_000
+
+_STOPPED = json.dumps(
+    {"problem": {"code": "name-redacted", "detail": "A name was redacted meanwhile. Start the export again."}}
+)
 
 _PART, _OVERLAP = 2**20, 2**16
 
@@ -39,11 +45,13 @@ _OLD_REPLY, _OLD_UPLOAD = idempotency.c.created < bindparam("replied"), uploads.
 _HAS_ENDED = text("jobs.state NOT IN ('waiting', 'running')")
 _OLD_JOBS = select(jobs.c.id).where(_HAS_ENDED, jobs.c.changed < bindparam("ended"))
 _OLD_CHECK, _OLD_PROGRESS = bulk_names.c.job.in_(_OLD_JOBS), bulk_progress.c.job.in_(_OLD_JOBS)
+_OLD_EXPORT = export_parts.c.job.in_(_OLD_JOBS)
 OLD = union_all(
     select(idempotency.c.account).where(_OLD_REPLY),
     select(uploads.c.id).where(_OLD_UPLOAD),
     select(bulk_names.c.job).where(_OLD_CHECK),
     select(bulk_progress.c.job).where(_OLD_PROGRESS),
+    select(export_parts.c.job).where(_OLD_EXPORT),
 ).limit(1)
 """A query that has a row if :func:`delete_old` would delete something."""
 
@@ -64,6 +72,7 @@ def delete_old(connection: Connection, now: datetime) -> None:
     """
     connection.execute(delete(idempotency).where(_OLD_REPLY), limits(now))
     connection.execute(delete(bulk_progress).where(_OLD_PROGRESS), limits(now))
+    connection.execute(delete(export_parts).where(_OLD_EXPORT), limits(now))
     first = select(bulk_names.c.job, bulk_names.c.place).where(_OLD_CHECK).limit(_DELETED_AT_ONCE)
     some = [{"of": job, "at": place} for job, place in connection.execute(first, limits(now))]
     if some:
@@ -79,6 +88,9 @@ def delete_of_name(connection: Connection, key: str, published: str) -> None:
     ``key`` is its normal form, and ``published`` the spelling under which it was first bound.
     """
     connection.execute(update(sessions).where(sessions.c.answers.is_not(None)).values(answers=None))
+    connection.execute(delete(export_parts))
+    running = jobs.c.kind == "export", jobs.c.state.in_(("waiting", "running"))
+    connection.execute(update(jobs).where(*running).values(state="failed", result=_STOPPED))
     pattern = _pattern({key, published})
     replies = select(idempotency.c.account, idempotency.c.key, idempotency.c.response)
     for account, used, response in connection.execute(replies).all():

@@ -19,7 +19,7 @@ from ..names.operation import Operation
 from ..names.prefixes.patterns import Pattern
 from ..names.prefixes.prefixes import PrefixEvent, PrefixRecord
 from ..names.prefixes.rules import Rule, RuleEvent
-from ..names.selection import Group, Page, Selection
+from ..names.selection import MAX_PAGE, Group, Page, Selection
 from . import events
 from .databases.connections import Readers
 from .listing import Lists
@@ -194,6 +194,15 @@ class DatabaseStore:
         ``after`` is :attr:`Page.next` of the page before, or None.
         """
         return self.lists.page(self.lists.at_the_time(self._rows), selection, after, limit)
+
+    def names_at(self, snapshot: DatabaseSnapshot, selection: Selection) -> Iterator[Binding]:
+        """Yield the names of a list as they are in a snapshot. Rows that cannot be read are omitted."""
+        read, after = self.lists.at_the_time(snapshot.read), None
+        while True:
+            page = self.lists.page(read, selection, after, MAX_PAGE)
+            yield from page.names
+            if (after := page.next) is None:
+                return
 
     def count_names(self, selection: Selection, by: Group | None, most: int | None = None) -> dict[str, int]:
         """Return the number of names in each group. If ``by`` is None, the number of all names has the key "".

@@ -1,20 +1,21 @@
-"""Start a job by a request: a check or change of many names, or an import."""
+"""Start a job by a request: a check or change of many names, an import or an export."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from flask import Response
 from sqlalchemy import Connection
 
+from ..accounts.model import Caller
 from ..config import url
 from ..errors import HTTPRefusal
 from ..jobs.imports import current_imports
 from ..jobs.model import Job
 from ..jobs.queue import MAX_UNFINISHED
 from ..management.permissions import require_curator
-from . import idempotency
+from . import idempotency, parameters
 from .blueprint import caller, management
 from .idempotency import OneRequest, StoredReply
 
@@ -22,15 +23,21 @@ RETRY_SECONDS: Final = 30
 """The seconds after which a client asks again for a job that is not finished."""
 
 
-def start_job(add: Callable[[Connection], Job], represent: Callable[[Job], Any], endpoint: str) -> Response:
+def start_job(
+    add: Callable[[Connection], Job],
+    represent: Callable[[Job], Any],
+    endpoint: str,
+    require: Callable[[Caller | None], Caller] = require_curator,
+) -> Response:
     """Add a job in a transaction, and return the response 202 about it. A repeated request starts one job.
 
     ``add`` adds the job. ``represent`` returns its JSON. ``endpoint`` is the view that shows the job by its number.
+    ``require`` returns the caller if it is permitted to start the job.
 
     Raises :class:`HTTPRefusal` with status 429 if too many jobs of the account are not finished, and
-    :class:`.Forbidden` for an account that is not a curator.
+    :class:`.Forbidden`.
     """
-    who, known = require_curator(caller()), current_imports()
+    who, known = require(caller()), current_imports()
 
     def act(one: OneRequest | None) -> StoredReply:
         def write(connection: Connection) -> StoredReply:
@@ -48,3 +55,15 @@ def start_job(add: Callable[[Connection], Job], represent: Callable[[Job], Any],
     response = idempotency.answer(management().accounts, who, act)
     known.worker.wake()
     return response
+
+
+def conditions(given: Mapping[str, str]) -> dict[str, Any]:
+    """Return the member ``selection`` of a request as the conditions of :func:`~.jobs.bulk.selection_of`.
+
+    Raises :class:`HTTPRefusal` for a time that is not valid.
+    """
+    found: dict[str, Any] = {"text" if name == "q" else name: text for name, text in given.items()}
+    for name in found.keys() & {"created_since", "created_before", "changed_since", "changed_before"}:
+        time = parameters.time(name, found[name])
+        found[name] = time and time.isoformat()
+    return found

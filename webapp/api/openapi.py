@@ -329,6 +329,30 @@ PATHS: dict[str, dict[str, Schema]] = {
             headers={"Location": {"required": True, "schema": TEXT, "description": "the URL of the change"}},
         )
     },
+    f"{BASE}/exports": {
+        "post": _operation(
+            "postExport",
+            "Write all names that meet some conditions to a file, as a job",
+            "ExportJob",
+            _KEY,
+            status=202,
+            body=_body("Export", {"format": "csv", "selection": {"prefix": "ark:12345/x5"}}),
+            headers={"Location": {"required": True, "schema": TEXT, "description": "the URL of the export"}},
+        )
+    },
+    f"{BASE}/exports/{{number}}": {
+        "get": _operation("getExport", "Show the progress or the result of an export", "ExportJob", _NUMBER)
+    },
+    f"{BASE}/exports/{{number}}/file": {
+        "get": _operation(
+            "getExportedFile",
+            "Return the file of an export",
+            None,
+            _NUMBER,
+            errors=(409,),
+            files=("text/csv", "text/tab-separated-values", "application/x-ndjson"),
+        )
+    },
     f"{BASE}/operations": {
         "get": _operation(
             "listOperations",

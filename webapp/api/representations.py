@@ -11,10 +11,11 @@ from ...bindings.names.metadata import personal_data
 from ...bindings.names.naming import NameWarning
 from ...bindings.names.selection import as_dict as of_name
 from ..config import url
+from ..jobs.exports import expires
 from ..jobs.model import Job
 from ..jobs.uploads import IMPORT, PREVIEW
 
-__all__ = ["of_change", "of_event", "of_import", "of_name", "of_operation", "of_saved"]
+__all__ = ["of_change", "of_event", "of_export", "of_import", "of_name", "of_operation", "of_saved"]
 
 
 def of_saved(binding: Binding, probable: Sequence[NameWarning]) -> dict[str, Any]:
@@ -78,6 +79,23 @@ def of_change(job: Job) -> dict[str, Any]:
         "changed": rfc3339(job.changed),
         "result": result if "counts" in result else None,
         "problem": problem,
+    }
+
+
+def of_export(job: Job) -> dict[str, Any]:
+    """Return an export of many names for JSON."""
+    result = dict(job.result or {})
+    is_done = job.state == "done"
+    return {
+        "number": job.number,
+        "state": job.state,
+        **job.parameters["file"],
+        "names": job.progress,
+        "created": rfc3339(job.created),
+        "changed": rfc3339(job.changed),
+        "file": url("management.show_exported_file", number=job.number) if is_done else None,
+        "expires": rfc3339(expires(job)) if is_done else None,
+        "problem": result.get("problem"),
     }
 
 

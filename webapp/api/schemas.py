@@ -19,6 +19,7 @@ from ...bindings.names.prefixes.prefixes import STATES as PREFIX_STATES
 from ...bindings.names.selection import HoldFilter
 from ..accounts.model import ROLES
 from ..accounts.rights import RIGHTS
+from ..jobs.exports import SEPARATORS
 from ..jobs.model import STATES
 from ..schemas import ANY_OBJECT, FLAG, MAYBE_NUMBER, MAYBE_TEXT, NUMBER, TEXT, Schema, one_of, ref
 
@@ -103,6 +104,18 @@ _PATCH = {_member(field): _of_field(field, nullable=True) for field in FIELDS if
 _RESOURCE = _FIELDS["resource"]
 _EDITED = {**_object(**{name: _PATCH[name] for name in EDITED}), "minProperties": 1}
 _DRY_RUN = {"names": NUMBER, "unchanged": NUMBER, "refusals": NUMBER, "others": NUMBER}
+_SELECTION: Schema = {
+    **_object(
+        **{
+            name: _text(400)
+            for name in ("prefix", "state", "target", "q", "resource", "resource_prefix", "metadata", "owner")
+        },
+        hold=one_of(*get_args(HoldFilter)),
+        **{name: _text(40) for name in ("created_since", "created_before", "changed_since", "changed_before")},
+    ),
+    "description": "the conditions of the names, as for the list of names; {} means all names",
+}
+
 _NOTED = _list(_shown(identifier=TEXT, code=TEXT, message=TEXT))
 _LINES = _list(_shown(line=NUMBER, identifier=TEXT, code=TEXT, message=TEXT))
 
@@ -169,18 +182,15 @@ REQUESTS: dict[str, Schema] = {
             ],
             "description": "the operation, with its arguments",
         },
-        selection={
-            **_object(
-                **{
-                    name: _text(400)
-                    for name in ("prefix", "state", "target", "q", "resource", "resource_prefix", "metadata", "owner")
-                },
-                hold=one_of(*get_args(HoldFilter)),
-                **{name: _text(40) for name in ("created_since", "created_before", "changed_since", "changed_before")},
-            ),
-            "description": "the conditions of the names, as for the list of names; {} means all names",
-        },
+        selection=_SELECTION,
         names=_list(_text(MAX_NAME), minItems=1, maxItems=20_000),
+    ),
+    "Export": _object(
+        ("format",),
+        format=one_of("csv", "tsv", "jsonl"),
+        separator={**one_of(*SEPARATORS), "description": "the separator of CSV, by default comma"},
+        bom={**FLAG, "description": "whether CSV and TSV begin with a byte order mark, by default false"},
+        selection=_SELECTION,
     ),
     "Hold": {
         **_object(
@@ -296,6 +306,19 @@ RESPONSES: dict[str, Schema] = {
         created=TEXT,
         changed=TEXT,
         result={"anyOf": [ref("Operation"), {"type": "null"}]},
+        problem={"anyOf": [ANY_OBJECT, {"type": "null"}], "description": "why the job failed"},
+    ),
+    "ExportJob": _shown(
+        number=NUMBER,
+        state=one_of(*STATES),
+        format=one_of("csv", "tsv", "jsonl"),
+        separator=one_of(*SEPARATORS),
+        bom=FLAG,
+        names={**NUMBER, "description": "the number of names so far"},
+        created=TEXT,
+        changed=TEXT,
+        file={**MAYBE_TEXT, "description": "the URL of the file, when the job is done"},
+        expires={**MAYBE_TEXT, "description": "the time from which the file is deleted"},
         problem={"anyOf": [ANY_OBJECT, {"type": "null"}], "description": "why the job failed"},
     ),
     "Import": _shown(

@@ -49,7 +49,7 @@ def separator() -> str:
 
     Spreadsheet programs in German or French show a file with commas in one column. Raises :class:`HTTPRefusal`.
     """
-    given = request.args.get("separator") or preferred_separator()
+    given = request.values.get("separator") or preferred_separator()
     if given not in _SEPARATORS:
         message = "The separator is not known. Use comma, semicolon or tab."
         raise HTTPRefusal(HTTPStatus.BAD_REQUEST, "list-filter", message)

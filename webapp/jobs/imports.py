@@ -17,7 +17,9 @@ from ...bindings.storage.tables.desk_tables import bulk_progress
 from ...bindings.tables import text_tables
 from ...bindings.tables.columns import Columns, Row
 from ...bindings.tables.text_stream import ReadAs
+from . import exports
 from .bulk import CHANGE, CHECK, BulkJobs
+from .exports import ExportJobs
 from .model import Job, caller_of, result_of, stored_caller
 from .queue import LEASE_SECONDS, Claim, Jobs
 from .uploads import IMPORT, PREVIEW, READ, UploadJobs, end_import
@@ -42,7 +44,8 @@ _JOB_OF_OPERATION = select(bulk_progress.c.job).where(bulk_progress.c.operation 
 class Imports:
     """The imports of a site: the jobs in the database, and the worker of this process.
 
-    ``uploads`` are the jobs of tables that users upload in the desk, and ``bulk`` the changes of many selected names.
+    ``uploads`` are the jobs of tables that users upload in the desk, ``bulk`` the changes of many selected
+    names, and ``exports`` the files with many names.
     """
 
     def __init__(self, management: Management, lease: float = LEASE_SECONDS) -> None:
@@ -50,8 +53,10 @@ class Imports:
         self.jobs = Jobs(management.accounts, lease)
         self.uploads = UploadJobs(management, self.jobs)
         self.bulk = BulkJobs(management, self.jobs)
+        self.exports = ExportJobs(management, self.jobs)
         kinds = {KIND: self.carry_out, PREVIEW: self.uploads.carry_out, IMPORT: self.uploads.carry_out}
         kinds |= {READ: self.uploads.carry_out, CHECK: self.bulk.carry_out, CHANGE: self.bulk.carry_out}
+        kinds |= {exports.KIND: self.exports.carry_out}
         self.worker = Worker(self.jobs, kinds)
 
     def get(self, number: int) -> Job | None:

@@ -76,6 +76,15 @@ bulk_progress = Table(
     Column("result", Text, nullable=False),  # JSON
 )
 
+export_parts = Table(
+    "export_parts",  # the file of an export of many names, compressed and divided
+    metadata,
+    Column("job", NUMBER),
+    Column("place", NUMBER),  # from 0
+    Column("data", LargeBinary, nullable=False),
+    PrimaryKeyConstraint("job", "place"),
+)
+
 LINK_STATES = ("works", "moved", "refused", "dead", "unclear")
 
 links = Table(
@@ -101,4 +110,4 @@ pauses = Table(
     Column("until", Text, nullable=False),  # the host asked for no request before this time (Retry-After)
 )
 
-TABLES = (uploads, upload_rows, column_mappings, bulk_names, bulk_progress, links, pauses)
+TABLES = (uploads, upload_rows, column_mappings, bulk_names, bulk_progress, export_parts, links, pauses)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
+import time
 from typing import Any
 
 import pytest
@@ -143,3 +145,32 @@ def test_each_page_links_to_its_exports(filled: Desk, ada: Browser, list_: str) 
 
 def test_only_administrators_see_the_export_of_everything(filled: Desk, jane: Browser) -> None:
     assert "everything" not in jane.get("/desk/names").text
+
+
+def test_a_large_list_is_exported_by_a_job(filled: Desk, rita: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ararat.webapp.desk.names.listing.MAX_STREAMED", 3)
+    assert rows_of(rita.get("/desk/names.csv?q=ark:12345/x51"))
+    asked = rita.get("/desk/names.csv?q=old.example&in=targets&separator=tab")
+    assert rows_of(asked) == []  # the names were moved
+    asked = rita.get("/desk/names.csv?q=new.ex&in=targets&separator=semicolon").text
+    assert "more than 3 names" in asked
+    form = dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)">', asked))
+    assert form.pop("csrf_token")
+    assert form == {"q": "new.ex", "in": "targets", "separator": "semicolon", "form": "csv"}
+    started = [rita.post("/desk/exports", form)]
+    started.append(rita.post("/desk/names/selected", {"do": "export", "all": "1", "prefix": "ark:12345/x5"}))
+    started.append(rita.post("/desk/exports", {"form": "jsonl"}))
+    assert [each.headers["Location"] for each in started] == ["/desk/exports"] * 3
+    deadline = time.monotonic() + 20
+    while 'hx-trigger="every 1s"' in (text := rita.get("/desk/exports").text):
+        assert time.monotonic() < deadline, text
+        time.sleep(0.01)
+    last, picked, first = (rita.get(each) for each in re.findall(r'href="(/desk/exports/\d+)"', text))
+    assert [row.partition(";")[0] for row in first.text.splitlines()[1:]] == [
+        f"ark:12345/x5{each}" for each in range(5)
+    ]
+    assert first.text.startswith("\ufeff")
+    assert len(rows_of(picked)) == len(last.text.splitlines()) == 5
+    number = re.findall(r"/desk/exports/(\d+)", text)[0]
+    assert filled.signed_in("jane").get(f"/desk/exports/{number}").status_code == 404
+    assert "No file is exported" in filled.signed_in("jane").get("/desk/exports").text

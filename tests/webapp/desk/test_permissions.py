@@ -95,6 +95,9 @@ CASES = (
     form("/names/change", CURATORS, do="edit", element="erc.who", value="Noah", pick=LIVE),
     page("/labels", path=f"/labels?pick={LIVE}"),
     page("/everything.<any(csv, jsonl):form>", ADMINISTRATORS, "/everything.csv"),
+    page("/exports"),
+    form("/exports", ALL, form="csv"),
+    page("/exports/<int:number>", frozenset(), "/exports/1"),
     page("/name", path=f"/name?name={LIVE}"),
     page("/name/metadata", OF_NAMES, f"/name/metadata?name={LIVE}"),
     form("/name/metadata", OF_NAMES, name=LIVE, revision="2", **{"m.erc.what": "A map"}),
@@ -191,6 +194,7 @@ NOT_A_PAGE = "/desk/<path:rest>"
 OTHER_STATUSES = {
     # The job and the answer do not exist.
     **{(method, "/desk/many/1", caller): 404 for method in ("GET", "POST") for caller in ALL},
+    **{("GET", "/desk/exports/1", caller): 404 for caller in ALL},
     **{("GET", "/desk/answers/1", caller): 404 for caller in ALL},
     ("POST", "/desk/moves", "joan"): 422,
     **{

@@ -20,7 +20,7 @@ from ...management.permissions import require_curator
 from ...responses import as_json
 from .. import bodies, parameters, representations
 from ..blueprint import blueprint, caller, management
-from ..job_requests import start_job
+from ..job_requests import conditions, start_job
 from .imports import MAX_NUMBER
 
 
@@ -33,10 +33,7 @@ def check_change() -> Response:
     if "fields" in operation:
         operation["fields"] = _fields(operation["fields"])
     if selection is not None:
-        selection = {"text" if name == "q" else name: text for name, text in selection.items()}
-        for name in selection.keys() & {"created_since", "created_before", "changed_since", "changed_before"}:
-            time = parameters.time(name, selection[name])
-            selection[name] = time and time.isoformat()
+        selection = conditions(selection)
     if (operation["action"] == "undo") != (selection is None and "names" not in body):
         sentence = "Send a selection or a list of names. To undo an operation, send neither."
         raise HTTPRefusal(422, "body-member", sentence)

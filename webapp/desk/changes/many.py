@@ -46,7 +46,7 @@ def start(
     Raises :class:`BindingError` for arguments that are not valid, and :class:`HTTPRefusal`.
     """
     who, known = require_curator(caller()), current_imports()
-    job = _add(lambda connection: known.bulk.check(connection, who, operation, selection=selection, names=names))
+    job = add_job(lambda connection: known.bulk.check(connection, who, operation, selection=selection, names=names))
     return see_other("desk.many", number=job.number)
 
 
@@ -62,7 +62,7 @@ def apply(number: int) -> AnyResponse:
     checked, who, known = _known(number), require_curator(caller()), current_imports()
     skip = "skip" in request.form
     try:
-        job = _add(lambda connection: known.bulk.change(connection, who, checked, skip_refused=skip))
+        job = add_job(lambda connection: known.bulk.change(connection, who, checked, skip_refused=skip))
     except BindingError as error:
         if error.code == "check-used" and (begun := known.bulk.change_of(checked)) is not None:
             # A second click, or a page that was left open.
@@ -73,7 +73,11 @@ def apply(number: int) -> AnyResponse:
     return see_other("desk.many", number=job.number)
 
 
-def _add(add: Callable[[Connection], Job]) -> Job:
+def add_job(add: Callable[[Connection], Job]) -> Job:
+    """Add a job of the caller in a transaction, and return it.
+
+    Raises :class:`HTTPRefusal` with status 429 if too many jobs of the account are not finished.
+    """
     known, who = current_imports(), caller()
 
     def write(connection: Connection) -> Job:

@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from http import HTTPStatus
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from flask import Response, current_app, render_template, request
 from htmx_flask import request as htmx_request
+from werkzeug.wrappers import Response as AnyResponse
 
 from ....bindings.imports.exporting import Delimited, delimited
 from ....bindings.names import selection as listing
@@ -19,11 +20,15 @@ from ....bindings.names.metadata import metadata
 from ....bindings.names.metadata.folding import title_of
 from ....bindings.names.selection import MAX_PAGE, MAX_TOTAL, Selection, Sort
 from ....bindings.storage.tables.keys import index_key
+from ...admission import download
 from ...config import site, url
 from ...errors import HTTPRefusal
+from ...jobs.exports import KIND, SEPARATORS, FileFormat, expires
+from ...jobs.imports import current_imports
 from ...links.store import Links
 from .. import exports
-from ..blueprint import blueprint, caller, management
+from ..blueprint import blueprint, caller, management, see_other
+from ..changes import many
 from ..counts import COUNTS, FEW, CountCache
 from . import search
 from .filters import NameFilters, read_filters
@@ -32,6 +37,9 @@ from .search import SCOPES, Read, Scope
 if TYPE_CHECKING:
     from ....bindings.names.binding import Binding
     from ....bindings.names.selection import Page
+
+MAX_STREAMED = 20_000
+"""The maximum number of names whose export is made while it is sent. More names are exported by a job."""
 
 SHOWN = 50
 """The number of names on a page."""
@@ -109,6 +117,7 @@ def names() -> Response:
         "first": url("desk.names", **filters.address()) if after else None,
         "next": url("desk.names", **filters.address(after=found.next)) if found.next else None,
         "exports": exports.addresses("desk.export_names", **filters.address(**{"in": scope})),
+        "is_large": number > MAX_TOTAL,
         "everything": exports.addresses("desk.export_everything"),
         "is_first": after is None,
     }
@@ -120,11 +129,17 @@ def names() -> Response:
 
 @blueprint.get("/names.<any(csv, jsonl):form>")
 def export_names(form: str) -> Response:
-    """Return all names that meet the filters as a file that ``ararat import`` reads."""
+    """Return all names that meet the filters as a file that ``ararat import`` reads.
+
+    For more than :data:`MAX_STREAMED` names, show the button that starts a job for them.
+    """
     filters = read_filters(request.args)
     exports.require_valid(filters.errors)
     scope, _, _ = _scope(filters)
-    every = _all(partial(management().list_names, caller()), _chain(filters, scope))
+    chain = _chain(filters, scope)
+    if _is_large(chain):
+        return Response(_exports_page(filters, form, scope))
+    every = _all(partial(management().list_names, caller()), chain)
     return table_of(every) if form == "csv" else exports.json_lines_file("names", map(listing.as_dict, every))
 
 
@@ -133,6 +148,69 @@ def table_of(every: Iterator[Binding]) -> Response:
     with management().bindings.store.snapshot() as snapshot:
         table = delimited(management().bindings, snapshot, exports.separator())
     return exports.csv_lines("names", _lines(table, every))
+
+
+@blueprint.get("/exports", endpoint="exports")
+def exports_page() -> str:
+    """Show the last exports of the caller, their progress and their files."""
+    return _exports_page(None, "", None)
+
+
+@blueprint.post("/exports", endpoint="start_export")
+def post_export() -> AnyResponse:
+    """Start the export of all names that meet the filters, and show its progress."""
+    filters = read_filters(request.form)
+    exports.require_valid(filters.errors)
+    return start_export(filters, "jsonl" if request.form.get("form") == "jsonl" else "csv")
+
+
+def start_export(filters: NameFilters, form: Literal["csv", "jsonl"]) -> AnyResponse:
+    """Start the export of the list of the filters as a job, and redirect to the page of exports."""
+    sign = exports.separator() if form == "csv" else ","
+    separator = next(name for name, each in SEPARATORS.items() if each == sign)
+    file, chain, who = FileFormat(form, separator, form == "csv"), chain_of(filters)[1], caller()
+    known = current_imports().exports
+    many.add_job(lambda connection: known.add(connection, who, chain, file))
+    return see_other("desk.exports")
+
+
+@blueprint.get("/exports/<int:number>", endpoint="export_file")
+def exported_file(number: int) -> Response:
+    """Return the file of an export. It is not found if it is deleted."""
+    known, who = current_imports().exports, caller()
+    job = known.jobs.get(number) if number < 2**31 else None
+    is_own = job is not None and (who.is_administrator or job.account == who.account.number)
+    if job is None or job.kind != KIND or not is_own or not known.has_file(job):
+        raise HTTPRefusal(HTTPStatus.NOT_FOUND, "export-deleted", "This file does not exist, or it was deleted.")
+    file = FileFormat(**job.parameters["file"])
+    return download(known.content(job), file.content_type, f"names-{number}.{file.format}")
+
+
+def is_large(filters: NameFilters) -> bool:
+    """Return whether a list has more than :data:`MAX_STREAMED` names, so that its export is a job."""
+    return _is_large(chain_of(filters)[1])
+
+
+def _is_large(chain: Sequence[Selection]) -> bool:
+    return _count(chain, MAX_STREAMED) > MAX_STREAMED
+
+
+def _exports_page(filters: NameFilters | None, form: str, scope: Scope | None) -> str:
+    known = current_imports().exports
+    wanted = {} if filters is None else filters.address(**{"in": scope})
+    if filters is not None and form == "csv":
+        exports.separator()
+        wanted["separator"] = request.args.get("separator") or exports.preferred_separator()
+    return render_template(
+        "desk/exports.html",
+        wanted=wanted,
+        form=form,
+        entries=[
+            (current_imports().get(each.number) or each, known.has_file(each), expires(each))
+            for each in known.of_account(caller().account.number)
+        ],
+        most=MAX_STREAMED,
+    )
 
 
 def chain_of(filters: NameFilters) -> tuple[Scope | None, Sequence[Selection]]:
@@ -214,12 +292,12 @@ def _scope(filters: NameFilters) -> tuple[Scope | None, list[Tab], int]:
     return scope, tabs, counts[scope]
 
 
-def _count(chain: Sequence[Selection]) -> int:
-    """Return the number of names of a chain. Above :data:`MAX_TOTAL` it is one more than that."""
+def _count(chain: Sequence[Selection], most: int = MAX_TOTAL) -> int:
+    """Return the number of names of a chain. Above ``most`` it is one more than that."""
     found = 0
     for selection in chain:
-        found += management().count_names(caller(), selection, most=MAX_TOTAL + 1 - found).get("", 0)
-        if found > MAX_TOTAL:
+        found += management().count_names(caller(), selection, most=most + 1 - found).get("", 0)
+        if found > most:
             break
     return found
 

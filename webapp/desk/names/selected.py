@@ -122,6 +122,8 @@ def select() -> AnyResponse:
     if not chosen:
         messages.put("No name is selected. Select at least one.", "warn")
         return see_other("desk.names", **chosen.filters.address())
+    if wanted == "export" and chosen.is_all and not chosen.filters.errors and listing.is_large(chosen.filters):
+        return listing.start_export(chosen.filters, "csv")
     if wanted == "export":
         return listing.table_of(chosen.names())
     if wanted == "labels":

@@ -1,0 +1,65 @@
+"""Exports of many names as jobs: start one, read its progress, and download its file."""
+
+from __future__ import annotations
+
+from flask import Response
+from werkzeug.exceptions import NotFound
+
+from ...admission import download
+from ...errors import HTTPRefusal
+from ...jobs.bulk import selection_of
+from ...jobs.exports import KIND, FileFormat
+from ...jobs.imports import current_imports
+from ...jobs.model import Job
+from ...management.permissions import require_reader
+from ...responses import as_json
+from .. import bodies, parameters, representations
+from ..blueprint import blueprint, caller
+from ..job_requests import conditions, start_job
+from .imports import MAX_NUMBER
+
+
+@blueprint.post("/exports")
+def start_export() -> Response:
+    """Start the export of all names that meet some conditions."""
+    parameters.read()
+    body = bodies.read_json("Export")
+    chain = [selection_of(conditions(body.get("selection", {})))]
+    file = FileFormat(body["format"], body.get("separator", "comma"), body.get("bom", False))
+    known, who = current_imports().exports, require_reader(caller())
+    return start_job(
+        lambda connection: known.add(connection, who, chain, file),
+        representations.of_export,
+        "management.show_export",
+        require_reader,
+    )
+
+
+@blueprint.get("/exports/<int:number>")
+def show_export(number: int) -> Response:
+    """Show the progress or the result of an export."""
+    parameters.read()
+    return as_json(representations.of_export(_known(number)))
+
+
+@blueprint.get("/exports/<int:number>/file")
+def show_exported_file(number: int) -> Response:
+    """Return the file of an export."""
+    parameters.read()
+    job, known = _known(number), current_imports().exports
+    if job.state != "done":
+        sentence = "The export has failed." if job.is_finished else "The export has not ended. Try again later."
+        raise HTTPRefusal(409, "export-unfinished", sentence)
+    if not known.has_file(job):
+        raise HTTPRefusal(404, "export-deleted", "The file of this export was deleted. Start the export again.")
+    file = FileFormat(**job.parameters["file"])
+    return download(known.content(job), file.content_type, f"names-{number}.{file.format}")
+
+
+def _known(number: int) -> Job:
+    """Return an export of the caller; an administrator sees all. Raises NotFound."""
+    who = require_reader(caller())
+    job = current_imports().get(number) if number <= MAX_NUMBER else None
+    if job is None or job.kind != KIND or not (who.is_administrator or job.account == who.account.number):
+        raise NotFound
+    return job
