@@ -22,6 +22,8 @@ class Sets:
     def __init__(self, records: Iterable[PrefixRecord]) -> None:
         titles: dict[str, str | None] = {}
         for record in records:
+            if record.is_hold_alone:
+                continue
             titles.setdefault(root_of(record.prefix), None)
             titles[record.prefix] = record.what or record.who
         self._specs = {prefix: spec_of(prefix) for prefix in sorted(titles)}

@@ -168,6 +168,11 @@ class PrefixRecord:
         return Hold(self.prefix, until.replace(tzinfo=until.tzinfo or UTC), self.hold_reason, is_prefix=True)
 
     @property
+    def is_hold_alone(self) -> bool:
+        """True if the record has only a hold. It states nothing about the names below the prefix."""
+        return self.hold_until is not None and not self.texts
+
+    @property
     def statements(self) -> dict[str, str]:
         """The persistence statements of the record, by the full names of the metadata elements of names."""
         found = {"persistence": self.statement, "availability": self.availability, "variance": self.variance}
@@ -306,10 +311,12 @@ class PrefixRecords:
 
     def __init__(self, records: Iterable[PrefixRecord] = ()) -> None:
         self._records = {record.prefix: record for record in records}
-        self._roots = Counter(map(root_of, self._records))
+        # A record that has only a hold is not that of a shoulder: the records of shorter prefixes apply as before.
+        self._stated = {prefix: each for prefix, each in self._records.items() if not each.is_hold_alone}
+        self._roots = Counter(map(root_of, self._stated))
         self._has_urns = any(root.startswith("urn:") for root in self._roots)
         # One lookup for each length of a prefix, so that the number of records does not matter.
-        self._lengths = sorted({len(prefix) for prefix in self._records}, reverse=True)
+        self._lengths = sorted({len(prefix) for prefix in self._stated}, reverse=True)
         self._has_closed = any(record.state != "active" for record in self._records.values())
         restricted = {len(record.prefix) for record in self._records.values() if record.characters}
         self._restricted_lengths = sorted(restricted, reverse=True)
@@ -339,6 +346,8 @@ class PrefixRecords:
         None
         """
         root = root_of(key)
+        if not self._stated:
+            return None
         if root.startswith("urn:") and not self._has_urns:
             return None
         if root not in self._roots:
@@ -351,10 +360,10 @@ class PrefixRecords:
     def above(self, key: str) -> Iterator[PrefixRecord]:
         """Yield the records of the prefixes with which a name begins, the longest first.
 
-        ``key`` is the normal form of the name.
+        Records that have only a hold are omitted. ``key`` is the normal form of the name.
         """
         for length in self._lengths:
-            if length <= len(key) and (found := self._records.get(key[:length])) is not None:
+            if length <= len(key) and (found := self._stated.get(key[:length])) is not None:
                 yield found
 
     def delegation(self, key: str) -> PrefixRecord | None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 
+from ararat.bindings import holding
 from ararat.bindings.collection import Bindings
 from ararat.bindings.minting import mint
 from ararat.bindings.names.errors import BindingError, MintedElsewhere
@@ -39,6 +42,22 @@ def test_a_delegated_prefix_mints_nothing_and_names_its_minter(bindings: Binding
     bindings.prefixes.set("12345/x5", state="active")
     assert bindings.prefixes.list()[1].texts == {"what": "Maps"}
     assert len(mint(bindings, "12345/x5")) == 1
+
+
+def test_a_hold_of_a_longer_prefix_changes_no_delegation(bindings: Bindings) -> None:
+    bindings.prefixes.set("12345/x5", who="Library", state="delegated", resolver=LOWER, minter=MINTER)
+    bindings.bind("ark:12345/x5b1", "https://example.org/1")
+    holding.hold(bindings, "ark:12345/x5b", bindings.now() + timedelta(days=1), "why")
+    assert code_of(mint, bindings, "12345/x5b") == "prefix-delegated"
+    records = PrefixRecords(bindings.prefixes.list())
+    found = records.delegation("ark:12345/x5b2")
+    assert found is not None
+    assert found.prefix == "ark:12345/x5"
+    # Nor is it a record of a shoulder: names beside it need no record of their own.
+    held = record("ark:12345/x5", {"hold_until": "2027-03-01T00:00:00Z", "hold_reason": "why"})
+    for others, key in ((["ark:12345/"], "ark:12345/q9a"), (["ark:12345/q9"], "ark:12345/q9a")):
+        assert PrefixRecords([held, *map(record, others)]).missing(key) is None
+    assert next(PrefixRecords([held, record("ark:12345/")]).above("ark:12345/x5a")).prefix == "ark:12345/"
 
 
 def test_no_name_is_minted_below_a_delegated_prefix_by_chance(bindings: Bindings) -> None:
