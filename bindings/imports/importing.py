@@ -29,6 +29,7 @@ from ..names.binding import NOTHING, Binding, rfc3339
 from ..names.errors import BindingError, BindingsUnavailable, Collision, TableError
 from ..names.fields import Fields
 from ..names.metadata import personal_data
+from ..names.prefixes import holds
 from ..names.prefixes.prefixes import NO_RECORDS, RECORDED, PrefixRecord, PrefixRecords, warnings_about
 from ..names.prefixes.prefixes import record as prefix_record
 from ..names.prefixes.rules import Rule
@@ -617,7 +618,10 @@ def _record_rule(stated: RuleRow, transaction: Transaction, now: datetime, actor
 def _record_prefix(stated: PrefixRow, transaction: Transaction, now: datetime, actor: str | None) -> bool:
     existing = transaction.get_prefix(stated.prefix)
     if existing is None:
-        transaction.put_prefix(prefix_record(stated.prefix, stated.texts, changed=now, actor=actor))
+        record = prefix_record(stated.prefix, stated.texts, changed=now, actor=actor)
+        if record.hold is not None:
+            holds.require_limited(record.hold.until, now)
+        transaction.put_prefix(record)
         return True
     if existing.all_texts == stated.texts:
         return False

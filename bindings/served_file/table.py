@@ -144,6 +144,8 @@ def read_table(
                             what = f"a {'rule' if isinstance(other, RuleRow) else 'record'} for {other.prefix}"
                             message = f"lines {first} and {row.line} both have {what}; delete one of them"
                             raise BindingError("duplicate-line", message)
+                    if isinstance(other, PrefixRow) and other.hold_until:
+                        holds.require_limited(datetime.fromisoformat(other.hold_until), datetime.now(UTC))
                     table.others.append(other)
                     continue
                 fields = columns.fields(row.cells, test_naans)

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -212,8 +213,10 @@ def test_a_table_states_a_day_and_cannot_hold_for_more_than_a_year(
     assert found is not None
     assert found.hold_until == datetime(2027, 3, 2, tzinfo=UTC)
     file = tmp_path / "names.csv"
-    for until, reason in (("2036-03-01", "why"), ("", "why"), ("soon", "")):
-        text = table.format(until, reason)
+    prefix = "identifier,kind,hold_until,hold_reason\nark:12345/x,prefix,{},{}\n"
+    wrong_ends = (("2036-03-01", "why"), ("", "why"), ("soon", ""))
+    for form, (until, reason) in product((table, prefix), wrong_ends):
+        text = form.format(until, reason)
         refused = import_table(store, io.BytesIO(text.encode()), format="csv", dry_run=True).refused
         assert [each.code for each in refused] == ["hold-until"], until
         file.write_text(text, "utf-8")
