@@ -111,16 +111,18 @@ def announced(source: BindingSource, root: str, path: str, prefix: str | None) -
     - ``root``: the beginning of links. ``path``, ``prefix``: the path of the resolver, and its URL or None.
 
     The lists have no test prefix, and only holds of public names in feeds. ``complete`` is false if they are longer
-    than :data:`MAX_BYTES`. A document without lists is that of a resolver whose store cannot be read.
+    than :data:`MAX_BYTES`, or if more than :data:`MAX_HOLDS` names are on hold. A document
+    without lists is that of a resolver whose store cannot be read.
     """
     document: dict[str, Any] = {"path": path, "prefix": prefix}
     try:
         now, records, held = source.now(), source.prefix_records(), source.holds()
-        holds = list(_public(source, held.current(now)))
+        current = held.current(now)
+        holds = list(_public(source, current))
     except BindingsUnavailable:
         return Announced(document, 0.0)
     lists: dict[str, list[dict[str, Any]]] = {"prefixes": [], "delegations": [], "holds": []}
-    size, complete = 0, True
+    size, complete = 0, sum(not each.is_prefix for each in current) <= MAX_HOLDS
     for name, each in chain(_of_records(records, root), (("holds", hold.as_dict()) for hold in holds)):
         size += len(json.dumps(each))
         if size > MAX_BYTES:

@@ -203,6 +203,10 @@ def test_the_json_lists_public_prefixes_delegations_and_holds(open_store: Any, t
         patch.setattr(well_known, "MAX_BYTES", 250)
         short: Any = WSGIClient(app).get(PATH, headers=accept).json
     assert (len(short["prefixes"]), short["complete"]) == (1, False)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(well_known, "MAX_HOLDS", 1)
+        short = WSGIClient(app).get(PATH, headers=accept).json
+    assert (len(short["holds"]), short["complete"]) == (2, False)
 
 
 def test_the_path_is_answered_without_a_database(open_store: Any, tmp_path: Any) -> None:
