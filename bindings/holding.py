@@ -247,7 +247,7 @@ def over(bindings: Bindings, key: str) -> Hold | None:
     """
     now = bindings.now()
     binding = bindings.fetch([key]).get(key)
-    above = bindings.source.holds().over(key, now, is_read=binding is not None)
+    above = bindings.source.holds().over(key, now, read=None if binding is None else key)
     return holds.narrowest((binding and binding.hold, above), now)
 
 

@@ -279,7 +279,8 @@ class RequestHandler:
             bindings.holds(),
             bindings.now,
         )
-        if resolution.outcome in _KEPT and resolution.rule is None:
+        # An answer that changes by the clock is not kept.
+        if resolution.outcome in _KEPT and resolution.rule is None and resolution.fresh_for is None:
             self._redirects.keep(path, redirect_of(resolution, whole=bool(self._observers)), generation)
         return self._with_hint(resolution)
 

@@ -159,7 +159,10 @@ class Binding:
     @property
     def hold(self) -> Hold | None:
         """The recorded hold of the name, also one that has ended. None without a hold."""
-        return None if self.hold_until is None else Hold(self.identifier, self.hold_until, self.hold_reason)
+        if self.hold_until is None:
+            return None
+        public_from = self.embargo if self.is_reserved else ALWAYS
+        return Hold(self.identifier, self.hold_until, self.hold_reason, public_from=public_from)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the binding as a JSON object with the fields of this class. Times are RFC 3339 in UTC.
@@ -175,6 +178,10 @@ class Binding:
         return values | {"test": True} if self.is_test else values
 
 
+ALWAYS = datetime.min.replace(tzinfo=UTC)
+"""The time from which a name is public that is not reserved."""
+
+
 class Hold(NamedTuple):
     """A hold: a time in which a name, or all names below a prefix, are described and do not redirect.
 
@@ -182,12 +189,18 @@ class Hold(NamedTuple):
     - ``until``: its end in UTC, from which on the names redirect again.
     - ``reason``: why, for visitors; None if it was redacted.
     - ``is_prefix``: whether ``of`` is a prefix.
+    - ``public_from``: the time from which the name is public: the embargo of a reserved name, and None if it has none.
     """
 
     of: str
     until: datetime
     reason: str | None
     is_prefix: bool = False
+    public_from: datetime | None = ALWAYS
+
+    def is_public(self, now: datetime) -> bool:
+        """Return whether the name is public at a time. Nobody may learn of a reserved name by its hold."""
+        return self.public_from is not None and self.public_from <= now
 
     def as_dict(self) -> dict[str, Any]:
         """Return the hold as a JSON object. The time is RFC 3339 in UTC."""

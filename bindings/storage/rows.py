@@ -13,7 +13,7 @@ from operator import itemgetter
 from types import MappingProxyType
 from typing import Any
 
-from ..names.binding import NOTHING, Binding, Hold, StoredRedirect, rfc3339
+from ..names.binding import ALWAYS, NOTHING, Binding, Hold, StoredRedirect, rfc3339
 from ..names.errors import UnreadableBinding
 from ..names.fields import FIELDS, Field
 from ..names.metadata.folding import sorted_title, text_of
@@ -188,9 +188,10 @@ def hold_of(row: Row) -> Hold | None:
 
     Return None for an end that Ararat does not write: the lookup of the name reports it.
     """
-    key, long, until, reason = row
+    key, long, until, reason, status, embargo = row
     try:
-        return Hold(long or key, _time(until), reason)
+        public_from = ALWAYS if status != "reserved" else embargo and _time(embargo)
+        return Hold(long or key, _time(until), reason, public_from=public_from)
     except (TypeError, ValueError):
         return None
 

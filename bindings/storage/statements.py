@@ -113,7 +113,7 @@ class Statements:
         self.last_events = f"{compared} WHERE revision = ({newest}) ORDER BY key"
         self.one_event = f"{compared} WHERE key = {one} AND revision = {one}"
 
-        held = "SELECT key, long_identifier, hold_until, hold_reason FROM bindings"
+        held = "SELECT key, long_identifier, hold_until, hold_reason, status, embargo FROM bindings"
         self.holds = f"{held} WHERE hold_until IS NOT NULL AND hold_until > {one}"
 
         rule, record = ", ".join(RULE), ", ".join(PREFIX)

@@ -10,9 +10,12 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime
 
+from ...bindings.names import naming as names
 from ...bindings.names.binding import Hold
 from ...bindings.names.prefixes.holds import MAX_SECONDS, Holds, narrowest
 from ...identifiers import Ark
+from ...identifiers.ark import parser as ark
+from ...identifiers.ark.normalization import Parts, normal
 from .lookup import withdrawing_keys
 from .result import Resolution
 
@@ -30,13 +33,21 @@ def with_hold(resolution: Resolution, holds: Holds, now: datetime) -> Resolution
         return resolution
     hold = _found(resolution, holds, now)
     if hold is None:
-        return resolution
+        begins = _begins(resolution, holds, now)
+        return resolution if begins is None else replace(resolution, fresh_for=int((begins - now).total_seconds()))
     fresh_for = min(int((hold.until - now).total_seconds()), MAX_SECONDS)
     if resolution.outcome in _DESCRIBED:
         return replace(resolution, hold=hold, fresh_for=fresh_for)
+    identifier, container = resolution.identifier, resolution.container
+    if resolution.below is not None and resolution.key is not None and len(hold.of) > len(resolution.key):
+        # The description of the container would not show the hold of a name below it.
+        identifier, container = resolution.below, resolution.key
     # 303, because the description is not the resource itself.
     return replace(
         resolution,
+        identifier=identifier,
+        container=container,
+        below=None,
         status=303,
         outcome="held",
         hold=hold,
@@ -49,16 +60,36 @@ def with_hold(resolution: Resolution, holds: Holds, now: datetime) -> Resolution
 
 
 def _found(resolution: Resolution, holds: Holds, now: datetime) -> Hold | None:
-    identifier, binding, record = resolution.identifier, resolution.binding, resolution.record
+    identifier, binding, record = resolution.below or resolution.identifier, resolution.binding, resolution.record
     if resolution.outcome == "prefix" and record is not None:
         return narrowest([record.hold, holds.over(record.prefix, now)], now)
     # The hold of a container is that of its binding, which can be newer than those in memory.
     of = resolution.container if binding is not None and resolution.container else binding and binding.identifier
     own = None if binding is None or binding.hold is None else binding.hold._replace(of=of or binding.identifier)
-    if resolution.key is not None:
+    if identifier is not None:
         above = withdrawing_keys(identifier) if isinstance(identifier, Ark) else ()
-        is_read = binding is not None and resolution.container is None and resolution.rule is None
-        return narrowest([own, holds.over(resolution.key, now, above, is_read=is_read)], now)
-    # A text that is not an ARK has no normal form. Its beginning can have one.
-    given = resolution.given.partition("?")[0]
-    return narrowest([own, holds.over(f"ark:{given[4:].removeprefix('/')}", now)], now)
+        read = of if resolution.rule is None else None
+        return narrowest([own, holds.over(names.key(identifier), now, above, read=read)], now)
+    return narrowest([own, holds.over(_beginning(resolution.given), now)], now)
+
+
+def _begins(resolution: Resolution, holds: Holds, now: datetime) -> datetime | None:
+    identifier = resolution.below or resolution.identifier
+    if identifier is None:
+        return None
+    above = withdrawing_keys(identifier) if isinstance(identifier, Ark) else ()
+    return holds.begins(names.key(identifier), now, above)
+
+
+def _beginning(given: str) -> str:
+    """Return the normal form of a text that begins like an ARK, as far as it has one.
+
+    >>> _beginning("ARK:/6-1903/1%3A1:M-W98?info")
+    'ark:61903/1%3A1:MW98'
+    """
+    core = given.partition("?")[0]
+    naan = ark.naan_at_start(core)
+    if naan is None:
+        return core
+    rest = core[4:].removeprefix("/").partition("/")[2].encode(errors="ignore").decode()
+    return "".join(normal(Parts("ark:", f"{naan}/{rest}", "")))

@@ -29,7 +29,8 @@ class FoundBinding(NamedTuple):
     """The binding that answers a request, and its origin.
 
     If the identifier itself is not bound, ``container`` or ``rule`` made the binding: the key of a container, or the
-    prefix of a rule. ``given`` is whether the target gets the rest of the request as received.
+    prefix of a rule. ``given`` is whether the target gets the rest of the request as received. ``below`` is the
+    requested ARK, or the nearest one above a text that is no ARK, if ``request`` is that of its container.
     """
 
     request: ResolutionRequest
@@ -37,6 +38,7 @@ class FoundBinding(NamedTuple):
     container: str | None = None
     rule: str | None = None
     given: bool = False
+    below: Ark | None = None
 
 
 def find_exact(request: ResolutionRequest, fetch: Fetch) -> Binding | None:

@@ -306,7 +306,7 @@ def _answered(
     vary: tuple[str, ...] = (),
     inherited: InheritedStatements = NO_STATEMENTS,
 ) -> Resolution:
-    request, binding, container, rule, _ = found
+    request, binding = found.request, found.binding
     return Resolution(
         given=request.given,
         status=status,
@@ -317,8 +317,9 @@ def _answered(
         target=target,
         query=query,
         vary=vary,
-        container=container,
-        rule=rule,
+        container=found.container,
+        rule=found.rule,
+        below=found.below,
         inherited=inherited,
     )
 

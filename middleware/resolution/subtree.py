@@ -87,8 +87,10 @@ def find_below(request: ResolutionRequest, container: Binding, settings: Setting
         )
         return FoundBinding(request, below, container.identifier)
     key = container.identifier
+    asked = request.identifier if isinstance(request.identifier, Ark) else None
     # The path is appended after the check of the target, because it can contain characters that no target can have.
-    return FoundBinding(request._replace(identifier=ark.parse(key), key=key), replace(container, alternates=NOTHING))
+    request = request._replace(identifier=ark.parse(key), key=key)
+    return FoundBinding(request, replace(container, alternates=NOTHING), below=asked)
 
 
 def find_below_text(given: str, problem: Problem, fetch: Fetch, settings: Settings) -> FoundBinding | None:
@@ -121,7 +123,8 @@ def find_below_text(given: str, problem: Problem, fetch: Fetch, settings: Settin
     # The text has no name of its own, so its redirect is that of the container.
     key = container.identifier
     made = inherit(container, key, core) if is_given(container) else None
-    return made and FoundBinding(request._replace(identifier=ark.parse(key), key=key), made, key, given=True)
+    request = request._replace(identifier=ark.parse(key), key=key)
+    return made and FoundBinding(request, made, key, given=True, below=nearest)
 
 
 def _before_variants(core: str, place: int) -> Ark | None:

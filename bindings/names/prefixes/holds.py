@@ -93,9 +93,15 @@ class Holds:
         return bool(self._names or self._prefixes)
 
     def current(self, now: datetime) -> list[Hold]:
-        """Return the holds that last at a time: those of names, then those of prefixes, each in order."""
+        """Return the holds of public names and prefixes that last at a time.
+
+        Those of names are first, each in order.
+        """
         found = [*self._names.values(), *self._prefixes.values()]
-        return sorted((each for each in found if each.until > now), key=lambda each: (each.is_prefix, each.of))
+        return sorted(
+            (each for each in found if each.until > now and each.is_public(now)),
+            key=lambda each: (each.is_prefix, each.of),
+        )
 
     def may_cover(self, key: str) -> bool:
         """Return whether a name can be below a held name or prefix. It is quick, and can be true without a hold."""
@@ -105,20 +111,32 @@ class Holds:
             return True
         return any(key[:length] in self._prefixes for length in self._lengths)
 
-    def over(self, key: str, now: datetime, above: Collection[str] = (), *, is_read: bool = False) -> Hold | None:
-        """Return the narrowest hold of a name at a time, or None.
+    def over(self, key: str, now: datetime, above: Collection[str] = (), *, read: str | None = None) -> Hold | None:
+        """Return the narrowest hold of a name at a time, or None. Holds of names that are not public are omitted.
 
         - ``key``: the normal form of the name, or of a text below it.
         - ``above``: further names whose holds include this name: those that it is a variant of.
-        - ``is_read``: whether the record of the name itself was read, so that its hold here can be older.
+        - ``read``: the name whose record was read, so that its hold here can be older.
         """
+        found = [each for each in self._of_names(key, above, read) if each.is_public(now)]
+        found += [hold for length in self._lengths if (hold := self._prefixes.get(key[:length])) is not None]
+        return narrowest(found, now)
+
+    def begins(self, key: str, now: datetime, above: Collection[str] = ()) -> datetime | None:
+        """Return the first time after ``now`` at which a reserved name above a name is public with its hold, or None.
+
+        The parameters are those of :meth:`over`.
+        """
+        found = (each for each in self._of_names(key, above, None) if not each.is_public(now))
+        times = (each.public_from for each in found if each.public_from is not None and each.public_from < each.until)
+        return min(times, default=None)
+
+    def _of_names(self, key: str, above: Collection[str], read: str | None) -> list[Hold]:
         # A URN contains no other names.
         within = key[: max(map(len, self._names), default=0) + 1] if key.startswith("ark:") else ""
         places = [place for place, char in enumerate(within) if char in "/."]
-        keys = {key, *above, *(key[:place] for place in places)} - ({key} if is_read else set())
-        found = [self._names.get(each) for each in keys]
-        found += [self._prefixes.get(key[:length]) for length in self._lengths if length <= len(key)]
-        return narrowest(found, now)
+        keys = {key, *above, *(key[:place] for place in places)} - {read}
+        return [hold for each in keys if (hold := self._names.get(each)) is not None]
 
 
 NO_HOLDS = Holds()

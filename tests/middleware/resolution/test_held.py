@@ -195,6 +195,89 @@ def test_a_forwarded_name_below_a_held_prefix_leads_to_the_page_of_the_prefix(
     assert client.get("/ark:12148/?info").status_code == 200
 
 
+def test_a_hold_covers_the_parts_that_the_site_or_passthrough_answers_for(
+    open_store: Callable[..., Bindings], tmp_path: Path, clock: Clock
+) -> None:
+    store = open_store(tmp_path / "bindings.sqlite", clock=clock)
+    store.bind("ark:12345/x", "/site", kind="served", scope="subtree")
+    store.bind("ark:12345/i", "https://example.org/iiif/i", passthrough="given")
+    client = Client(ResolverMiddleware(site, store, prefix=HOST))
+    parts = {"x/y1/ab": "x/y1/ab", "x/y-1/ab": "x/y1/ab", "x/y1/a:b": "x/y1", "x/%79%31/a/0,1": "x/y1/a"}
+    parts |= {"i/y1/ab": "i/y1/ab", "i/y1/a:b": "i/y1", "i/y-1/0,1": "i/y1"}
+    for name in ("x", "i"):
+        store.bind(f"ark:12345/{name}/y1", "https://example.org/part")
+    assert {client.get(f"/ark:12345/{part}").status_code for part in parts} == {200, 302}
+    for name in ("x", "i"):
+        holding.hold(store, f"ark:12345/{name}/y1", END, "why")
+    for part, described in parts.items():
+        answer = client.get(f"/ark:12345/{part}")
+        assert (answer.status_code, answer.headers.get("Location")) == (303, f"{HOST}/ark:12345/{described}?info"), part
+        document = client.get(f"/ark:12345/{described}?info&format=json").json
+        assert document is not None, part
+        assert document["hold"]["name"] == f"ark:12345/{part[0]}/y1", part
+    # What is beside the held part has its answer.
+    assert client.get("/ark:12345/x/y2/a:b").status_code == 200
+    assert client.get("/ark:12345/i/y2/0,1").status_code == 302
+
+
+def test_a_hold_of_a_reserved_name_is_not_public(
+    open_store: Callable[..., Bindings], tmp_path: Path, clock: Clock
+) -> None:
+    store = open_store(tmp_path / "bindings.sqlite", clock=clock)
+    store.rules.set("ark:12345/x5", "https://example.org/${value}")
+    store.prefixes.set("ark:12345/d", state="delegated", resolver="https://lower.example")
+    store.bind("ark:12345/x5s/p1", "https://example.org/p1")
+    for name, embargo in (("x5r", None), ("x5s", NOW + timedelta(seconds=60)), ("d5r", None)):
+        store.reserve(f"ark:12345/{name}", "https://example.org/r", embargo=embargo)
+        holding.hold(store, f"ark:12345/{name}", END, "secret")
+    client = Client(ResolverMiddleware(site, store, prefix=HOST, cache=300))
+    for path in ("d5r", "d5r/p1", "x5r/p1", "x5s/p1"):
+        answer = client.get(f"/ark:12345/{path}")
+        assert answer.status_code == 302, path
+        assert "secret" not in client.get(f"/ark:12345/{path}?info&format=json").text, path
+    assert client.get("/ark:12345/d5r").headers["Location"] == "https://lower.example/ark:12345/d5r"
+    # From its embargo on, the name is public with its hold. No cache has the redirect of its part for longer.
+    assert client.get("/ark:12345/x5s/p1").headers["Cache-Control"].partition(",")[0] == "max-age=60"
+    clock.time = NOW + timedelta(seconds=60)
+    assert [client.get(f"/ark:12345/{path}").status_code for path in ("x5s", "x5s/p1", "x5r/p1")] == [303, 303, 302]
+
+
+def test_a_hold_includes_each_spelling_of_a_forwarded_text_that_is_no_ark(
+    open_store: Callable[..., Bindings], tmp_path: Path, clock: Clock
+) -> None:
+    store = open_store(tmp_path / "bindings.sqlite", clock=clock)
+    store.prefixes.set("ark:61903/1", who="An archive")
+    client = Client(ResolverMiddleware(site, store, prefix=HOST, naans=["12345"], forward=True))
+    paths = (
+        "/ark:/61903/1:1:MW98",
+        "/ark:/6-1903/1:1:MW98",
+        "/ARK:61903/-1:1",
+        "/ark:/61903/%31:1",
+        "/ark:61903/1%2D:1",
+    )
+    assert {client.get(path).status_code for path in paths} == {302}
+    holding.hold(store, "ark:61903/1", END, "why", kind="prefix")
+    for path in paths:
+        assert client.get(path).headers["Location"] == f"{HOST}/ark:61903/1?info", path
+    assert client.get("/ark:/61903/2:1:MW98").status_code == 302
+
+
+def test_a_hold_below_a_delegated_prefix_stops_its_redirects(
+    open_store: Callable[..., Bindings], tmp_path: Path, clock: Clock
+) -> None:
+    store = open_store(tmp_path / "bindings.sqlite", clock=clock)
+    store.prefixes.set("ark:12345/x5", state="delegated", resolver="https://lower.example")
+    store.bind("ark:12345/x5b1", "https://example.org/1")
+    client = Client(ResolverMiddleware(site, store, prefix=HOST))
+    holding.hold(store, "ark:12345/x5b", END, "why")
+    for name in ("x5b1", "x5b2"):
+        assert client.get(f"/ark:12345/{name}").status_code == 303, name
+    assert client.get("/ark:12345/x5b2").headers["Location"] == f"{HOST}/ark:12345/x5b?info"
+    assert client.get("/ark:12345/x5b?info").status_code == 200
+    clock.time = END
+    assert client.get("/ark:12345/x5b2").headers["Location"] == "https://lower.example/ark:12345/x5b2"
+
+
 REASON = 'A <script>alert(1)</script> "court" \u202e order & more'
 
 
