@@ -35,8 +35,8 @@ class Resolution:
     ``problem``     the reason of a refusal
     ``container``   if the identifier itself is not bound: the container whose passthrough made the binding, the
                     withdrawn name above it, or else the nearest bound container
-    ``below``       the requested ARK, or the nearest one above a text that is no ARK, if ``identifier`` is that of its
-                    container, which answers for it
+    ``below``       the requested ARK, or the nearest one above a text that is not an ARK, if ``identifier`` is
+                    that of its container, which answers for it
     ``rule``        the prefix of the rule that made the binding
     ``successor``   the name or URL that replaces the identifier, if it or a name above it is withdrawn
     ``record``      the record of a NAAN or shoulder, for the outcome "prefix", and for "forwarded" if the prefix is
