@@ -69,6 +69,7 @@ def shell(command: str, folder: Path, **environ: str) -> subprocess.CompletedPro
 
 
 @pytest.mark.long
+@pytest.mark.timeout(180)
 def test_consoles_of_commands_page_show_the_output_of_a_shell(tmp_path):
     (tmp_path / "names.csv").write_text(NAMES, "utf-8")
     database = f"export ARARAT_DATABASE=sqlite:///{tmp_path}/bindings.sqlite; "
