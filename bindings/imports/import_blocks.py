@@ -153,6 +153,7 @@ class ImportBlocks:
             summary.warnings, summary.warned = known["warnings"], [NotedLine(*each) for each in known["warned"]]
             if found is not None:
                 run.changed, summary.operation = found["changed"], found["operation"]
+                run.own_records.update(found.get("prefixes", ()))
                 summary.lines = summary.kept = found["rows"]
                 for name, number in found["counts"].items():
                     setattr(summary, name, number)
@@ -224,7 +225,8 @@ class ImportBlocks:
         if is_done:
             transaction.operations.finish(summary.operation, run.changed, self._bindings.now())
             return
-        values = json.dumps({**_numbers_of(summary), "rows": summary.lines, "changed": run.changed})
+        own = {"prefixes": sorted(run.own_records)}
+        values = json.dumps({**_numbers_of(summary), "rows": summary.lines, "changed": run.changed, **own})
         text = marked("INSERT INTO bulk_progress (job, operation, result) VALUES (?, ?, ?)", transaction.dialect_name)
         transaction.connection.exec_driver_sql(text, (self._job, summary.operation, values))
 

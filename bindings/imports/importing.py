@@ -94,7 +94,7 @@ def import_table(
     "reserved" reserves a new name. A reserved name stays reserved unless its line has the status "live" ("published").
     A line without a target keeps the recorded target. Two lines for the same name must
     have the same values. The character set of a prefix record applies to new names. A prefix record in the table does
-    not apply to names of the same transaction.
+    not apply to names of the same table.
 
     Raises :class:`TableError` for a table that cannot be read or has an unknown column. Raises :class:`BindingError`
     with the code ``format-unknown``, ``encoding-unknown``, ``delimiter-unknown`` or ``actor-text``, and OSError if the
@@ -196,6 +196,7 @@ class ImportRun:
     only_names: bool
     last: Row | None = None
     records: PrefixRecords = NO_RECORDS
+    own_records: set[str] = field(default_factory=set)  # the prefixes whose records the table has added
     changed: int = 0
     expect: Expect | None = None
     leave_out: bool = False
@@ -231,10 +232,10 @@ class ImportRun:
 
     def begin(self, bindings: Bindings, transaction: Transaction) -> None:
         """Begin a transaction of the import. Raises :class:`BindingError`, also if the operation was undone."""
-        # A record in the table applies after the transaction: an export has names that are older than a record.
-        self.records = PrefixRecords(transaction.prefixes())
+        # A record in the table applies after the import: an export has names that are older than a record.
+        self.records = PrefixRecords(each for each in transaction.prefixes() if each.prefix not in self.own_records)
         if self.mint:
-            keyed = KeyedRows(self.mint, self.repeated, transaction, bindings.naming)
+            keyed = KeyedRows(self.mint, self.repeated, transaction, bindings.naming, self.records)
             if self.checked and self.keyed:
                 keyed.leave_out(self.keyed)
             self.keyed = keyed
@@ -388,6 +389,8 @@ class ImportRun:
             self._refuse(row, error.code, error.message)
             return
         if is_new:
+            if isinstance(stated, PrefixRow):
+                self.own_records.add(stated.prefix)
             self._note(_OTHERS[type(stated)], row, "set", None, stated)
             for warning in warnings_about(stated.texts) if isinstance(stated, PrefixRow) else ():
                 self._note_warning(row, warning.code, warning.message)

@@ -106,11 +106,11 @@ class KeyedRows:
         repeated: Mapping[int, str],
         transaction: Transaction,
         naming: NamingRules,
+        records: PrefixRecords,
     ) -> None:
-        """``repeated`` is the result of :func:`repeated_keys`. Raises :class:`BindingError` as
-        :func:`~ararat.bindings.minting.mint`.
+        """``repeated`` is the result of :func:`repeated_keys`, and ``records`` are those of prefixes that apply. Raises
+        :class:`BindingError` as :func:`~ararat.bindings.minting.mint`.
         """
-        records = PrefixRecords(transaction.prefixes())
         self._mint = mint
         self._repeated = repeated
         self._transaction = transaction

@@ -151,3 +151,18 @@ def test_an_import_that_is_undone_meanwhile_ends(bindings: Bindings) -> None:
     with pytest.raises(BindingError) as ended:
         written(of, checked)
     assert ended.value.code == "operation-undone"
+
+
+@pytest.mark.parametrize("kill_at", [1, 2, 99])
+def test_a_prefix_record_of_the_table_applies_to_none_of_its_names(bindings: Bindings, kill_at: int) -> None:
+    rows = [NAMES[0], {"identifier": "ark:12345/", "kind": "prefix", "prefix.characters": "digits"}, *NAMES[1:]]
+    of = blocks(bindings, rows, mint=False)
+    checked = of.check(JANE, lambda number: None)
+    assert checked.refusals == 0
+    if kill_at < len(rows):
+        with pytest.raises(Killed):
+            written(of, checked, kill_at)
+    summary = written(blocks(bindings, rows, mint=False), checked)
+    assert (codes(summary), summary.added, summary.prefixes, summary.written) == ([], 7, 1, True)
+    with pytest.raises(BindingError, match="digits"):
+        bindings.bind("ark:12345/n8", "/8")
