@@ -33,7 +33,8 @@ class Robots:
     """The rules of the robots.txt of a site for this program (RFC 9309).
 
     ``delay`` is the pause between two requests in seconds that the site asks for, at most 10. ``sitemaps`` are the
-    addresses of sitemaps. Raises :class:`~ararat.cli.errors.CommandError` if the site does not answer.
+    addresses of sitemaps. Raises :class:`~ararat.cli.errors.CommandError` if the site does not answer, or
+    the answer is an error of the server.
     """
 
     def __init__(self, site: RunningSite) -> None:
@@ -43,8 +44,10 @@ class Robots:
             raise unavailable(site, failed) from None
         self._rules = RobotFileParser()
         # RFC 9309, section 2.3.1: without the file all is allowed, and after an error of the server nothing is.
+        if answer.status >= 500:
+            raise unavailable(site, f"the request of /robots.txt gets {answer}")
         text = answer.body.decode("utf-8", "replace") if answer.status == 200 else ""
-        self._rules.parse(text.splitlines() if answer.status < 500 else ["User-agent: *", "Disallow: /"])
+        self._rules.parse(text.splitlines())
         self.sitemaps = tuple(self._rules.site_maps() or ())
         self.delay = min(float(self._rules.crawl_delay(_NAME) or 0), _MAX_DELAY)
 

@@ -143,7 +143,9 @@ class _Check:
         fails = answer is None or answer.status >= 400
         whole = 0, len(page.url)
         if before is None:
-            if fails and page.url in self._listed and page.target != "/":
+            # A site can have no start page.
+            is_down = answer is None or answer.status >= 500
+            if fails and page.url in self._listed and (page.target != "/" or is_down):
                 yield iri_policy.finding("page-error", *whole, f"a listed URL does not work: {came}")
             return
         was, where = before["status"], before["location"]

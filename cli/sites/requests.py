@@ -136,10 +136,10 @@ def parsed_url(url: str) -> WebURL:
     return found
 
 
-def unavailable(site: RunningSite, failed: HopFailed) -> CommandError:
-    """Return the error of a command whose site does not answer."""
+def unavailable(site: RunningSite, failed: HopFailed | str) -> CommandError:
+    """Return the error of a command whose site does not answer, or only with errors of the server."""
     return CommandError(
-        f"{site.address} does not answer: {failed}",
+        f"{site.address} does not answer: {failed}" if isinstance(failed, HopFailed) else f"{site.address}: {failed}",
         ("Fix", "start the site, or correct the URL"),
         exit_code=UNAVAILABLE,
     )

@@ -270,7 +270,7 @@ def test_a_ready_policy_is_applied_to_the_host_of_the_url(check):
     ("robots", "code", "said"),
     [
         pytest.param(HopFailed("connect"), 69, "does not answer", id="no server"),
-        pytest.param(503, 0, "robots.txt excludes 1 URL", id="an error of the server"),
+        pytest.param(503, 69, "the request of /robots.txt gets 503", id="an error of the server"),
         pytest.param(b"User-agent: ararat\nDisallow: /\n", 0, "robots.txt excludes 1 URL", id="excluded"),
     ],
 )
@@ -280,3 +280,11 @@ def test_robots_are_read_first(check, robots, code, said):
     done = check(museum)
     assert (done.exit_code, said in unwrapped(done.stderr)) == (code, True), done.output
     assert museum.asked == ["/robots.txt"]
+
+
+@pytest.mark.parametrize(("status", "found"), [(404, []), (503, ["page-error"])])
+def test_a_start_page_can_be_missing_and_must_not_fail(check, status, found):
+    museum = Museum()
+    museum.pages["/"] = status
+    done = check(museum, "--json")
+    assert (done.exit_code, findings(done).get("/", [])) == (len(found), found)
