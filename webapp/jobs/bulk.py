@@ -18,7 +18,7 @@ from ...bindings.names import naming
 from ...bindings.names import selection as listing
 from ...bindings.names.errors import BindingError
 from ...bindings.names.fields import Fields
-from ..management.permissions import Forbidden
+from ..management.permissions import Forbidden, require_right
 from .model import Job, caller_of, stored_caller
 from .queue import Claim, Jobs
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from ...bindings.bulk.plan import BulkResult, Plan
     from ..accounts.model import Caller
+    from ..accounts.rights import Right
     from ..management import Management
 
 CHECK = "bulk-check"
@@ -37,6 +38,15 @@ MAX_LISTED_NAMES = 20_000
 
 ACTIONS = ("edit", "publish", "move", "withdraw", "restore", "delete", "undo")
 """The operations on selected names. "undo" concerns the names of an earlier operation instead."""
+
+_RIGHTS: Mapping[str, tuple[Right, ...]] = {
+    "publish": ("bind",),
+    "move": ("relocate",),
+    "withdraw": ("withdraw",),
+    "restore": ("withdraw",),
+    "delete": ("withdraw",),
+}
+_RIGHTS_OF_FIELDS: Mapping[str, tuple[Right, ...]] = {"embargo": ("bind",), "redirect": ("relocate", "bind")}
 
 _TIMES = ("created_since", "created_before", "changed_since", "changed_before")
 
@@ -99,9 +109,13 @@ class BulkJobs:
 
         ``operation`` is as for :func:`plan_of`. The names are those of a ``selection`` (:func:`selection_of`), the
         given ``names``, or, for an undo, those of the operation. Raises :class:`BindingError` for arguments that are
-        not valid.
+        not valid, and :class:`Forbidden` for a token that cannot make such a change.
         """
         plan_of(operation)
+        # Without this, a check would tell the states of names to a token that cannot change them.
+        rights = _rights_of(operation)
+        if rights and not any(map(caller.may, rights)):
+            require_right(caller, rights[0])
         if selection is not None:
             selection_of(selection)
         keys = None if names is None else sorted({naming.key(naming.read(name)) for name in names})
@@ -174,7 +188,8 @@ class BulkJobs:
     def _keys(self, job: Job, caller: Caller) -> Iterator[str]:
         """Yield the keys of the names of a check in alphabetical order."""
         if job.parameters["selection"] is None:
-            yield from json.loads(self.jobs.data(job.number))
+            keys: list[str] = json.loads(self.jobs.data(job.number))
+            yield from keys if caller.may("read") else self._shown(keys, caller)
             return
         selection, after = selection_of(job.parameters["selection"]), None
         while True:
@@ -182,6 +197,21 @@ class BulkJobs:
             yield from (each.identifier for each in page.names)
             if (after := page.next) is None:
                 return
+
+    def _shown(self, keys: Sequence[str], caller: Caller) -> Iterator[str]:
+        """Yield the keys without those of reserved names for which a caller without the right to read has no grant."""
+        found = self.management.bindings.fetch(key for key in keys if not caller.may_change(key))
+        yield from (key for key in keys if (name := found.get(key)) is None or not name.is_reserved)
+
+
+def _rights_of(operation: Mapping[str, Any]) -> list[Right]:
+    """Return the rights of which a token needs at least one, or else the operation changes no name.
+
+    An undo needs those of its changes, so the list is empty.
+    """
+    if operation["action"] != "edit":
+        return [*_RIGHTS.get(operation["action"], ())]
+    return [right for name in operation["fields"] for right in _RIGHTS_OF_FIELDS.get(name, ("describe",))]
 
 
 def is_bulk(job: Job) -> bool:

@@ -6,8 +6,10 @@ import time
 
 import pytest
 
+from ararat.bindings.bulk import batches
+from ararat.bindings.bulk.undo import undo_operation
 from ararat.webapp.accounts.model import Caller
-from tests.webapp.api.conftest import accounts_of, assert_problem, imports_of
+from tests.webapp.api.conftest import Client, accounts_of, assert_problem, imports_of
 from tests.webapp.api.views.test_imports import finished
 
 
@@ -95,6 +97,34 @@ def test_names_of_others_are_refused_or_left_out(curator, bindings):
     assert bindings.lookup("ark:12345/y1").is_live
 
 
+def test_a_token_that_does_not_read_learns_nothing_of_reserved_names_of_others(app, bindings):
+    bindings.reserve("ark:12345/y2")
+
+    def told(operation, *rights):
+        client = Client(app, accounts_of(app).tokens.create("curator", "robot", rights=rights)[1])
+        names = ["ark:12345/x51", "ark:12345/x53", "ark:12345/y1", "ark:12345/y2", "ark:12345/y3"]
+        answer = client("POST", "/changes", {"operation": operation, "names": names})
+        if answer.status_code == 403:
+            return answer.json["code"]
+        result = finished(client, answer)["result"]
+        return {each["identifier"][10:]: each["code"] for each in [*result["refused"], *result["left_alone"]]}
+
+    for operation in (
+        {"action": "withdraw"},
+        {"action": "publish"},
+        {"action": "edit", "fields": {"redirect": 307}},
+        {"action": "edit", "fields": {"listed": False}},
+        {"action": "edit", "fields": {"embargo": "2999-01-01"}},
+    ):
+        assert told(operation, "mint") == "right-missing"
+    assert told({"action": "publish"}, "bind") == {"x51": "not-reserved", "y1": "not-reserved"}
+    assert told({"action": "publish"}, "bind", "read") == {
+        "x51": "not-reserved",
+        "y1": "not-reserved",
+        "y2": "not-granted",
+    }
+
+
 def test_an_account_that_is_disabled_before_the_change_changes_nothing(curator, bindings, app):
     found = check(curator, {"action": "withdraw"})
     before = recorded(bindings)
@@ -113,6 +143,22 @@ def test_an_account_that_is_disabled_before_the_change_changes_nothing(curator, 
     assert job.result
     assert (job.state, job.result["problem"]["code"]) == ("failed", "role-missing")
     assert recorded(bindings) == before
+
+
+def test_a_change_that_is_undone_while_it_runs_ends(curator, bindings, monkeypatch):
+    found = check(curator, {"action": "withdraw"})
+    before = [each.status for each in recorded(bindings)]
+    monkeypatch.setattr(batches, "BLOCK", 1)
+
+    def rest(pace):
+        operations = bindings.list_operations()
+        if len(operations) == 1:
+            undo_operation(bindings, operations[0].number)
+
+    monkeypatch.setattr(batches.BlockPace, "rest", rest)
+    job = finished(curator, apply(curator, found["number"]))
+    assert (job["state"], job["problem"]["code"]) == ("failed", "operation-undone")
+    assert [each.status for each in recorded(bindings)] == before
 
 
 def test_only_the_person_and_administrators_see_and_undo_a_change(curator, administrator, client_of, reader, bindings):
