@@ -11,7 +11,7 @@ import csv
 import json
 from codecs import BOM_UTF8
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from io import StringIO
@@ -113,7 +113,7 @@ def table_lines(
 
 def name_lines(
     bindings: Bindings, chain: Sequence[Selection], format: Format, *, delimiter: str | None = None
-) -> Iterator[str]:
+) -> Generator[str, None, None]:
     """Yield the lines of a table of the names of selections, one selection after the other, from one snapshot.
 
     A database is required. CSV and TSV begin with the line of the columns. ``delimiter`` replaces the separator of the

@@ -77,7 +77,7 @@ class ImportBlocks:
         """
         with self._bindings.transaction() as transaction:
             found = self._progress(transaction)
-            return found and found["operation"]
+            return None if found is None else found["operation"]
 
     def forget(self) -> None:
         """Forget the progress of an earlier call, so that :meth:`write` begins with the first row."""

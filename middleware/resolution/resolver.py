@@ -29,7 +29,7 @@ MUST treat equally all resolution requests for Extended ARKs with the same norma
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import assert_never
@@ -115,7 +115,7 @@ def resolve(
 def _noting(fetch: Fetch, dates: list[datetime]) -> Fetch:
     """Return ``fetch``, which adds to ``dates`` when the reserved names that it finds become live."""
 
-    def fetch_noting(keys: Iterable[str]) -> Mapping[str, Binding]:
+    def fetch_noting(keys: Sequence[str]) -> Mapping[str, Binding]:
         found = fetch(keys)
         dates.extend(each.embargo for each in found.values() if each.embargo is not None)
         return found

@@ -23,7 +23,7 @@ from ....bindings.storage.tables.keys import index_key
 from ...admission import download
 from ...config import site, url
 from ...errors import HTTPRefusal
-from ...jobs.exports import KIND, SEPARATORS, FileFormat, expires
+from ...jobs.exports import KIND, SEPARATORS, FileFormat, Separator, expires
 from ...jobs.imports import current_imports
 from ...links.store import Links
 from .. import exports
@@ -167,7 +167,7 @@ def post_export() -> AnyResponse:
 def start_export(filters: NameFilters, form: Literal["csv", "jsonl"]) -> AnyResponse:
     """Start the export of the list of the filters as a job, and redirect to the page of exports."""
     sign = exports.separator() if form == "csv" else ","
-    separator = next(name for name, each in SEPARATORS.items() if each == sign)
+    separator: Separator = next(name for name, each in SEPARATORS.items() if each == sign)
     file, chain, who = FileFormat(form, separator, form == "csv"), chain_of(filters)[1], caller()
     known = current_imports().exports
     many.add_job(lambda connection: known.add(connection, who, chain, file))

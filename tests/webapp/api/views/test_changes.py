@@ -105,6 +105,7 @@ def test_a_token_that_does_not_read_learns_nothing_of_reserved_names_of_others(a
         names = ["ark:12345/x51", "ark:12345/x53", "ark:12345/y1", "ark:12345/y2", "ark:12345/y3"]
         answer = client("POST", "/changes", {"operation": operation, "names": names})
         if answer.status_code == 403:
+            assert answer.json is not None
             return answer.json["code"]
         result = finished(client, answer)["result"]
         return {each["identifier"][10:]: each["code"] for each in [*result["refused"], *result["left_alone"]]}
