@@ -5,6 +5,7 @@ The examples of docs/test-your-site.md run in this process, and (long) with the 
 
 from __future__ import annotations
 
+import importlib
 import re
 import subprocess
 import sys
@@ -14,8 +15,6 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-import django.conf
-import django.test  # a session of pytester in this process unloads what it loads, but never parts of Django
 import httpx
 import pytest
 from fastapi import FastAPI
@@ -295,6 +294,10 @@ def run(pytester: pytest.Pytester, *more: str) -> pytest.RunResult:
         patch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
         patch.delenv("PYTEST_ADDOPTS", raising=False)
         return pytester.runpytest_inprocess(*ALONE, *more)
+
+
+# A session of pytester in this process unloads the modules that it loads. Parts of Django must not be loaded twice.
+importlib.import_module("django.test")
 
 
 def forget(settings: Any) -> None:

@@ -210,21 +210,8 @@ SORTS = (
 )
 
 
-class Everything(BindingSource):
-    """Bindings and rules of all kinds. The key decides which one a name has, if any."""
-
-    def __init__(self) -> None:
-        self._rule_cache = RuleCache(lambda: self)
-
-    def binding_by_rule(self, identifier: Ark | Urn) -> RuleMatch | None:
-        return self._rule_cache.binding_for(identifier)
-
-    def is_mistyped(self, identifier: Ark | Urn) -> bool:
-        return is_mistyped(identifier.normal_form, self._rule_cache.patterns())
-
-    def fetch(self, keys: Iterable[str]) -> dict[str, Binding]:
-        places = {key: crc32(key.encode()) % (len(SORTS) + 3) for key in keys}
-        return {key: replace(SORTS[place], identifier=key) for key, place in places.items() if place < len(SORTS)}
+class AllRules:
+    """Rules of all kinds, and a pattern of minted names."""
 
     def rules_version(self) -> str:
         return "1"
@@ -244,6 +231,23 @@ class Everything(BindingSource):
 
     def patterns(self) -> list[Pattern]:
         return [Pattern("ark:12345/x5", 4, "noid")]
+
+
+class Everything(BindingSource):
+    """Bindings and rules of all kinds. The key decides which one a name has, if any."""
+
+    def __init__(self) -> None:
+        self._rule_cache = RuleCache(AllRules)
+
+    def binding_by_rule(self, identifier: Ark | Urn) -> RuleMatch | None:
+        return self._rule_cache.binding_for(identifier)
+
+    def is_mistyped(self, identifier: Ark | Urn) -> bool:
+        return is_mistyped(identifier.normal_form, self._rule_cache.patterns())
+
+    def fetch(self, keys: Iterable[str]) -> dict[str, Binding]:
+        places = {key: crc32(key.encode()) % (len(SORTS) + 3) for key in keys}
+        return {key: replace(SORTS[place], identifier=key) for key, place in places.items() if place < len(SORTS)}
 
 
 def site(environ: Any, start_response: Any) -> list[bytes]:

@@ -15,7 +15,6 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 from flask import Flask
-from werkzeug.test import TestResponse
 
 from ararat.bindings.bulk import edits
 from ararat.bindings.bulk.plan import BulkResult, Plan, carry_out
@@ -54,7 +53,7 @@ class Site:
     secret: str
     file: Path
 
-    def api(self, method: str, path: str, body: Any = None) -> TestResponse:
+    def api(self, method: str, path: str, body: Any = None) -> Any:
         headers = {"Authorization": f"Bearer {self.secret}"}
         content_type = PATCH if method == "PATCH" else "application/json"
         data = None if body is None else json.dumps(body)
@@ -240,7 +239,7 @@ def test_desk(site: Site) -> None:
         assert found
         return found[1]
 
-    def post(path: str, **form: str) -> TestResponse:
+    def post(path: str, **form: str) -> Any:
         return client.post(path, data={"csrf_token": token, **form})
 
     token = sign_in()

@@ -99,7 +99,7 @@ def split(element: Element, text: str) -> tuple[str, str]:
     return found, rest[1:].lstrip() if rest.startswith(",") else rest
 
 
-def joined(element: Element, chosen: str, words: str) -> str:
+def joined(element: str, chosen: str, words: str) -> str:
     """Return the value of the term that a user chose and of words. Words that begin with a term are the value.
 
     >>> joined("availability", "finite", "until 2030"), joined("variance", "rising", "(yearly)")

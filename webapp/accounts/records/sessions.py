@@ -115,7 +115,7 @@ class Sessions:
                 if account is None:
                     return None
                 self._add_ended(connection, session, account)
-            kept = [*_answers(row and row[0]), [number, status, packed]][-MAX_ANSWERS:]
+            kept = [*_answers(None if row is None else row[0]), [number, status, packed]][-MAX_ANSWERS:]
             connection.execute(update(tables.sessions).where(of_session).values(answers=json.dumps(kept)))
             return number
 

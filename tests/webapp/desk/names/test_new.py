@@ -298,7 +298,9 @@ def test_an_accession_number_with_a_space_has_the_error_of_its_check(desk: Desk,
     ids=["many", "one"],
 )
 def test_a_second_click_creates_no_more_names(desk, jane, path, form):
-    once = re.search(r'name="once" value="([^"]+)"', jane.get("/desk/new").text)[1]
+    found = re.search(r'name="once" value="([^"]+)"', jane.get("/desk/new").text)
+    assert found is not None
+    once = found[1]
     first, second = (jane.post(path, {**form, "once": once}) for _ in range(2))
     assert (first.status_code, first.location) == (303, second.location)
     number = int(form.get("count", 1))
