@@ -69,7 +69,12 @@ class BulkOperations:
         dry_run: bool = False,
         expected: str | None = None,
     ) -> BulkResult:
-        """Replace the beginning of targets; see :func:`~.relocation.relocate_prefix`."""
+        """Replace the beginning of targets; see :func:`~.relocation.relocate_prefix`.
+
+        Raises :class:`Forbidden` for a token without the right to relocate, to which a dry run would tell names.
+        """
+        if caller is not None:
+            require_right(caller, "relocate")
         with self._bulk(caller, "relocate-prefix", dry_run=dry_run) as (actor, done):
             return done(
                 relocation.relocate_prefix(

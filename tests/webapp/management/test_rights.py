@@ -172,11 +172,16 @@ def test_many_names_and_their_undo_need_the_rights(site: Site) -> None:
     bulk = Management(site.bindings, site.accounts).bulk
     known = site.accounts.tokens.caller
 
-    def relocated(*permitted: str) -> list[str]:
-        done = bulk.relocate_prefix(known(site.token(*permitted)), "https://example.org", "https://new.example")
+    def relocated(*permitted: str, dry_run: bool = False) -> list[str]:
+        who = known(site.token(*permitted))
+        done = bulk.relocate_prefix(who, "https://example.org", "https://new.example", dry_run=dry_run)
         return [each.code for each in done.refused]
 
-    assert set(relocated("describe", "withdraw")) == {"right-missing"}
+    # A dry run would list the reserved names of others as refused.
+    for dry_run in (True, False):
+        with pytest.raises(Forbidden) as refused:
+            relocated("describe", "withdraw", dry_run=dry_run)
+        assert refused.value.code == "right-missing"
     assert relocated("relocate", "withdraw") == []
     number = site.bindings.list_operations(limit=1)[0].number
     undone = bulk.undo(known(site.token("describe")), number)
