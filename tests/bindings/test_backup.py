@@ -44,6 +44,7 @@ def run(heading: str, environ: dict[str, str], folder: Path, path: str) -> str:
     ).stdout
 
 
+@pytest.mark.long  # test_copying.py copies between all kinds of databases
 def test_sqlite_is_moved_to_postgresql_with_its_history(cluster, open_store, tmp_path):
     first, second = tmp_path / "bindings.sqlite", cluster.new_database()
     bindings = open_store(first)
