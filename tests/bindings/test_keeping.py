@@ -111,7 +111,7 @@ print("acknowledged" if acknowledged else "nothing was ever acknowledged")
 @pytest.mark.parametrize(
     "rounds",
     [
-        pytest.param(6, id="6 times"),
+        pytest.param(10, id="10 times"),
         pytest.param(500, id="500 times", marks=[pytest.mark.long, pytest.mark.timeout(1800)]),
     ],
 )
@@ -169,7 +169,7 @@ print("some" if 0 < whole < rounds else f"{whole} of {rounds}")
 @pytest.mark.parametrize(
     "rounds",
     [
-        pytest.param(5, id="5 times"),
+        pytest.param(8, id="8 times"),
         pytest.param(300, id="300 times", marks=[pytest.mark.long, pytest.mark.timeout(1800)]),
     ],
 )
