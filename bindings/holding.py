@@ -83,15 +83,8 @@ def require(bindings: Bindings, text: str, kind: Of | None = None) -> tuple[str,
     Raises :class:`BindingError` with the code ``hold-unknown`` for a text that is neither a recorded name nor a prefix
     with a record, a rule or names, and the errors of :func:`.prefixes.check_prefix`.
     """
-    if kind != "prefix":
-        try:
-            key = names.key(names.read(text))
-        except BindingError:
-            if kind == "name":
-                raise
-        else:
-            if kind == "name" or bindings.fetch([key]):
-                return key, "name"
+    if (key := _name(bindings, text, kind, lambda name: True)) is not None:
+        return key, "name"
     prefix = prefixes.check_prefix(text, bindings.naming.test_naans)
     is_known = (
         bindings.prefixes.get(prefix) is not None
@@ -121,7 +114,7 @@ def hold(
     - ``revision``: as for :meth:`.Bindings.bind`, for a name.
 
     Raises :class:`BindingError` with the code ``hold-until``, ``hold-reason``, ``hold-withdrawn``, ``hold-unknown``,
-    ``not-bound`` or ``not-granted``, and :class:`Stale`.
+    ``not-bound`` or ``not-granted``, and :class:`Stale`. Decision X-12 states the rules.
     """
     key, found = require(bindings, of, kind)
     if found == "name":
@@ -162,21 +155,27 @@ def held(bindings: Bindings, text: str, kind: Of | None = None) -> tuple[str, Of
     It is the name, if it has a hold, else the prefix. Raises :class:`BindingError` with the code ``hold-missing`` for a
     text that is neither.
     """
-    if kind != "prefix":
-        try:
-            key = names.key(names.read(text))
-        except BindingError:
-            if kind == "name":
-                raise
-        else:
-            found = bindings.fetch([key]).get(key)
-            if kind == "name" or (found is not None and found.hold_until is not None):
-                return key, "name"
+    if (key := _name(bindings, text, kind, lambda name: name.hold_until is not None)) is not None:
+        return key, "name"
     prefix = prefixes.check_prefix(text, bindings.naming.test_naans)
     record = bindings.prefixes.get(prefix)
     if record is None or record.hold_until is None:
         raise BindingError("hold-missing", identifier=prefix)
     return prefix, "prefix"
+
+
+def _name(bindings: Bindings, text: str, kind: Of | None, accepts: Callable[[Binding], bool]) -> str | None:
+    """Return the key of ``text`` as a name: any one if ``kind`` is "name", else a recorded one that is accepted."""
+    if kind == "prefix":
+        return None
+    try:
+        key = names.key(names.read(text))
+    except BindingError:
+        if kind == "name":
+            raise
+        return None
+    found = bindings.fetch([key]).get(key)
+    return key if kind == "name" or (found is not None and accepts(found)) else None
 
 
 def _change(

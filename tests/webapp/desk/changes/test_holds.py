@@ -42,6 +42,7 @@ def test_a_curator_holds_and_releases_a_name_and_a_prefix(desk: Any, day: str, r
         assert "<b>court</b>" not in shown
         assert "\u202e" not in shown
         assert "Change the hold" in shown
+        assert kind == "prefix" or "on hold</span>" in shown
     listed = jane.get("/desk/holds").text
     assert listed.count("decides") == 2
     assert "<b>court</b>" not in listed

@@ -65,9 +65,16 @@ def test_a_naan_without_a_shoulder_is_last_and_has_a_hint(desk: Desk, jane: Brow
     assert said not in jane.get("/desk/new?many=1").text
     desk.accounts.grant("jane", "ark:12000/")
     page = jane.get("/desk/new?many=1").text
-    assert said in page
+    assert f"{said} Ask an administrator for a shoulder" in page
     assert page.index('value="ark:12345/x5"') < page.index('value="ark:12000/"')
     assert said in jane.get("/desk/new?text=https://maps.example/7").text
+
+
+def test_an_administrator_is_told_to_record_a_shoulder(desk: Desk, ada: Browser) -> None:
+    desk.bindings.prefixes.set("12000", who="Library")
+    page = ada.get("/desk/new?many=1").text
+    assert "Record a shoulder in Prefixes" in page
+    assert "Ask an administrator" not in page
 
 
 def test_a_button_inserts_the_name_without_a_script(desk: Desk, jane: Browser, read_page: Any) -> None:
