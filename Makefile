@@ -13,7 +13,7 @@ PYTHON ?= $(or $(call first_python,import ensurepip;),$(call first_python))
 
 BIN := .venv/bin
 PINNED := tests/requirements
-DECLARED := pyproject.toml setup.py $(wildcard middleware/views/po/*.po) $(filter-out %/tools.txt,$(wildcard $(PINNED)/*.txt))
+DECLARED := pyproject.toml setup.py $(wildcard middleware/views/po/*.po webapp/language/po/*.po) $(filter-out %/tools.txt,$(wildcard $(PINNED)/*.txt))
 # Each file pins the packages of one target with hashes. pip installs only these, and only wheels, because the
 # requirements of a build have no hashes. Python compiles modules at their first use; most modules are never used.
 INSTALL := $(BIN)/python -m pip install -qq --no-compile --require-hashes --only-binary :all: --requirement
@@ -91,7 +91,7 @@ audit: .venv/tools/stamp ## check the pinned packages for known vulnerabilities 
 	@.venv/tools/bin/python tests/audit.py $(ARGS)
 
 clean: ## remove all files that make creates
-	rm -rf .venv .venv.lock build dist *.egg-info static/vendor middleware/views/po/*.mo bench-results pictures test-results .fuzz .hypothesis .pytest_cache .ruff_cache
+	rm -rf .venv .venv.lock build dist *.egg-info static/vendor middleware/views/po/*.mo webapp/language/po/*.mo bench-results pictures test-results .fuzz .hypothesis .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .venv: .venv/test.stamp ## create the virtual environment for the tests

@@ -5,7 +5,7 @@ htmx and its extension for server-sent events are not in the repository. They co
 ``django-htmx``, a build requirement with a fixed version, and their hashes are checked. They are copied into a wheel
 or, for an editable install, into the folder ``static/vendor/``, which git ignores.
 
-Babel, another build requirement, compiles the translations of the public pages from ``po`` to ``mo``, beside their
+Babel, another build requirement, compiles the translations of the pages from ``po`` to ``mo``, beside their
 sources.
 """
 
@@ -30,7 +30,7 @@ VENDORED = {
 }
 
 
-CATALOGUES = Path("middleware", "views", "po")
+CATALOGUES = Path("middleware", "views", "po"), Path("webapp", "language", "po")
 
 
 MODULES = ("__init__", "__main__", "asgi", "testing", "wsgi")
@@ -61,8 +61,9 @@ class BuildPy(build_py):
         package = ROOT if self.editable_mode else Path(self.build_lib, "ararat")
         for path, sha256 in VENDORED.items():
             yield package / "static" / "vendor" / Path(path).name, reviewed(path, sha256)
-        for source in sorted((ROOT / CATALOGUES).glob("*.po")):
-            yield (package / CATALOGUES / source.name).with_suffix(".mo"), compiled(source)
+        for folder in CATALOGUES:
+            for source in sorted((ROOT / folder).glob("*.po")):
+                yield (package / folder / source.name).with_suffix(".mo"), compiled(source)
 
 
 def reviewed(path: str, sha256: str) -> bytes:

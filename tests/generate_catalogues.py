@@ -1,13 +1,17 @@
-"""Update the translations of the public pages from the templates and modules:
+"""Update the translations of the public pages, of the inspector and of the desk from their sources:
 
     .venv/bin/python tests/generate_catalogues.py
 
-Each file middleware/views/po/LANGUAGE.po then has exactly the messages of the source. A new message has an empty
-translation, which a test reports. Run make afterwards, to compile the catalogues.
+Each file LANGUAGE.po then has exactly the messages of the source. A new message has an empty translation, which a test
+reports. Run make afterwards, to compile the catalogues.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
 from io import BytesIO
 from pathlib import Path
 
@@ -17,52 +21,119 @@ from babel.messages.pofile import read_po, write_po
 
 from ararat.bindings.names.metadata import persistence
 from ararat.middleware.resolution.settings import ENGLISH, LANGUAGES
+from ararat.webapp.language.current import languages
 
 ROOT = Path(__file__).parents[1]
-FOLDER = ROOT / "middleware" / "views" / "po"
-_METHODS = {"templates/resolver": [("**.html", "jinja2")], "middleware/views": [("messages.py", "python")]}
-_FUNCTIONS = {"_": None, "translatable": None}
+_PLACEHOLDER = re.compile(r"%\(\w+\)s")
+_LETTER = re.compile(r"[A-Za-z]")
+_FUNCTIONS = {
+    "_": None,
+    "gettext": None,
+    "ngettext": (1, 2),
+    "pgettext": ((1, "c"), 2),
+    "npgettext": ((1, "c"), 2, 3),
+    "translatable": None,
+    "Translatable": None,
+    "counted": (1, 2),
+}
 
 
-def source() -> Catalog:
-    """Return the messages of the templates and modules, and the persistence terms, without translations."""
-    catalog = Catalog(project="Ararat", charset="utf-8", fuzzy=False)
-    for folder, methods in _METHODS.items():
-        for name, _, message, _, _ in extract_from_dir(ROOT / folder, methods, keywords=_FUNCTIONS):
-            catalog.add(message, locations=[(f"{folder}/{name}", 0)])
-    for terms in persistence.TERMS.values():
-        for text in (*terms, *terms.values()):
-            catalog.add(text, locations=[("bindings/names/metadata/persistence.py", 0)])
-    return catalog
+@dataclass(frozen=True, eq=False)
+class Catalogues:
+    """The catalogues of some pages.
+
+    - ``folder``: the folder of the files, below the root.
+    - ``sources``: the methods of extraction by folder and pattern.
+    - ``languages``: the tags of the languages.
+    - ``elsewhere``: the catalogues that also have some of the messages.
+    """
+
+    folder: str
+    sources: Mapping[str, list[tuple[str, str]]]
+    languages: Iterable[str]
+    elsewhere: Catalogues | None = None
+
+    def path(self, language: str) -> Path:
+        """Return the file of a language."""
+        return ROOT / self.folder / f"{language}.po"
+
+    @cache  # noqa: B019 - there are two of them
+    def source(self) -> Catalog:
+        """Return the messages of the sources, without translations."""
+        catalog = Catalog(project="Ararat", charset="utf-8", fuzzy=False)
+        for folder, methods in self.sources.items():
+            options = {pattern: {"trimmed": "true"} for pattern, method in methods if method == "jinja2"}
+            found = extract_from_dir(ROOT / folder, methods, options, keywords=_FUNCTIONS)
+            for name, _, message, _, context in found:
+                if not _LETTER.search(_PLACEHOLDER.sub("", "".join(message))):
+                    continue
+                catalog.add(message, locations=[(f"{folder}/{name}", 0)], context=context)
+        if self.elsewhere is None:
+            for terms in persistence.TERMS.values():
+                for text in (*terms, *terms.values()):
+                    catalog.add(text, locations=[("bindings/names/metadata/persistence.py", 0)])
+        else:
+            for message in self.elsewhere.source():
+                if message.id and catalog.get(message.id, message.context) is not None:
+                    catalog.delete(message.id, message.context)
+        return catalog
+
+    def translated(self, language: str) -> Catalog:
+        """Return the catalogue of a language, which is empty if its file does not exist."""
+        path = self.path(language)
+        if not path.exists():
+            return Catalog(locale=language, project="Ararat", charset="utf-8", fuzzy=False)
+        with path.open("rb") as file:
+            return read_po(file, locale=language, abort_invalid=True)
+
+    def page(self, language: str) -> bytes:
+        """Return the updated file of a language."""
+        known, source = self.translated(language), self.source()
+        lines = BytesIO()
+        lines.write(b'msgid ""\nmsgstr ""\n')
+        lines.write(f'"Language: {language}\\n"\n'.encode())
+        lines.write(b'"MIME-Version: 1.0\\n"\n"Content-Type: text/plain; charset=utf-8\\n"\n')
+        lines.write(b'"Content-Transfer-Encoding: 8bit\\n"\n')
+        if any(message.pluralizable for message in source if message.id):
+            lines.write(f'"Plural-Forms: {known.plural_forms}\\n"\n'.encode())
+        lines.write(b"\n")
+        catalog = Catalog(locale=language, project="Ararat", charset="utf-8", fuzzy=False)
+        for message in source:
+            if not message.id:
+                continue
+            found = known.get(message.id, message.context)
+            same = found is not None and found.pluralizable == message.pluralizable and found.id == message.id
+            places = sorted(set(message.locations))
+            flags = message.flags | (found.flags & {"fuzzy"} if found is not None else set())
+            string = found.string if same and found is not None else None
+            catalog.add(message.id, string, places, flags, context=message.context)
+        write_po(lines, catalog, width=0, omit_header=True, sort_output=True, include_lineno=False)
+        return lines.getvalue().rstrip() + b"\n"
+
+    def update(self) -> None:
+        """Write the files of all languages."""
+        (ROOT / self.folder).mkdir(exist_ok=True)
+        for language in self.languages:
+            if language != ENGLISH:
+                self.path(language).write_bytes(self.page(language))
 
 
-def translated(language: str) -> Catalog:
-    """Return the catalogue of a language, which is empty if its file does not exist."""
-    path = FOLDER / f"{language}.po"
-    if not path.exists():
-        return Catalog(locale=language, project="Ararat", charset="utf-8", fuzzy=False)
-    with path.open("rb") as file:
-        return read_po(file, locale=language, abort_invalid=True)
-
-
-def page(language: str) -> bytes:
-    """Return the updated file of a language."""
-    known, catalog = translated(language), source()
-    lines = BytesIO()
-    lines.write(b'msgid ""\nmsgstr ""\n')
-    lines.write(f'"Language: {language}\\n"\n'.encode())
-    lines.write(b'"MIME-Version: 1.0\\n"\n"Content-Type: text/plain; charset=utf-8\\n"\n')
-    lines.write(b'"Content-Transfer-Encoding: 8bit\\n"\n\n')
-    for message in catalog:
-        if message.id and (found := known.get(message.id)) is not None:
-            message.string = found.string
-            message.flags |= found.flags & {"fuzzy"}
-    write_po(lines, catalog, width=0, omit_header=True, sort_output=True, include_lineno=False)
-    return lines.getvalue().rstrip() + b"\n"
+PUBLIC = Catalogues(
+    "middleware/views/po",
+    {"templates/resolver": [("**.html", "jinja2")], "middleware/views": [("messages.py", "python")]},
+    tuple(LANGUAGES),
+)
+PAGES = Catalogues(
+    "webapp/language/po",
+    {
+        **{f"templates/{folder}": [("**.html", "jinja2")] for folder in ("desk", "ezid", "inspector", "reference")},
+        **{folder: [("**.py", "python")] for folder in ("identifiers", "bindings", "webapp")},
+    },
+    tuple(languages()),
+    PUBLIC,
+)
 
 
 if __name__ == "__main__":
-    FOLDER.mkdir(exist_ok=True)
-    for language in LANGUAGES:
-        if language != ENGLISH:
-            (FOLDER / f"{language}.po").write_bytes(page(language))
+    PUBLIC.update()
+    PAGES.update()

@@ -26,7 +26,11 @@ ROOT = Path(__file__).parents[1]
 ROOMS = ("identifiers", "bindings", "middleware", "webapp", "cli", "templates", "static")
 MODULES = {"__init__.py", "__main__.py", "asgi.py", "testing.py", "wsgi.py", "py.typed"}
 VENDORED = {"ararat/static/vendor/htmx-2.min.js", "ararat/static/vendor/hx-sse-2.min.js"}
-COMPILED = {f"ararat/{path.relative_to(ROOT).with_suffix('.mo')}" for path in ROOT.glob("middleware/views/po/*.po")}
+COMPILED = {
+    f"ararat/{path.relative_to(ROOT).with_suffix('.mo')}"
+    for folder in ("middleware/views", "webapp/language")
+    for path in ROOT.glob(f"{folder}/po/*.po")
+}
 
 # pip would compile all installed files, including all of Django. Python compiles the files in use anyway.
 WITHOUT_COMPILING = {"PIP_COMPILE": "0"}
@@ -115,7 +119,7 @@ def test_the_wheel_contains_the_package_and_htmx_and_the_translations(dist, pack
     with zipfile.ZipFile(wheel) as archive:
         files = {name for name in archive.namelist() if ".dist-info/" not in name}
     assert files == package | VENDORED | COMPILED
-    assert len(COMPILED) == 12
+    assert len(COMPILED) == 12 + 7
 
 
 def test_the_source_distribution_contains_the_tests_and_no_third_party_file(dist, package, tree):

@@ -70,7 +70,7 @@ ORDERS: dict[str, list[tuple[str, ...]]] = {
         *[("wsgi",), ("asgi",)],
     ],
     "webapp": [
-        *[("report", "tracing"), ("accounts", "config"), ("links", "management", "uploads"), ("jobs",)],
+        *[("language",), ("report", "tracing"), ("accounts", "config"), ("links", "management", "uploads"), ("jobs",)],
         *[("views",), ("api", "desk", "ezid"), ("app",)],
     ],
     "cli": [

@@ -25,6 +25,7 @@ from ..bindings.system.thread_slots import slots
 from ..identifiers import iri_policy
 from ..identifiers.report import OFFICIAL_PREFIX
 from ..identifiers.text import display
+from ..middleware.resolution.settings import ENGLISH
 from . import errors, security
 from .accounts import first_account
 from .admission import BodyLimit
@@ -44,6 +45,7 @@ from .config import (
     Site,
     url,
 )
+from .language import translation
 from .navigation import header, navigation
 from .report import excerpt
 from .trace_results import Results
@@ -53,6 +55,7 @@ from .tracing.limits.cache import ResponseCache
 from .tracing.limits.rate_limit import HostRateLimiter
 from .trusted_proxy import SECRET_FIELD, ProxySecret, RemoteUser
 from .views import api, compare, docs, inspect, reference, trace
+from .views import language as languages
 from .views import policy as policy_pages
 from .views import traces as trace_lists
 
@@ -107,6 +110,7 @@ def create_app(
     contact: str | None = None,
     colour: str | None = None,
     statement: str | None = None,
+    language: str = ENGLISH,
     first_secret: str | None = None,
 ) -> Flask:
     """Create an inspector, a WSGI application that can be mounted under any path.
@@ -152,7 +156,7 @@ def create_app(
     - ``institution``, ``logo``: the institution in the header, as for :class:`~ararat.middleware.ResolverMiddleware`.
       ``contact``, ``colour`` and ``statement`` are those of its public pages. The page of the branding shows all five.
       The branding in the store comes first.
-
+    - ``language``: the language of the institution, such as "de", for browsers that ask for no language of the pages.
     - ``first_secret``: the secret of the link ``/first-account/SECRET``, which creates the first administrator once. It
       works over https and on the machine of the server. None: there is no such link.
 
@@ -211,6 +215,7 @@ def create_app(
         accounts=_accounts(bindings),
         remote_user=_remote_user(remote_user, remote_user_secret, remote_user_secret_field),
         openid=openid,
+        language=language,
         session_idle=timedelta(minutes=session_idle),
         resource_label=resource_label,
         on_trace=on_trace,
@@ -237,7 +242,6 @@ def create_app(
         ascii=display.percent,
         asset=asset,
         duration=trace.duration,
-        figure="{:,}".format,
         has_policy=bool(policies),
         resource_label=resource_label,
         header=header,
@@ -252,6 +256,8 @@ def create_app(
     )
     app.jinja_env.filters.update(escape_hidden=excerpt.escape_hidden, shown=excerpt.shown)
     app.wsgi_app = BodyLimit(app.wsgi_app)
+    translation.init_app(app)
+    languages.init_app(app)
     Htmx(app)
     security.init_app(app)
     if trusted_hosts:

@@ -16,6 +16,7 @@ from flask import current_app, url_for
 from werkzeug.urls import iri_to_uri
 
 from ..bindings.names.branding.model import NO_BRANDING, Branding
+from ..middleware.resolution.settings import ENGLISH
 from .report import inspection
 from .report.inspection import Inspection
 from .tracing.events import End, Event
@@ -126,7 +127,7 @@ class Site:
     - ``resource_label``: what the desk calls the resource of a name.
     - ``on_trace``: called with the end of each trace, or None.
     - ``statistics``: the counts of requests, or None.
-    - ``branding``: the institution of the settings.
+    - ``branding``: the institution of the settings, and ``language`` its language.
     """
 
     bindings: Bindings | None
@@ -151,6 +152,7 @@ class Site:
     on_trace: Callable[[End], object] | None = None
     statistics: CountStore | None = None
     branding: Branding = NO_BRANDING
+    language: str = ENGLISH
 
     @property
     def trace_elsewhere(self) -> bool:

@@ -21,6 +21,7 @@ from ..bindings.names.error_codes import ERROR_CODES
 from ..bindings.names.errors import BindingsUnavailable, CatalogueError
 from ..identifiers import PROBLEMS
 from ..identifiers.text import display
+from ..identifiers.text.translatable import Translatable, sentence
 from .responses import wants_json
 
 _log = logging.getLogger(__name__)
@@ -152,17 +153,7 @@ def sentence_of(error: CatalogueError | BindingsUnavailable) -> str:
     message = error.message if isinstance(error, CatalogueError) else str(error)
     _log.warning("a request cannot be answered: %s", display.escape(message))
     entry = error.entry
-    return f"{sentence(entry.title)} {entry.remedy[:1].upper()}{entry.remedy[1:]}."
-
-
-def sentence(text: str) -> str:
-    """Return a text with a full stop, and with a capital letter unless it can begin with a user's text.
-
-    >>> sentence("the name is not bound"), sentence("ark:12345/x is bound")
-    ('The name is not bound.', 'ark:12345/x is bound.')
-    """
-    begins_with_article = text.startswith(("a ", "an ", "only ", "the ", "there ", "this "))
-    return f"{text[:1].upper() if begins_with_article else text[:1]}{text[1:].removesuffix('.')}."
+    return Translatable("%(problem)s %(fix)s", problem=sentence(entry.title), fix=sentence(entry.remedy))
 
 
 def problem_document(status: int, code: str, sentence: str) -> dict[str, str | int]:

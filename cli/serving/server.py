@@ -33,7 +33,7 @@ from werkzeug.middleware.dispatcher import DispatcherMiddleware
 from ...bindings.system.concurrency import client_key
 from ...bindings.system.thread_slots import slots
 from ...middleware import ResolverMiddleware
-from ...middleware.resolution.settings import SCHEMES
+from ...middleware.resolution.settings import ENGLISH, SCHEMES
 from ...webapp import create_app
 from ...webapp.app import resume_jobs
 from ...webapp.config import DEMO_EXAMPLES, EXAMPLES
@@ -213,6 +213,7 @@ def compose(
         institution=settings.get("institution"),
         logo=settings.get("logo"),
         contact=settings.get("contact"),
+        language=next(iter(settings.get("languages", ())), ENGLISH),
         colour=settings.get("colour"),
         statement=settings.get("statement"),
         first_secret=first_secret,

@@ -19,17 +19,22 @@ _log = logging.getLogger(__name__)
 
 @cache
 def translations(language: str) -> NullTranslations:
-    """Return the translations from English into a language of :data:`~.settings.LANGUAGES`.
+    """Return the translations of the public pages from English into a language of :data:`~.settings.LANGUAGES`."""
+    return load(__name__.rpartition(".")[0], language)
+
+
+def load(package: str, language: str) -> NullTranslations:
+    """Return the translations into a language from the folder ``po`` of a package.
 
     A missing or damaged catalogue is logged, and has the messages in English.
     """
     if language == ENGLISH:
         return NullTranslations()
     try:
-        with (files(__name__.rpartition(".")[0]) / "po" / f"{language}.mo").open("rb") as file:
+        with (files(package) / "po" / f"{language}.mo").open("rb") as file:
             return GNUTranslations(file)
     except (OSError, ValueError, struct.error) as error:
-        _log.warning("Public pages are in English instead of %s, because the catalogue is missing: %s", language, error)
+        _log.warning("Pages are in English instead of %s, because the catalogue is missing: %s", language, error)
         return NullTranslations()
 
 

@@ -33,6 +33,7 @@ CHALLENGES = ('Bearer realm="Ararat"', 'Basic realm="Ararat", charset="UTF-8"')
 
 _MAX_TOKEN = 200
 _G = "ararat_caller"
+_BROWSER_G = "ararat_account_of_browser"
 
 
 def init_app(app: Flask) -> None:
@@ -64,6 +65,31 @@ def caller() -> Caller | None:
         known = site().accounts
         setattr(g, _G, _identify(known) if known is not None and known.exist() else None)
     return g.get(_G)
+
+
+def account_of_browser() -> Account | None:
+    """Return the account of the current request, or None, without a check of the form that sent it.
+
+    It is for the presentation of a page only: it does not prove that the person wants a change. Raises
+    BindingsUnavailable, and :class:`HTTPRefusal` for a user of the web server without an account.
+    """
+    if _G in g:
+        known_caller: Caller | None = g.get(_G)
+        return None if known_caller is None else known_caller.account
+    if _BROWSER_G not in g:
+        setattr(g, _BROWSER_G, None)
+        known = site().accounts
+        if known is not None and known.exist():
+            setattr(g, _BROWSER_G, _of_browser(known))
+    return g.get(_BROWSER_G)
+
+
+def _of_browser(known: Accounts) -> Account | None:
+    if (user := remote_user()) is not None:
+        return _of_user(known, user)
+    session = cookies.session_id()
+    found = known.sessions.caller(session, idle=site().session_idle) if session else None
+    return None if found is None else found.account
 
 
 def require_caller() -> Caller:

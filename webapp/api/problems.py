@@ -20,7 +20,8 @@ from ...bindings.names.errors import (
     Stale,
 )
 from ...identifiers.text.display import counted
-from ..errors import problem_document, sentence, sentence_of
+from ...identifiers.text.translatable import sentence
+from ..errors import problem_document, sentence_of
 from . import representations
 
 

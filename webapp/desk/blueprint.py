@@ -21,6 +21,7 @@ from ..accounts.model import Caller
 from ..config import url
 from ..errors import HTTPRefusal, drain
 from ..jobs.imports import current_imports
+from ..language import formats
 from ..management import Management
 from ..management.permissions import require_reader
 from ..responses import forbid_caches, wants_json
@@ -123,7 +124,19 @@ def instant(time: datetime) -> str:
 @blueprint.app_template_filter()
 def moment(time: datetime) -> str:
     """Return date and time in the time zone of the caller, for readers."""
-    return f"{time.astimezone(time_zone()):%Y-%m-%d %H:%M %Z}"
+    return formats.moment(time.astimezone(time_zone()))
+
+
+@blueprint.app_template_filter()
+def day(time: datetime) -> str:
+    """Return the day of a time in the time zone of the caller, for readers."""
+    return formats.day(time.astimezone(time_zone()))
+
+
+@blueprint.app_template_filter()
+def utc(time: datetime) -> str:
+    """Return date and time in UTC, for readers who compare it with a log."""
+    return formats.moment(time.astimezone(UTC))
 
 
 def time_zone() -> tzinfo:

@@ -8,7 +8,7 @@ from werkzeug.datastructures import MultiDict
 
 from ...bindings.names.errors import BindingsUnavailable, CatalogueError
 from ...bindings.names.metadata import persistence
-from ..errors import sentence
+from ...identifiers.text.translatable import sentence
 
 
 class FieldProblem(NamedTuple):

@@ -18,6 +18,8 @@ from markupsafe import Markup, escape
 
 from ...identifiers.text import characters, display
 from ...identifiers.text.display import Atom
+from ...identifiers.text.translatable import Translatable
+from ..language.translation import pieces
 
 Kind = Literal["same", "mark", "del", "ins", "gap"]
 
@@ -99,10 +101,22 @@ def _shown(piece: Atom) -> str:
 def plain(text: str, most: int = MAX_LENGTH) -> Line:
     """Return ``text`` as a line without marks. If it has more than ``most`` characters, omit the middle.
 
+    A translatable text is shown in the current language; the limit is that of each of its values.
+
     >>> [(run.kind, run.left_out) for run in plain("ark:12345/" + "x" * 990)]
     [('same', 0), ('gap', 300), ('same', 0)]
     """
+    if isinstance(text, Translatable):
+        return tuple(run for piece, is_value in pieces(text) for run in _of_sentence(piece, most, is_value=is_value))
     return tuple(_elided("same", text, most))
+
+
+def _of_sentence(piece: str, most: int, *, is_value: bool) -> Iterator[Run]:
+    """Yield the runs of a piece of a sentence. The words of a catalogue have no hidden characters except its spaces."""
+    if is_value:
+        yield from _elided("same", piece, most)
+    else:
+        yield Run("same", (Atom(piece),))
 
 
 def pointed(text: str, start: int, end: int) -> Line:

@@ -11,10 +11,11 @@ from http import HTTPStatus
 from flask import Blueprint, Response, render_template, request
 from werkzeug.wrappers import Response as AnyResponse
 
+from ...identifiers.text.translatable import sentence
 from ..accounts import csrf, first_account, identify, passwords
 from ..accounts.model import Account, AccountError
 from ..config import site
-from ..errors import HTTPRefusal, sentence
+from ..errors import HTTPRefusal
 from ..responses import forbid_caches
 from .sign_in import begin
 

@@ -27,6 +27,7 @@ from ....middleware.views import templates
 from ....middleware.views.error_page import explain
 from ....middleware.views.presentation import Presentation
 from ...config import origin, site
+from ...language.current import LANGUAGE_NAMES
 from ...management import Stale
 from ...management.permissions import require_administrator
 from ...security import CONTENT_SECURITY_POLICY
@@ -46,23 +47,6 @@ LABELS: Final[dict[branding.Field, str]] = {
 
 MAX_SHOWN = 20
 """The maximum number of versions on the page."""
-
-LANGUAGE_NAMES: Final = (
-    ("en", "English"),
-    ("de", "Deutsch"),
-    ("fr", "Fran\u00e7ais"),
-    ("es", "Espa\u00f1ol"),
-    ("it", "Italiano"),
-    ("nl", "Nederlands"),
-    ("pt", "Portugu\u00eas"),
-    ("pl", "Polski"),
-    ("cs", "\u010ce\u0161tina"),
-    ("ar", "\u0627\u0644\u0639\u0631\u0628\u064a\u0629"),
-    ("he", "\u05e2\u05d1\u05e8\u05d9\u05ea"),
-    ("ja", "\u65e5\u672c\u8a9e"),
-    ("zh", "\u4e2d\u6587"),
-)
-"""The languages of the preview with their own names."""
 
 _USUAL = colours.Readable("#0b4f6c", "#83c5e0")
 """The colours of links without a branding: ``--accent`` of static/ararat.css."""

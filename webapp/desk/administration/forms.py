@@ -8,8 +8,8 @@ from typing import Final
 
 from ....bindings.names import validation
 from ....bindings.names.errors import BindingError
+from ....identifiers.text.translatable import sentence
 from ...accounts.model import AccountError, read_prefix
-from ...errors import sentence
 from ..forms import FieldProblem
 
 MAX_PREFIXES = 100

@@ -19,10 +19,10 @@ from ...accounts.records.sessions import SESSION_HOURS
 from ...accounts.sign_in import WrongPassword, sign_in
 from ...config import site
 from ...errors import HTTPRefusal
+from ...language.current import LANGUAGE_NAMES
 from .. import messages
 from ..blueprint import blueprint, caller, see_other
 from ..forms import FieldProblem
-from .branding import LANGUAGE_NAMES
 from .forms import account_problem
 from .tokens import require_person
 

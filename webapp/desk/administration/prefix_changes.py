@@ -14,18 +14,18 @@ from werkzeug.wrappers import Response as AnyResponse
 from ....bindings.names.errors import BindingError
 from ....bindings.names.prefixes import prefixes, rule_templates
 from ....bindings.names.prefixes.prefixes import EDITED, Field, PrefixRecord, PrefixRecords
+from ....identifiers.text.translatable import sentence
 from ....middleware.resolution.settings import ENGLISH, LANGUAGES
 from ....middleware.views import templates
 from ....middleware.views.prefix import describe_prefix
 from ....middleware.views.presentation import Presentation
 from ...config import site
-from ...errors import sentence
+from ...language.current import LANGUAGE_NAMES
 from ...management import NO_RECORD, Stale, prefix_etag
 from ...management.permissions import require_administrator
 from .. import messages
 from ..blueprint import blueprint, caller, management, see_other
 from ..forms import FieldProblem, statement_of
-from .branding import LANGUAGE_NAMES
 from .prefix_history import differences, values_of
 
 

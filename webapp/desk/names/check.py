@@ -19,9 +19,9 @@ from ....bindings.names.errors import BindingError
 from ....bindings.names.metadata import personal_data
 from ....identifiers import Report
 from ....identifiers.text import display
+from ....identifiers.text.translatable import sentence
 from ...accounts.model import Caller
 from ...config import site
-from ...errors import sentence
 from ...management import Management
 
 Weight = Literal["good", "warn", "bad"]

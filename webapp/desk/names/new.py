@@ -20,11 +20,11 @@ from ....bindings.names.metadata import personal_data
 from ....bindings.names.naming import NameWarning
 from ....bindings.names.prefixes.prefixes import PrefixRecords
 from ....bindings.names.selection import Selection, moment
+from ....identifiers.text.translatable import sentence
 from ...accounts import identify
 from ...accounts.model import Caller
 from ...api.idempotency import OneRequest, StoredReply, reply_to
 from ...config import url
-from ...errors import sentence
 from ...management import Fields, Forbidden, Made, Management, NewName
 from ...management.permissions import require_curator
 from .. import exports, messages

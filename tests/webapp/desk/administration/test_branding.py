@@ -13,7 +13,7 @@ import pytest
 from ararat.bindings.names.branding.logos import MAX_BYTES
 from ararat.bindings.names.branding.model import Branding
 from ararat.middleware.resolution.settings import LANGUAGES
-from ararat.webapp.desk.administration.branding import LANGUAGE_NAMES
+from ararat.webapp.language.current import LANGUAGE_NAMES
 
 from ..conftest import Browser, Desk
 

@@ -1,0 +1,91 @@
+"""A sentence in English that a page can show in another language."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Self
+
+_ARTICLES = ("a ", "an ", "only ", "the ", "there ", "this ")
+
+
+class Translatable(str):
+    """A text in English together with its pattern and values, from which a page makes the text in another language.
+
+    The text is ``pattern % values``. APIs, logs and commands use it as any other text. ``plural`` is the pattern for
+    other numbers than 1; the number is the value ``number``. It is None for a text without a number. ``is_sentence`` is
+    true if the text has a capital letter and a full stop that the pattern does not need to have.
+
+    A value can be translatable, too. In a pattern "%%" is a percent sign.
+
+    >>> text = Translatable("the status %(status)s is not a redirect", status=200)
+    >>> text, text.pattern, text.sentence()
+    ('the status 200 is not a redirect', 'the status %(status)s is not a redirect', 'The status 200 is not a redirect.')
+    """
+
+    __slots__ = ("is_sentence", "pattern", "plural", "values")
+
+    pattern: str
+    values: Mapping[str, object]
+    plural: str | None
+    is_sentence: bool
+
+    def __new__(cls, pattern: str, /, **values: object) -> Self:
+        return cls._of(pattern, values)
+
+    @classmethod
+    def counted(cls, one: str, several: str, number: int, /, **values: object) -> Self:
+        """Return the text for a number of things. Both patterns can contain ``%(number)s``.
+
+        >>> [Translatable.counted("%(number)s name", "%(number)s names", number) for number in (1, 2000)]
+        ['1 name', '2,000 names']
+        """
+        return cls._of(one, {"number": number, **values}, several)
+
+    @classmethod
+    def _of(
+        cls, pattern: str, values: Mapping[str, object], plural: str | None = None, *, is_sentence: bool = False
+    ) -> Self:
+        chosen = pattern if plural is None or values["number"] == 1 else plural
+        text = chosen % {name: in_english(value) for name, value in values.items()}
+        if is_sentence:
+            begins = text[:1] if pattern.startswith("%(") else text[:1].upper()
+            text = f"{begins}{text[1:].removesuffix('.')}."
+        self = super().__new__(cls, text)
+        self.pattern = pattern
+        self.values = values
+        self.plural = plural
+        self.is_sentence = is_sentence
+        return self
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _restored, (type(self), self.pattern, dict(self.values), self.plural, self.is_sentence)
+
+    def sentence(self) -> Self:
+        """Return the text with a full stop, and with a capital letter unless it can begin with a user's text."""
+        return self._of(self.pattern, self.values, self.plural, is_sentence=True)
+
+
+def in_english(value: object) -> str:
+    """Return a value as texts in English have it: integers with groups of three digits.
+
+    >>> in_english(20000), in_english("x")
+    ('20,000', 'x')
+    """
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+
+
+def sentence(text: str) -> str:
+    """Return a text with a full stop, and with a capital letter unless it can begin with a user's text.
+
+    >>> sentence("the name is not bound"), sentence("ark:12345/x is bound")
+    ('The name is not bound.', 'ark:12345/x is bound.')
+    """
+    if isinstance(text, Translatable):
+        return text.sentence()
+    return f"{text[:1].upper() if text.startswith(_ARTICLES) else text[:1]}{text[1:].removesuffix('.')}."
+
+
+def _restored(
+    kind: type[Translatable], pattern: str, values: Mapping[str, object], plural: str | None, is_sentence: bool
+) -> Translatable:
+    return kind._of(pattern, values, plural, is_sentence=is_sentence)

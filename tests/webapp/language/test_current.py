@@ -1,0 +1,77 @@
+"""The language of a page: its choice, the switch, and the fields of the answer."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+
+import pytest
+
+from ararat.webapp import create_app
+from ararat.webapp.language import current
+from tests.pseudo import pseudo_language
+
+
+@pytest.mark.parametrize(
+    ("address", "fields", "institution", "language"),
+    [
+        pytest.param("/", {}, "en", "en", id="nothing"),
+        pytest.param("/", {}, "fr", "fr", id="institution"),
+        pytest.param("/", {}, "ja", "en", id="institution-without-a-catalogue"),
+        pytest.param("/", {"Accept-Language": "de-AT, en;q=0.5"}, "fr", "de", id="browser"),
+        pytest.param("/", {"Accept-Language": "ja"}, "fr", "fr", id="browser-without-a-catalogue"),
+        pytest.param("/", {"Accept-Language": "de", "cookie": "es"}, "fr", "es", id="cookie"),
+        pytest.param("/", {"cookie": "tlh"}, "fr", "fr", id="unknown-cookie"),
+        pytest.param("/?lang=nl", {"cookie": "es"}, "fr", "nl", id="address"),
+        pytest.param("/?lang=tlh", {"Accept-Language": "de"}, "fr", "de", id="unknown-address"),
+        pytest.param("/", {"X-Language": "pl", "Accept-Language": "de"}, "fr", "pl", id="fragment-of-an-address"),
+    ],
+)
+def test_choice(address, fields, institution, language):
+    client = create_app(language=institution).test_client()
+    if cookie := fields.get("cookie"):
+        client.set_cookie("ararat-language", cookie)
+    response = client.get(address, headers={name: value for name, value in fields.items() if name != "cookie"})
+    assert response.content_language.as_set() == {language}
+    assert f'<html lang="{language}" dir="ltr">' in response.text
+    assert {"Accept-Language", "Cookie", "X-Language"} <= set(response.vary)
+
+
+def test_the_switch_sets_a_cookie_and_shows_the_page_again():
+    client = create_app().test_client()
+    form = {"language": "de", "next": "/compare?a=ark:12345/x"}
+    response = client.post("/language", data=form)
+    assert (response.status_code, response.location) == (HTTPStatus.SEE_OTHER, form["next"])
+    assert client.get("/compare").content_language.as_set() == {"de"}
+
+
+@pytest.mark.parametrize("address", ["//evil.test/", "https://evil.test/", "/\\evil.test", ""])
+def test_the_switch_never_leaves_the_site(address):
+    assert create_app().test_client().post("/language", data={"language": "de", "next": address}).location == "/"
+
+
+def test_an_unknown_language_is_refused():
+    response = create_app().test_client().post("/language", data={"language": "tlh", "next": "/"})
+    assert response.status_code == HTTPStatus.BAD_REQUEST
+    assert "Set-Cookie" not in response.headers
+
+
+def test_a_page_names_its_addresses_in_all_languages():
+    text = create_app().test_client().get("/compare?a=x&lang=fr").text
+    for language in current.languages():
+        assert f'hreflang="{language}" href="http://localhost/compare?a=x&amp;lang={language}"' in text
+
+
+def test_the_api_is_in_english():
+    client = create_app(language="de").test_client()
+    with pseudo_language():
+        problem = client.get("/api/v1/nowhere", headers={"Accept-Language": "de"})
+    assert problem.json is not None
+    assert problem.json["detail"] == "This page does not exist."
+
+
+def test_use_sets_the_language_without_a_request():
+    with current.use("fr"):
+        assert current.language() == "fr"
+        with current.use("tlh"):
+            assert current.language() == "en"
+    assert current.language() == "en"

@@ -1,0 +1,52 @@
+"""Dates, times and numbers in the language of the current request.
+
+Source: the Common Locale Data Repository (https://cldr.unicode.org). English pages have ISO 8601 dates, because the
+readers of English pages do not agree on the order of day and month.
+"""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+
+from ...middleware.resolution.settings import ENGLISH
+from .current import language
+
+
+def figure(number: float) -> str:
+    """Return a number with the groups of digits of the current language.
+
+    >>> figure(20000)
+    '20,000'
+    """
+    if (tag := language()) == ENGLISH:
+        return f"{number:,}"
+    from babel import numbers
+
+    return numbers.format_decimal(number, locale=tag)
+
+
+def moment(time: datetime) -> str:
+    """Return the date, the time in minutes and the abbreviation of the time zone.
+
+    >>> from datetime import UTC
+    >>> moment(datetime(2026, 11, 26, 9, 30, tzinfo=UTC))
+    '2026-11-26 09:30 UTC'
+    """
+    if (tag := language()) == ENGLISH:
+        return f"{time:%Y-%m-%d %H:%M %Z}"
+    from babel import dates
+
+    return f"{day(time)} {dates.format_time(time, 'short', locale=tag)} {time:%Z}"
+
+
+def day(time: date) -> str:
+    """Return the date of a day or of a time.
+
+    >>> day(date(2026, 11, 26))
+    '2026-11-26'
+    """
+    if (tag := language()) == ENGLISH:
+        return f"{time:%Y-%m-%d}"
+    from babel import dates
+
+    return dates.format_date(time, "medium", locale=tag)

@@ -1,0 +1,115 @@
+"""Translate the texts of pages with the gettext catalogues in the folder ``po``.
+
+The source of a catalogue is ``po/LANGUAGE.po``. The build compiles it to ``LANGUAGE.mo`` in the same folder (setup.py).
+A text that a catalogue does not have is looked up in that of the public pages, and then stays in English.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from gettext import NullTranslations
+
+from flask import Flask
+
+from ...identifiers.text.translatable import Translatable
+from ...middleware.resolution.settings import ENGLISH
+from ...middleware.views import catalogues
+from . import formats
+from .current import direction, language, languages
+
+_PLACEHOLDER = re.compile(r"%\((\w+)\)s|%%")
+
+
+@cache
+def translations(tag: str) -> NullTranslations:
+    """Return the translations from English into a language."""
+    if tag == ENGLISH:
+        return NullTranslations()
+    found = catalogues.load(__package__ or "", tag)
+    found.add_fallback(catalogues.translations(tag))
+    return found
+
+
+def gettext(message: str) -> str:
+    """Return a message of the source in the current language."""
+    return translations(language()).gettext(message)
+
+
+def ngettext(one: str, several: str, number: int) -> str:
+    """Return the message for a number in the current language."""
+    return translations(language()).ngettext(one, several, number)
+
+
+def pgettext(context: str, message: str) -> str:
+    """Return a message in the current language. The context tells two meanings of the same words apart."""
+    return translations(language()).pgettext(context, message)
+
+
+def npgettext(context: str, one: str, several: str, number: int) -> str:
+    """Return the message for a number in the current language, with a context as for :func:`pgettext`."""
+    return translations(language()).npgettext(context, one, several, number)
+
+
+def translated(text: str) -> str:
+    """Return a text in the current language. A text that is not translatable is returned unchanged.
+
+    >>> translated(Translatable("the status %(status)s is not a redirect", status=200))
+    'the status 200 is not a redirect'
+    """
+    return "".join(piece for piece, _ in pieces(text)) if isinstance(text, Translatable) else text
+
+
+def pieces(text: Translatable) -> Iterator[tuple[str, bool]]:
+    """Yield the pieces of a text in the current language, and whether each is a value, which a user can have sent."""
+    pattern = _pattern(text)
+    if text.is_sentence:
+        pattern = f"{pattern[:1].upper()}{pattern[1:].removesuffix('.')}."
+    end = 0
+    for match in _PLACEHOLDER.finditer(pattern):
+        if pattern[end : match.start()]:
+            yield pattern[end : match.start()], False
+        end = match.end()
+        if match[1] is None:
+            yield "%", False
+        else:
+            yield _shown(text.values.get(match[1], "")), True
+    if pattern[end:]:
+        yield pattern[end:], False
+
+
+def _pattern(text: Translatable) -> str:
+    if text.plural is None:
+        # The catalogue has its own header below the empty message.
+        return gettext(text.pattern) if text.pattern else ""
+    number = text.values["number"]
+    assert isinstance(number, int), "the value number of a plural is an integer"  # noqa: S101
+    return ngettext(text.pattern, text.plural, number)
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, Translatable):
+        return translated(value)
+    return formats.figure(value) if isinstance(value, int) and not isinstance(value, bool) else str(value)
+
+
+def init_app(app: Flask) -> None:
+    """Translate the templates of an application, and each translatable text that they show.
+
+    ``_("…")`` and ``{% trans %}`` are for texts that a template contains. A value that is translatable needs neither.
+    """
+    environment = app.jinja_env
+    environment.add_extension("jinja2.ext.i18n")
+    environment.policies["ext.i18n.trimmed"] = True
+    # "newstyle" escapes the values of the placeholders, and not the messages.
+    environment.install_gettext_callables(  # type: ignore[attr-defined]
+        gettext, ngettext, newstyle=True, pgettext=pgettext, npgettext=npgettext
+    )
+    environment.finalize = _finalized
+    environment.filters["translated"] = translated
+    environment.globals.update(language=language, direction=direction, languages=languages, figure=formats.figure)
+
+
+def _finalized(value: object) -> object:
+    return translated(value) if isinstance(value, Translatable) else value

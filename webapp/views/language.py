@@ -1,0 +1,131 @@
+"""Choose the language of the pages: by the account, the browser or the institution.
+
+In this order: the parameter ``lang`` of the URL, for this request; the choice of the account; that of this browser, a
+cookie; the field Accept-Language; the language of the institution.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from http import HTTPStatus
+from urllib.parse import parse_qsl, urlencode
+
+from flask import Blueprint, Flask, Response, current_app, redirect, request
+from werkzeug.exceptions import HTTPException
+from werkzeug.wrappers import Response as AnyResponse
+
+from ...bindings.names.errors import BindingsUnavailable
+from ...middleware.resolution.settings import ENGLISH
+from ...middleware.views.languages import preferred_language
+from ..accounts import cookies, csrf, identify
+from ..accounts.model import Account
+from ..accounts.sign_in import safe_path
+from ..config import site, url
+from ..errors import HTTPRefusal
+from ..language import current
+from ..language.current import language, languages
+
+blueprint = Blueprint("language", __name__)
+
+PARAMETER = "lang"
+"""The parameter of a URL that selects the language of its page."""
+
+HEADER = "X-Language"
+"""The header field with which a page of a URL with ``lang`` requests its fragments."""
+
+COOKIE = "ararat-language"
+_YEAR = 365 * 24 * 3600
+
+
+def init_app(app: Flask) -> None:
+    """Choose the language of each request to an application, and offer all languages on its pages."""
+    app.extensions[current.CHOICE] = _choose
+    app.register_blueprint(blueprint)
+    app.after_request(_describe)
+    app.jinja_env.globals.update(
+        asked_language=_of_address, can_save_language=lambda: _account() is not None, language_links=links, here=here
+    )
+
+
+def _choose() -> str:
+    permitted = languages()
+    account = _account()
+    wishes = (
+        _of_address(),
+        request.headers.get(HEADER),
+        None if account is None else account.preferences.language,
+        request.cookies.get(COOKIE),
+    )
+    for wish in wishes:
+        if wish is not None and wish in permitted:
+            return wish
+    usual = site().language if site().language in permitted else ENGLISH
+    in_order = (usual, *(each for each in permitted if each != usual))
+    return preferred_language(request.headers.get("Accept-Language"), in_order)
+
+
+def _of_address() -> str | None:
+    """Return the language that the URL of the request selects, or None."""
+    wish = request.args.get(PARAMETER)
+    return wish if wish in languages() else None
+
+
+def _account() -> Account | None:
+    """Return the account of the browser, or None. A wrong credential is not refused here, but by the page."""
+    try:
+        return identify.account_of_browser()
+    except (BindingsUnavailable, HTTPRefusal):
+        return None
+
+
+def links() -> list[tuple[str, str]]:
+    """Return the languages of the page with its address in each, for readers without an account."""
+    if request.method not in ("GET", "HEAD") or request.path.startswith("/desk"):
+        return []
+    query = _without_language()
+    return [(tag, f"{request.base_url}?{urlencode([*query, (PARAMETER, tag)])}") for tag in languages()]
+
+
+def here() -> str:
+    """Return the path and query of the current page, or of a page that a browser can load instead."""
+    try:
+        if request.method not in ("GET", "HEAD"):
+            current_app.create_url_adapter(request).match(request.path, "GET")  # type: ignore[union-attr]
+    except HTTPException:
+        return url("inspect.page")
+    query = urlencode(_without_language())
+    path = safe_path(f"{request.script_root}{request.path}{'?' if query else ''}{query}")
+    return url("inspect.page") if path is None else path
+
+
+def _without_language() -> list[tuple[str, str]]:
+    query = request.query_string.decode("ascii", "replace")
+    return [pair for pair in parse_qsl(query, keep_blank_values=True) if pair[0] != PARAMETER]
+
+
+@blueprint.post("/language")
+def choose() -> AnyResponse:
+    """Save the language of the form: in the account, or in a cookie without an account. Show the page again."""
+    wanted = request.form.get("language", "")
+    if wanted not in languages():
+        raise HTTPRefusal(HTTPStatus.BAD_REQUEST, "language-unknown", "Ararat has no pages in this language.")
+    csrf.require_own_page()
+    response = redirect(safe_path(request.form.get("next")) or url("inspect.page"), HTTPStatus.SEE_OTHER)
+    if _account() is not None:
+        caller = identify.require_caller()
+        preferences = replace(caller.account.preferences, language=wanted)
+        identify.accounts().set_preferences(caller.account.name, preferences, by=caller)
+    else:
+        secure = cookies.is_https()
+        response.set_cookie(COOKIE, wanted, _YEAR, path="/", secure=secure, httponly=True, samesite="Lax")
+    return response
+
+
+def _describe(response: Response) -> Response:
+    """State the language of a page, and the fields of the request that select it."""
+    if response.mimetype == "text/html":
+        response.content_language.add(language())
+        response.vary.update(["Accept-Language", "Cookie", HEADER])
+        if _account() is not None:
+            response.headers["Cache-Control"] = "no-store"
+    return response
