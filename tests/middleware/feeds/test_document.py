@@ -1,4 +1,4 @@
-"""The examples in docs/feeds.md are the answers to these requests."""
+"""The examples in docs/format-examples.md are the answers of the feeds with the settings of docs/feeds.md."""
 
 from __future__ import annotations
 
@@ -15,9 +15,11 @@ from ararat.middleware import ResolverMiddleware
 
 from .conftest import site
 
-PAGE = (Path(__file__).parents[3] / "docs" / "feeds.md").read_text("utf-8")
+DOCS = Path(__file__).parents[3] / "docs"
+PAGE = (DOCS / "feeds.md").read_text("utf-8")
+EXAMPLE_PAGE = (DOCS / "format-examples.md").read_text("utf-8")
 EXAMPLES: dict[str, str] = dict(
-    re.findall(r"^```http\nGET (\S+)\n```\n\n```xml\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    re.findall(r"^```http\nGET (\S+)\n```\n\n```xml\n(.*?)^```$", EXAMPLE_PAGE, re.MULTILINE | re.DOTALL)
 )
 START = datetime(2026, 11, 2, 9, tzinfo=UTC)
 

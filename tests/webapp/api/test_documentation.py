@@ -1,4 +1,4 @@
-"""The examples of docs/api.md, sent with curl to a real server, and its table of codes."""
+"""The examples of docs/api-examples.md and docs/api.md, sent with curl to a real server, and the table of codes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ from ararat.webapp.api import openapi
 
 ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs" / "api.md").read_text("utf-8")
-SECTIONS = re.findall(r"^### `(\w+) (\S+)`\n(.*?)(?=^##)", PAGE, re.MULTILINE | re.DOTALL)
+EXAMPLES = (ROOT / "docs" / "api-examples.md").read_text("utf-8")
+SECTIONS = re.findall(r"^### `(\w+) (\S+)`\n(.*?)(?=^##|\Z)", EXAMPLES, re.MULTILINE | re.DOTALL)
 CODE = re.compile(r'HTTPRefusal\(\s*(\d+),\s*"([a-z0-9-]+)"|_problem\(\s*(\d+),\s*"([a-z0-9-]+)"')
 # Members whose values differ each time.
 VOLATILE = ("created", "changed")
@@ -45,6 +46,8 @@ def test_every_endpoint_has_an_example():
     ]
     assert sorted(shown) == sorted((method, path) for path, methods in openapi.PATHS.items() for method in methods)
     assert [path for _, path, section in SECTIONS if "curl " not in (block(section, "sh") or "")] == []
+    listed = re.findall(r"^\| \[`(\w+) (\S+)`\]", PAGE, re.MULTILINE)
+    assert [(method, f"/api/v1{path}") for method, path in listed] == [(method, path) for method, path, _ in SECTIONS]
 
 
 @pytest.mark.skipif(not shutil.which("curl"), reason="curl is not installed")
@@ -57,7 +60,8 @@ def test_every_example_succeeds_with_the_documented_response(tmp_path, serve_ara
     server = serve_ararat("--database", database)
     (tmp_path / ".curlrc").write_text("silent\nshow-error\nfail-with-body\n", "utf-8")
     environ = {"API": f"{server.origin}/api/v1", "TOKEN": token, "HOME": str(tmp_path), "PATH": "/usr/bin:/bin"}
-    for method, path, section in SECTIONS:
+    requests = block(PAGE.partition("\n## Requests\n")[2], "sh")
+    for method, path, section in [*SECTIONS, ("POST", "names of the page", f"```sh\n{requests}```")]:
         example = block(section, "sh")
         assert example is not None
         deadline = time.monotonic() + 20

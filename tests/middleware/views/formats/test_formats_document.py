@@ -1,4 +1,4 @@
-"""Check that docs/formats.md shows the real output of each format."""
+"""Check that docs/formats.md and docs/format-examples.md show the real output of each format."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from ararat.bindings.storage.store import DatabaseStore
 from ararat.middleware import ResolverMiddleware, open_bindings
 from ararat.middleware.resolution.description_formats import FORMATS
 
-PAGE = Path(__file__).parents[4] / "docs" / "formats.md"
+DOCS = Path(__file__).parents[4] / "docs"
+PAGE = DOCS / "formats.md"
+TEXT = PAGE.read_text("utf-8") + (DOCS / "format-examples.md").read_text("utf-8")
 # A request, with a header field if it needs one, and the block with the answer.
-EXAMPLES = re.findall(
-    r"`GET (\S+)`(?: with `([^`]+): ([^`]+)`)?:\n\n```\w+\n(.*?)```\n", PAGE.read_text("utf-8"), re.DOTALL
-)
+EXAMPLES = re.findall(r"`GET (\S+)`(?: with `([^`]+): ([^`]+)`)?:\n\n```\w+\n(.*?)```\n", TEXT, re.DOTALL)
 
 
 @pytest.fixture(scope="module")
