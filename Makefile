@@ -128,9 +128,11 @@ GO_PACKAGES := /usr/share/gocode/src/golang.org/x/mod
 fronts:
 	@PATH="$$PATH:/usr/sbin:/usr/local/sbin"; for each in nginx:nginx-light apache2:apache2-bin caddy:caddy pgbouncer:pgbouncer \
 	  httxt2dbm:apache2-utils php-cgi:php-cgi logrotate:logrotate systemd-analyze:systemd \
-	  patroni:patroni etcd:etcd-server \
+	  patroni:patroni etcd:etcd-server php-fpm8.2:php-fpm mariadbd:mariadb-server /usr/share/wordpress:wordpress \
+	  /usr/share/wordpress/wp-content/themes/twentytwentythree:wordpress-theme-twentytwentythree \
+	  /usr/lib/apache2/modules/mod_evasive20.so:libapache2-mod-evasive \
 	  go:golang-go $(GO_PACKAGES)/sumdb:golang-golang-x-mod-dev; do \
-	  program=$${each%%:*} package=$${each#*:}; command -v $$program >/dev/null || [ -d $$program ] || { \
+	  program=$${each%%:*} package=$${each#*:}; command -v $$program >/dev/null || [ -e $$program ] || { \
 	  [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
 	  echo "$$program is missing: installing it (apt-get install $$package)" && \
 	  apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends $$package >/dev/null; } || \

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import textwrap
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -75,9 +76,52 @@ client_body_temp_path b; proxy_temp_path p; fastcgi_temp_path f; uwsgi_temp_path
 }
 
 
+HEADINGS = {"nginx": "nginx", "apache": "Apache", "caddy": "Caddy"}
+# The lines for the names in each front server.
+NAMES = {
+    "nginx": r"^    location ~\* \^/\(ark\|urn\): \{.*?^    \}\n\n?",
+    "apache": r"^    <LocationMatch .*?^    </LocationMatch>\n\n?",
+    "caddy": r"^    @names .*?^    \}\n\n?",
+}
+
+
 def blocks(page: str, language: str) -> list[str]:
     """Return the fenced blocks of a page of docs/ in a language, in order."""
+    return _fenced((DOCS / page).read_text("utf-8"), language)
+
+
+def section(page: str, heading: str) -> str:
+    """Return the text of a section of a page of docs/, up to the next heading of any level."""
     text = (DOCS / page).read_text("utf-8")
+    found = re.search(rf"^#+ {re.escape(heading)}\n(.*?)(?=^#+ |\Z)", text, re.MULTILINE | re.DOTALL)
+    assert found, heading
+    return found[1]
+
+
+def composed(front: str, site: str, before: str = "") -> str:
+    """Return the configuration of docs/go-live.md for a front server and a site, named by their headings.
+
+    The lines ``before`` and the file of the site replace the line that includes it.
+    """
+    [server] = _fenced(section("go-live.md", HEADINGS[front]), front)
+    lines = before + _fenced(section("go-live.md", site), front)[0]
+    [included] = re.findall(r"^    (?:include|Include|import) /etc/\S+\n", server, re.MULTILINE)
+    return server.replace(included, textwrap.indent(lines, "    "))
+
+
+def everything(front: str) -> str:
+    """Return the documented configuration that sends all requests to Ararat, by one location."""
+    return re.sub(NAMES[front], "", composed(front, "WSGI or ASGI"), flags=re.MULTILINE | re.DOTALL)
+
+
+def names_alone(front: str) -> str:
+    """Return the documented lines that send the names to Ararat."""
+    [server] = _fenced(section("go-live.md", HEADINGS[front]), front)
+    [lines] = re.findall(NAMES[front], server, re.MULTILINE | re.DOTALL)
+    return lines
+
+
+def _fenced(text: str, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
 
 

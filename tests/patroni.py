@@ -1,4 +1,4 @@
-"""Three hosts with etcd, Patroni, PostgreSQL and PgBouncer, configured by the blocks of docs/deployment.md."""
+"""Three hosts with etcd, Patroni, PostgreSQL and PgBouncer, configured by the blocks of docs/high-availability.md."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ import pytest
 from tests.databases import server_user
 from tests.waiting import until
 
-DOCUMENTED = Path(__file__).parents[1] / "docs" / "deployment.md"
+DOCUMENTED = Path(__file__).parents[1] / "docs" / "high-availability.md"
 HOSTS = (1, 2, 3)
 PROGRAMS = {
     "etcd": "etcd-server",
@@ -223,7 +223,7 @@ class PatroniCluster:
 
 
 def _section() -> str:
-    return DOCUMENTED.read_text("utf-8").partition("## High availability\n")[2].partition("\n## ")[0]
+    return DOCUMENTED.read_text("utf-8").partition("## Patroni\n")[2].partition("\n## ")[0]
 
 
 def _path_of(program: str) -> str:

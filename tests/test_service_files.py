@@ -1,4 +1,4 @@
-"""The files of docs/service.md: the units, the settings, log rotation, the backup and the Containerfile."""
+"""The files of docs/go-live.md: the units, the settings, log rotation, the backup and the Containerfile."""
 
 from __future__ import annotations
 
@@ -25,12 +25,16 @@ from .fronts import DOCS, blocks, program_of
 from .ports import free_port
 from .waiting import until
 
-PAGE = (DOCS / "service.md").read_text("utf-8")
-FILES = dict(re.findall(r"^`(/etc/[\w/.-]+)`:\n\n```\w+\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL))
+PAGE = (DOCS / "go-live.md").read_text("utf-8")
+FILES = dict(
+    re.findall(
+        r"`(/etc/(?:systemd|logrotate\.d)/[\w/.-]+)`[^\n]*:\n\n```\w+\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL
+    )
+)
 UNITS = "/etc/systemd/system"
 BESIDE = Path(sys.executable).parent
-SETTINGS = next(block for block in blocks("service.md", "sh") if block.startswith("ARARAT_DATABASE="))
-CONTAINER = blocks("service.md", "dockerfile")[0].replace("\\\n", "")
+SETTINGS = next(block for block in blocks("go-live.md", "sh") if block.startswith("ARARAT_DATABASE="))
+CONTAINER = blocks("go-live.md", "dockerfile")[0].replace("\\\n", "")
 
 
 def values(unit: str, name: str) -> list[str]:
@@ -61,6 +65,7 @@ def names(tmp_path: Path) -> Path:
 def test_the_page_has_each_file_and_uses_documented_variables() -> None:
     assert {path.rpartition("/")[2] for path in FILES} == {
         *("ararat.service", "workers.conf", "ararat-backup.service", "ararat-backup.timer", "ararat"),
+        *("wsgi.conf", "asgi.conf"),
         *("ararat-digest.service", "ararat-digest.timer"),
     }
     used = {*re.findall(r"\bARARAT_[A-Z_]+", PAGE)}

@@ -35,7 +35,7 @@ FORWARDED = ("X-Forwarded-For", "X-Forwarded-Proto")
 _FIELD = re.compile(r"[A-Za-z][A-Za-z0-9-]*")
 _SECRET = re.compile(rf"[!-~](?:[ -~]{{{MIN_SECRET - 2},998}})[!-~]")
 
-# Modules of servers that pass a field with an underscore on. docs/servers.md has the tests.
+# Modules of servers that pass a field with an underscore on. docs/request-targets.md has the tests.
 _KEEPING = {"granian": "granian", "uwsgi": "uWSGI", "cheroot": "cheroot", "wsgiref.simple_server": "wsgiref"}
 # Other packages, such as prometheus_client, load wsgiref too.
 _DROPPING = ("gunicorn", "waitress", "gevent", "mod_wsgi", "uvicorn", "hypercorn")

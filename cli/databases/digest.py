@@ -22,7 +22,7 @@ def digest_command(as_json: bool, database: str) -> int:
     """Report the last backup, the free space, dead links, an unpublished log, expiring tokens and waiting imports.
 
     A line that begins with ! is a problem, with the way to correct it. A timer can send the output by mail or to a
-    webhook: docs/service.md.
+    webhook: docs/go-live.md.
 
     Exit code: 0 nothing to do, 1 something to do, 69 no database.
     """

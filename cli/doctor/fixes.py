@@ -1,6 +1,6 @@
 """Fixes for requests that change on their way to the application, for each reverse proxy.
 
-Every fix names the line of a configuration. docs/proxies.md shows each line in its context.
+Every fix names the line of a configuration. docs/go-live.md shows each line in its context.
 """
 
 from __future__ import annotations
@@ -233,7 +233,7 @@ _REMEDIES |= {
 }
 
 _BEGINNINGS: dict[Cause, str] = {
-    "not-forwarded": "Let the front server send the names to Ararat (see docs/sites.md), or wrap the site in "
+    "not-forwarded": "Let the front server send the names to Ararat (see docs/go-live.md), or wrap the site in "
     "ResolverMiddleware.",
     "no-process": "Start the server behind the reverse proxy (`ararat serve`, or the server that runs "
     "ResolverMiddleware): systemctl start ararat. To see why it ended: journalctl --unit ararat.",

@@ -444,7 +444,7 @@ class Deployment:
         if _equivalent(sent, echo.identifier):
             return found("warning", f"Arrives as {received}, another spelling of the same name.")
         if probe.code == "question-mark" and not self._shows_empty_query and echo.identifier == sent[:-1]:
-            return found("ok", "An ASGI server does not show it (docs/servers.md). Use ?info.")
+            return found("ok", "An ASGI server does not show it (docs/request-targets.md). Use ?info.")
         lost = f"Arrives as {received}: {probe.lost}."
         cause = self._cause_of_change(probe, sent, echo)
         self._causes[probe.code] = cause

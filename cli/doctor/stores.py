@@ -76,7 +76,7 @@ def _of_role(finding: HealthFinding, only: Literal["names", "desk"] | None) -> H
         return finding._replace(state="ok", remedy=None)
     if only == "names" and finding.code == "readable-writable":
         message = "The names role can write this database, and needs only to read it."
-        change = "Use a role of PostgreSQL with SELECT only, as in docs/deployment.md."
+        change = "Use a role of PostgreSQL with SELECT only, as in docs/high-availability.md."
         return finding._replace(code="names-can-write", state="warning", message=message, remedy=change)
     if only == "desk" and finding.code in ("not-writable", "standby"):
         return finding._replace(state="error")

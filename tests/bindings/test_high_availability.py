@@ -1,4 +1,4 @@
-"""Sites under load while the primary of a Patroni cluster fails, with the configuration of docs/deployment.md."""
+"""Sites under load while the primary of a Patroni cluster fails, as docs/high-availability.md configures it."""
 
 from __future__ import annotations
 

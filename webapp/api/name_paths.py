@@ -97,7 +97,7 @@ def _require_exact(target: Target, name: str) -> None:
     if not target.exact and not _UNAMBIGUOUS.fullmatch(name):
         sentence = (
             "This server does not report the path as the client sent it, so %2F and / cannot be distinguished. "
-            "Use a server of the list in docs/servers.md, or send the name in the body of POST /api/v1/names."
+            "Use a server of the list in docs/request-targets.md, or send the name in the body of POST /api/v1/names."
         )
         raise HTTPRefusal(400, "path-inexact", sentence)
 

@@ -11,7 +11,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from flask import Blueprint, Response, render_template, request, send_from_directory
+from flask import Blueprint, Response, redirect, render_template, request, send_from_directory
 
 from ..config import url
 from ..errors import HTTPRefusal
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
+    from werkzeug.wrappers import Response as BaseResponse
 
 blueprint = Blueprint("docs", __name__)
 
@@ -31,6 +32,14 @@ FIRST = "index"
 
 _FEW_HEADINGS = 4
 """A page with more headings begins with a list of them."""
+
+# Pages that other pages replaced. A browser adds the anchor of the old address to the new one.
+_REPLACED = {
+    **dict.fromkeys(("service", "proxies", "sites", "static-sites", "php-sites"), "go-live"),
+    **dict.fromkeys(("wordpress", "omeka", "java"), "go-live"),
+    "deployment": "high-availability",
+    "servers": "request-targets",
+}
 
 # A link to another file in the folder, with an optional anchor.
 _NEIGHBOUR = re.compile(r"([a-z0-9-]+)\.md(#[a-z0-9-]+)?")
@@ -67,13 +76,17 @@ def contents() -> str:
 
 
 @blueprint.get("/docs/<name>")
-def page(name: str) -> Response:
+def page(name: str) -> BaseResponse:
     """Show the page for the file ``docs/<name>.md``, or return the picture ``docs/<name>``.
+
+    Redirect the name of a page that another one replaced.
 
     Raises :class:`.HTTPRefusal` with the status 404 if the folder has no such file.
     """
     if name in pictures():
         return send_from_directory(FOLDER, name, mimetype=_KINDS[Path(name).suffix], max_age=86_400)
+    if name in _REPLACED:
+        return redirect(url("docs.page", name=_REPLACED[name]), 302)
     if name not in names():
         raise HTTPRefusal(404, "not-found", "This page does not exist in the documentation.")
     return Response(_shown(name))

@@ -17,7 +17,7 @@ import trustme
 
 from ararat.middleware import open_bindings
 
-from ...fronts import FRONTS, blocks, program_of, start_front, wait_until_it_answers
+from ...fronts import FRONTS, blocks, everything, program_of, start_front, wait_until_it_answers
 from ...ports import free_port
 from .faults import FAULTS
 from .test_faults import LONG, bind_all
@@ -96,7 +96,7 @@ class World:
     ) -> str:
         """Start a front server with the changed documented configuration before a site, and return its address."""
         program_of(FRONTS[name].program, FRONTS[name].package)
-        configuration = change(blocks("proxies.md", name)[0])
+        configuration = change(everything(name))
         configuration = configuration.replace("127.0.0.1:8000", f"127.0.0.1:{site or self.site()}")
         folder = self.folder / f"front-{port or self.port}"
         folder.mkdir()

@@ -1,4 +1,4 @@
-"""Test docs/proxies.md with real proxies before gunicorn: its configurations work, and usual mistakes are reported."""
+"""Test the front servers of docs/go-live.md before gunicorn: they are right, and usual mistakes are reported."""
 
 from __future__ import annotations
 
@@ -17,10 +17,9 @@ import pytest
 
 from ararat.middleware import open_bindings
 
-from ...fronts import DOCS, FRONTS, blocks, program_of, start_front
+from ...fronts import DOCS, FRONTS, everything, names_alone, program_of, start_front
 from ...ports import free_port
 
-DOCUMENT = (DOCS / "proxies.md").read_text("utf-8")
 SITE = """\
 from ararat.middleware import ResolverMiddleware, open_bindings
 
@@ -34,7 +33,7 @@ application = ResolverMiddleware(site, open_bindings("bindings.sqlite", create=T
 
 def shown(language: str) -> list[str]:
     """Return the documented configurations of a proxy: for all paths, and for names only."""
-    return blocks("proxies.md", language)
+    return [everything(language), names_alone(language)]
 
 
 @pytest.fixture
@@ -205,9 +204,7 @@ def test_a_proxy_before_a_server_that_does_not_run_is_reported(behind: Callable[
 
 def names_only(name: str) -> Callable[[str], str]:
     """Return a change that forwards only the names."""
-    return lambda configuration: re.sub(
-        PASSES_ALL[name], lambda _: blocks("proxies.md", name)[-1], configuration, flags=re.DOTALL
-    )
+    return lambda configuration: re.sub(PASSES_ALL[name], lambda _: names_alone(name), configuration, flags=re.DOTALL)
 
 
 @pytest.mark.long
@@ -236,7 +233,7 @@ def test_names_alone_with_the_prefix_as_inspector_and_with_served_names(
 def test_feeds_can_be_forwarded_with_the_names(
     behind: Callable[..., str], serve_ararat: Callable[..., Any], name: str
 ) -> None:
-    [expression] = re.findall(r"`(\^/\(\(ark\|urn\):[^`]+)`", (DOCS / "sites.md").read_text("utf-8"))
+    [expression] = re.findall(r"`(\^/\(\(ark\|urn\):[^`]+)`", (DOCS / "go-live.md").read_text("utf-8"))
 
     def change(configuration: str) -> str:
         alone = names_only(name)(configuration)
@@ -334,8 +331,7 @@ def test_caddy_with_lower_case_labels_loses_capital_labels(
 
 
 def test_every_line_of_a_fix_is_in_the_documentation() -> None:
-    plain = " ".join(DOCUMENT.split())
+    plain = " ".join((DOCS / "go-live.md").read_text("utf-8").split())
     for line in ("large_client_header_buffers 4 16k;", "merge_slashes off;", "AllowEncodedSlashes NoDecode", "nocanon"):
         assert line in plain
     assert "--limit-request-line 8190" in plain
-    assert {*re.findall(r"^```(\w+)$", DOCUMENT, re.MULTILINE)} == {"nginx", "apache", "caddy", "python"}

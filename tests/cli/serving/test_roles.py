@@ -78,7 +78,7 @@ def fill(bindings: Bindings) -> None:
 
 
 def grant(url: str) -> None:
-    """Let the role names_reader read everything but the tables of accounts, as docs/deployment.md says."""
+    """Let the role names_reader read everything but the tables of accounts, as docs/high-availability.md says."""
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute(ROLE)
 

@@ -1,4 +1,4 @@
-"""Slow clients and hosts never hold all threads of gunicorn, with the command of docs/deployment.md."""
+"""Slow clients and hosts never hold all threads of gunicorn, with the command of docs/go-live.md."""
 
 from __future__ import annotations
 

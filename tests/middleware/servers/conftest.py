@@ -1,8 +1,8 @@
 """The servers and proxies in the tests, each with the requests that it changes: one table for tests and documentation.
 
-The tests check every entry, and that nothing else changes. As a program it prints the page docs/servers.md:
+The tests check every entry, and that nothing else changes. As a program it prints the page docs/request-targets.md:
 
-    .venv/bin/python tests/middleware/servers/conftest.py > docs/servers.md
+    .venv/bin/python tests/middleware/servers/conftest.py > docs/request-targets.md
 """
 
 from __future__ import annotations
@@ -497,7 +497,7 @@ def wait_until_it_answers(server: Any) -> None:
 # The page -------------------------------------------------------------------------------------------------------------
 
 INTRODUCTION = """\
-# Servers
+# What each server changes
 
 A server or proxy in front of the resolver can change a request. The tests send the same requests, byte by byte, through
 each of these servers. A request that is not in a row arrives unchanged. `make long` runs these tests.
@@ -513,7 +513,7 @@ ADVICE = """\
 - If `%2F` becomes `/`, do not bind names with an encoded slash, dot or comma. They cannot be found.
 - UNDERSCORES read `X_Remote_User` as `X-Remote-User`. If a request has
   both, the last one counts, or wsgiref joins them. So a proxy must remove fields with underscores
-  ([proxies](proxies.md#fields-with-underscores)). The other servers drop them. ASGI tells both names apart.
+  ([go live](go-live.md#fields-with-underscores)). The other servers drop them. ASGI tells both names apart.
 - If dot-segments are resolved, the resolver cannot refuse them.
 - With SQLite, several threads in one process wait for one another. granian starts several without
   `--blocking-threads 1`, and then has 0.82. Use more threads if the pages of the site are slow.
@@ -564,7 +564,7 @@ def version(row: ServerRow) -> str:
 
 
 def page() -> str:
-    """docs/servers.md."""
+    """docs/request-targets.md."""
     lines = [
         INTRODUCTION,
         "| Server | Command or line | Speed | Changed or lost | Refused by the server |",

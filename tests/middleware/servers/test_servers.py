@@ -159,7 +159,7 @@ def test_a_range_request_gets_the_range_or_the_whole_page(server, servers, name)
 
 
 def test_the_page_on_servers_agrees_with_the_table(servers):
-    assert (HERE.parents[2] / "docs" / "servers.md").read_text("utf-8") == servers.page()
+    assert (HERE.parents[2] / "docs" / "request-targets.md").read_text("utf-8") == servers.page()
 
 
 def test_the_table_contains_only_known_requests(servers):

@@ -65,6 +65,26 @@ def test_an_unknown_page_is_not_found(client, name):
     assert "text/html" in response.content_type
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        *((f"service#{place}", "go-live") for place in ("install", "the-unit", "rotate-the-log", "send-a-digest")),
+        *((f"proxies#{place}", "go-live") for place in ("nginx", "apache", "caddy", "the-address-of-the-client")),
+        *((f"{name}#nginx", "go-live") for name in ("sites", "wordpress", "omeka", "static-sites")),
+        *((f"deployment#{place}", "high-availability") for place in ("several-workers", "two-roles", "standbys")),
+        *((f"deployment#{place}", "high-availability") for place in ("high-availability", "several-machines")),
+        *((f"{name}#caddy", "go-live") for name in ("php-sites", "java")),
+        ("servers#threads", "request-targets"),
+    ],
+)
+def test_the_address_of_a_replaced_page_leads_to_the_new_one(client, read_page, old, new):
+    name, _, place = old.partition("#")
+    answer = client.get(f"/docs/{name}")
+    assert (answer.status_code, answer.headers["Location"]) == (302, f"/docs/{new}")
+    # The browser keeps the anchor.
+    assert place in [each.attributes.get("id") for each in read_page(client.get(f"/docs/{new}").text).walk()]
+
+
 def test_the_pages_are_those_in_the_folder():
     assert names() == set(FILES)
 
@@ -127,7 +147,7 @@ def test_a_page_with_many_headings_begins_with_their_list(client, read_page):
         ("database is locked", "/docs/troubleshooting#database-is-locked"),
         ("how do I restore a backup of SQLite?", "/docs/backup#restore-an-sqlite-database"),
         ("Do I need a NAAN", "/docs/questions#do-i-need-a-naan-what-does-it-cost"),
-        ("nginx", "/docs/proxies#nginx"),
+        ("nginx", "/docs/go-live#nginx"),
     ],
 )
 def test_a_search_finds_the_section_that_answers_a_question(client, read_page, question, first):

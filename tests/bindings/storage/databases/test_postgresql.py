@@ -226,7 +226,7 @@ def test_a_role_with_select_can_read_only(url: str, bindings: Bindings, open_sto
     bindings.bind(NAME, "/x")
     bindings.rules.set("ark:12345/t5", "/${value}")
     database = url.rpartition("/")[2]
-    documented = (Path(__file__).parents[4] / "docs" / "deployment.md").read_text("utf-8")
+    documented = (Path(__file__).parents[4] / "docs" / "high-availability.md").read_text("utf-8")
     for line in SELECT_ONLY.strip().splitlines():
         assert line.format(role="reader", database="ararat") in documented
     with cast(DatabaseStore, bindings.store)._database.engine.begin() as connection:
