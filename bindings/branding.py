@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
+from ..identifiers.text.translatable import Translatable
 from .names import assignment
 from .names.actor import Actor
 from .names.branding.stored import BrandingVersion, history_of
@@ -53,7 +54,7 @@ class RecordedBranding:
             existing = transaction.branding()
             recorded = existing.revision if existing else 0
             if revision is not None and revision != recorded:
-                raise Stale("branding", "the branding was changed after it was read")
+                raise Stale("branding", Translatable("the branding was changed after it was read"))
             if existing is not None and existing.branding == branding:
                 transaction.rollback()
                 return "unchanged"

@@ -12,6 +12,7 @@ from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..identifiers.text.translatable import Translatable
 from .names import naming as names
 from .names.assignment import Change, Outcome
 from .names.errors import BindingError, BindingsUnavailable, Collision, Stale
@@ -114,7 +115,7 @@ def at_item(number: int) -> Iterator[None]:
 def require_few(count: int) -> None:
     """Raise :class:`BindingError` with the code ``changes-count`` if ``count`` is more than :data:`MAX_CHANGES`."""
     if count > MAX_CHANGES:
-        raise BindingError("changes-count", f"one call has {count:,} names")
+        raise BindingError("changes-count", Translatable("one call has %(count)s names", count=count))
 
 
 def require_distinct(wanted: Sequence[NameChange]) -> None:
@@ -177,7 +178,13 @@ def _require_revision(wanted: NameChange, existing: Binding | None) -> None:
         return
     recorded = f"the revision {existing.revision}" if existing else "no binding"
     expected = f"the revision {wanted.revision}" if wanted.revision else "none"
-    raise Stale(wanted.key, f"the name has {recorded}, and the change expects {expected}", existing)
+    raise Stale(
+        wanted.key,
+        Translatable(
+            "the name has %(recorded)s, and the change expects %(expected)s", recorded=recorded, expected=expected
+        ),
+        existing,
+    )
 
 
 def _outcome(steps: Sequence[Change]) -> Outcome:

@@ -24,6 +24,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal, Self, TypeVar, Unpack
 
+from ..identifiers.text.translatable import Translatable
 from . import changes
 from .branding import RecordedBranding
 from .changes import Decide, Made, NameChange
@@ -514,7 +515,9 @@ class Bindings:
 
 def _require_limit(limit: int, things: str) -> None:
     if not 1 <= limit <= MAX_PAGE:
-        raise BindingError("list-limit", f"a page cannot have {limit:,} {things}")
+        raise BindingError(
+            "list-limit", Translatable("a page cannot have %(limit)s %(things)s", limit=limit, things=things)
+        )
 
 
 def _fields(target: str | Fields | None, stated: Stated) -> Fields:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
+from ..identifiers.text.translatable import Translatable
 from .names import assignment
 from .names.actor import Actor
 from .names.binding import rfc3339
@@ -55,9 +56,9 @@ def remove_record(
     if existing is not None and not with_hold and existing.hold is not None and existing.hold.until > now:
         raise BindingError("prefix-held", identifier=key)
     if existing is None:
-        raise BindingError("prefix-unknown", f"{key} has no record; run: ararat prefix list")
+        raise BindingError("prefix-unknown", Translatable("%(key)s has no record; run: ararat prefix list", key=key))
     if existing.state == "retired":
-        raise BindingError("prefix-retired", f"{key} is retired, and its record stays")
+        raise BindingError("prefix-retired", Translatable("%(key)s is retired, and its record stays", key=key))
     transaction.remove_prefix(key, assignment.later(now, existing.changed), actor)
     transaction.noted.setdefault(key, "removed")
     return "removed"
@@ -107,7 +108,7 @@ def remove_rule(transaction: Transaction, key: str, now: datetime, actor: str | 
     """Delete the rule for a prefix, as :meth:`Rules.remove`."""
     existing = transaction.get_rule(key)
     if existing is None:
-        raise BindingError("rule-unknown", f"no rule is set for {key}; run: ararat rule list")
+        raise BindingError("rule-unknown", Translatable("no rule is set for %(key)s; run: ararat rule list", key=key))
     transaction.remove_rule(key, assignment.later(now, existing.changed), actor)
     transaction.noted.setdefault(key, "removed")
     return "removed"

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from .text import display
+from .text.translatable import Translatable
 
 Severity = Literal["error", "warning", "note"]
 
@@ -32,6 +33,10 @@ class Definition:
     expected: str
     reference: str
     example: str | None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "title", Translatable.literal(self.title))
+        object.__setattr__(self, "expected", Translatable.literal(self.expected))
 
 
 @dataclass(frozen=True, slots=True)

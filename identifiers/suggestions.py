@@ -22,6 +22,7 @@ from .ark.outside import Outside, outside
 from .parsing import ASCII_SPACE, parse, reads
 from .problems import IdentifierError
 from .text import characters, iri, lookalikes
+from .text.translatable import Translatable
 from .urn import grammar as urn
 
 
@@ -36,27 +37,27 @@ class Suggestion(NamedTuple):
 
 
 REASONS = {
-    "surrounding-space": "without the white space around it",
-    "closing-punctuation": "without the closing punctuation",
-    "trailing-slash": "without the final slash",
-    "repeated-slash": "with single slashes",
-    "typographic-character": "with plain hyphens and no hidden characters",
-    "encoded-character": "with the percent-encoded spaces, quotes and hidden characters decoded",
-    "html-entity": "without the HTML entity",
-    "encoded-label": "with the label decoded",
-    "encoded-slash": "with the slashes decoded",
-    "doubled-label": "with the label once",
-    "missing-label": "with the label",
-    "missing-scheme": "without the host before it",
-    "transliterated-label": "with the label in ASCII",
-    "query-parameter": "from the query of the address",
-    "naan-case": "with the NAAN in lower case",
-    "line-break": "with the part after the line break",
-    "space": "with the part after the space",
-    "before-space": "up to the space",
-    "several": "without the other identifiers after it",
-    "valid-beginning": "up to the first character that is not allowed",
-    "outside": "with the characters that are not allowed percent-encoded",
+    "surrounding-space": Translatable("without the white space around it"),
+    "closing-punctuation": Translatable("without the closing punctuation"),
+    "trailing-slash": Translatable("without the final slash"),
+    "repeated-slash": Translatable("with single slashes"),
+    "typographic-character": Translatable("with plain hyphens and no hidden characters"),
+    "encoded-character": Translatable("with the percent-encoded spaces, quotes and hidden characters decoded"),
+    "html-entity": Translatable("without the HTML entity"),
+    "encoded-label": Translatable("with the label decoded"),
+    "encoded-slash": Translatable("with the slashes decoded"),
+    "doubled-label": Translatable("with the label once"),
+    "missing-label": Translatable("with the label"),
+    "missing-scheme": Translatable("without the host before it"),
+    "transliterated-label": Translatable("with the label in ASCII"),
+    "query-parameter": Translatable("from the query of the address"),
+    "naan-case": Translatable("with the NAAN in lower case"),
+    "line-break": Translatable("with the part after the line break"),
+    "space": Translatable("with the part after the space"),
+    "before-space": Translatable("up to the space"),
+    "several": Translatable("without the other identifiers after it"),
+    "valid-beginning": Translatable("up to the first character that is not allowed"),
+    "outside": Translatable("with the characters that are not allowed percent-encoded"),
 }
 """The corrections in words."""
 

@@ -19,11 +19,19 @@ from babel.messages.catalog import Catalog
 from babel.messages.extract import extract_from_dir
 from babel.messages.pofile import read_po, write_po
 
+from ararat.bindings.names.error_codes import ERROR_CODES, REFUSALS
 from ararat.bindings.names.metadata import persistence
+from ararat.identifiers import PROBLEMS
 from ararat.middleware.resolution.settings import ENGLISH, LANGUAGES
 from ararat.webapp.language.current import languages
 
 ROOT = Path(__file__).parents[1]
+_TABLES = {
+    "identifiers/problems.py": PROBLEMS,
+    "bindings/names/error_codes.py": {**ERROR_CODES, **{f"refusal {code}": each for code, each in REFUSALS.items()}},
+}
+"""Tables whose texts are translatable by their type."""
+
 _PLACEHOLDER = re.compile(r"%\(\w+\)s")
 _LETTER = re.compile(r"[A-Za-z]")
 _FUNCTIONS = {
@@ -68,11 +76,17 @@ class Catalogues:
                 if not _LETTER.search(_PLACEHOLDER.sub("", "".join(message))):
                     continue
                 catalog.add(message, locations=[(f"{folder}/{name}", 0)], context=context)
-        if self.elsewhere is None:
+        if self.elsewhere is not None:
+            for place, table in _TABLES.items():
+                for entry in table.values():
+                    for text in (entry.title, entry.expected, getattr(entry, "fix", "")):
+                        if text:
+                            catalog.add(text.pattern, locations=[(place, 0)])
+        else:
             for terms in persistence.TERMS.values():
                 for text in (*terms, *terms.values()):
                     catalog.add(text, locations=[("bindings/names/metadata/persistence.py", 0)])
-        else:
+        if self.elsewhere is not None:
             for message in self.elsewhere.source():
                 if message.id and catalog.get(message.id, message.context) is not None:
                     catalog.delete(message.id, message.context)

@@ -23,6 +23,7 @@ from hashlib import sha256
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from ...identifiers.text.translatable import Translatable
 from ..names.actor import NOBODY, Actor
 from ..names.assignment import Change
 from ..names.errors import BindingError
@@ -112,7 +113,10 @@ class Batches:
         found, number = iter(keys), 0
         while block := list(islice(found, BLOCK)):
             if number + len(block) > MAX_NAMES:
-                raise BindingError("operation-large", f"the operation is for more than {MAX_NAMES:,} names")
+                raise BindingError(
+                    "operation-large",
+                    Translatable("the operation is for more than %(max_names)s names", max_names=MAX_NAMES),
+                )
             rows = [(self._job, place, index_key(key)) for place, key in enumerate(block, number + 1)]
             number += len(block)
 
@@ -263,7 +267,9 @@ def _guarded(plan: Plan, expected: Mapping[str, int]) -> Plan:
                 now: datetime, each: PlannedChange = each, is_same: bool = is_same
             ) -> Change | NotedName | None:
                 if not is_same:
-                    return NotedName(each.identifier, "changed-meanwhile", "the name was changed since the check")
+                    return NotedName(
+                        each.identifier, "changed-meanwhile", Translatable("the name was changed since the check")
+                    )
                 try:
                     return each.decide(now)
                 except BindingError as error:

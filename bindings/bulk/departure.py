@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from ...identifiers.text.translatable import Translatable
 from .. import prefix_changes
 from ..collection import Bindings
 from ..names import assignment
@@ -88,10 +89,14 @@ def depart(
 
 def _moved(binding: Binding, rule: Rule, now: datetime) -> Change | NotedName:
     if binding.is_withdrawn:
-        return NotedName(binding.identifier, "withdrawn", "the name is withdrawn")
+        return NotedName(binding.identifier, "withdrawn", Translatable("the name is withdrawn"))
     if binding.target is None:
-        return NotedName(binding.identifier, "target-missing", "the name has no target, and keeps its description")
+        return NotedName(
+            binding.identifier, "target-missing", Translatable("the name has no target, and keeps its description")
+        )
     made = rule.binding(binding.identifier, binding.spelling)
     if made is None or made.target is None:
-        return NotedName(binding.identifier, "rule-template", "the template makes no address for this name")
+        return NotedName(
+            binding.identifier, "rule-template", Translatable("the template makes no address for this name")
+        )
     return assignment.moved_away(binding, made.target, now)

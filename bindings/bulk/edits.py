@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from ...identifiers.text.translatable import Translatable
 from ..names import assignment, validation
 from ..names.assignment import Change
 from ..names.binding import rfc3339
@@ -29,6 +30,12 @@ _Decide = Callable[["Binding", datetime], "Change | NotedName | None"]
 EDITED = ("metadata", "resource", "redirect", "listed", "embargo")
 """The fields that :func:`edit` can set. A new target is a move, and a new state has its own operation."""
 
+_STATES = {
+    "live": Translatable("the name is live"),
+    "reserved": Translatable("the name is reserved"),
+    "withdrawn": Translatable("the name is withdrawn"),
+}
+
 
 def edit(fields: Fields) -> Plan:
     """Return the plan that sets the stated fields of each name. The state, the target and the other fields stay.
@@ -41,15 +48,15 @@ def edit(fields: Fields) -> Plan:
     if fields.embargo is not None:
         stated["embargo"] = fields.embargo and rfc3339(validation.instant(fields.embargo))
     if not stated or stated.keys() - set(EDITED):
-        raise BindingError("edit-fields", f"an edit of many names sets {', '.join(EDITED)}")
+        raise BindingError("edit-fields", Translatable("an edit of many names sets %(names)s", names=", ".join(EDITED)))
     if fields.metadata is not None:
         stated["metadata"] = dict(metadata.check(fields.metadata, deletions=True))
 
     def decide(binding: Binding, now: datetime) -> Change | NotedName:
         if binding.is_withdrawn:
-            return NotedName(binding.identifier, "withdrawn", "the name is withdrawn")
+            return NotedName(binding.identifier, "withdrawn", Translatable("the name is withdrawn"))
         if fields.embargo is not None and not binding.is_reserved:
-            return NotedName(binding.identifier, "not-reserved", f"the name is {binding.status}")
+            return NotedName(binding.identifier, "not-reserved", _STATES[binding.status])
         checked = assignment.with_recorded_place(fields, binding)
         checked = checked._replace(status="reserved" if binding.is_reserved else None)
         return assignment.bind(binding, checked.for_key(binding.identifier), now)
@@ -62,7 +69,7 @@ def publish() -> Plan:
 
     def decide(binding: Binding, now: datetime) -> Change | NotedName:
         if not binding.is_reserved:
-            return NotedName(binding.identifier, "not-reserved", f"the name is {binding.status}")
+            return NotedName(binding.identifier, "not-reserved", _STATES[binding.status])
         stated = assignment.with_recorded_place(Fields(status="live", spelling=binding.spelling), binding)
         return assignment.bind(binding, stated.for_key(binding.identifier), now)
 
@@ -85,7 +92,7 @@ def follow(urls: Mapping[str, tuple[str, str]]) -> Plan:
     def decide(binding: Binding, now: datetime) -> Change | NotedName:
         traced, url = urls[binding.identifier]
         if not binding.is_live or binding.target != traced:
-            return NotedName(binding.identifier, "undo-changed", "the name was changed since the trace")
+            return NotedName(binding.identifier, "undo-changed", Translatable("the name was changed since the trace"))
         return assignment.relocate(binding, Fields(target=url), now)
 
     plan = _plan("relocate", {"names": len(urls)}, decide)
@@ -103,7 +110,7 @@ def withdraw(reason: str | None = None, successor: str | None = None) -> Plan:
 
     def decide(binding: Binding, now: datetime) -> Change | NotedName:
         if not binding.is_live:
-            return NotedName(binding.identifier, binding.status, f"the name is {binding.status}")
+            return NotedName(binding.identifier, binding.status, _STATES[binding.status])
         return assignment.withdraw(binding, reason, now, successor)
 
     return _plan("withdraw", {"reason": reason, "successor": successor}, decide)
@@ -114,7 +121,7 @@ def restore() -> Plan:
 
     def decide(binding: Binding, now: datetime) -> Change | NotedName:
         if not binding.is_withdrawn:
-            return NotedName(binding.identifier, "not-withdrawn", f"the name is {binding.status}")
+            return NotedName(binding.identifier, "not-withdrawn", _STATES[binding.status])
         return assignment.restore(binding, binding.resource, now)
 
     return _plan("restore", {}, decide)
@@ -125,7 +132,9 @@ def delete() -> Plan:
 
     def decide(binding: Binding, now: datetime) -> Change | NotedName:
         if not binding.is_reserved or binding.is_hidden:
-            return NotedName(binding.identifier, "delete-public", "the name is or was public, so it is never deleted")
+            return NotedName(
+                binding.identifier, "delete-public", Translatable("the name is or was public, so it is never deleted")
+            )
         return assignment.delete(binding, now)
 
     return _plan("delete", {}, decide)

@@ -16,6 +16,7 @@ from itertools import islice
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ...identifiers.text.translatable import Translatable
 from ..checks.new_names import changed_value_warnings
 from ..collection import Bindings
 from ..names.actor import Actor
@@ -218,7 +219,9 @@ def _find(plan: Plan, transaction: Transaction, spool: KeySpool, limit: int | No
     while keys := list(islice(found, _AT_ONCE)):
         spool.add(keys)
         if limit is not None and spool.count() > limit:
-            raise BindingError("operation-large", f"the operation is for more than {limit:,} names")
+            raise BindingError(
+                "operation-large", Translatable("the operation is for more than %(limit)s names", limit=limit)
+            )
 
 
 def decided(

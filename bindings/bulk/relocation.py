@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
+from ...identifiers.text.translatable import Translatable
 from ..collection import Bindings
 from ..names import assignment, targets, validation
 from ..names import naming as names
@@ -77,7 +78,7 @@ def relocate_prefix(
 
     rewriting = Rewriting.of(source, destination)
     if prefix is not None and below is not None:
-        raise BindingError("relocate-prefix", "prefix and below exclude each other")
+        raise BindingError("relocate-prefix", Translatable("prefix and below exclude each other"))
     parameters = {"from": source, "to": destination}
     keys = None
     if prefix is not None:
@@ -129,11 +130,13 @@ def set_passthrough(
 
     def change(binding: Binding, now: datetime) -> Change | NotedName:
         if binding.is_withdrawn:
-            return NotedName(binding.identifier, "withdrawn", "the name is withdrawn")
+            return NotedName(binding.identifier, "withdrawn", Translatable("the name is withdrawn"))
         if passthrough and (binding.target is None or not can_append(binding.target)):
-            return NotedName(binding.identifier, "passthrough-without-path", "the name has no target with a path")
+            return NotedName(
+                binding.identifier, "passthrough-without-path", Translatable("the name has no target with a path")
+            )
         if passthrough and binding.identifier.startswith("urn:"):
-            return NotedName(binding.identifier, "nothing-below", "a URN cannot contain other names")
+            return NotedName(binding.identifier, "nothing-below", Translatable("a URN cannot contain other names"))
         if binding.passthrough == passthrough:
             return Change("unchanged", binding, None)
         after = assignment.next_revision(binding, replace(binding, passthrough=passthrough), now)
@@ -188,7 +191,10 @@ class Rewriting(NamedTuple):
             raise BindingError("relocate-prefix", message)
         is_host = _is_origin(sources[0])
         if is_inside and is_host:
-            raise BindingError("relocate-prefix", f"{validation.shown(source)}* would match inside the name of a host")
+            raise BindingError(
+                "relocate-prefix",
+                Translatable("%(source)s* would match inside the name of a host", source=validation.shown(source)),
+            )
         ends = "" if is_inside else _ends(sources[0])
         if is_host and len(destinations) > 1 and _is_origin(destinations[0]):
             ends += ":"
@@ -234,7 +240,7 @@ class Rewriting(NamedTuple):
         if target == binding.target and alternates == binding.alternates:
             return None
         if binding.is_withdrawn:
-            return NotedName(binding.identifier, "withdrawn", "the name is withdrawn")
+            return NotedName(binding.identifier, "withdrawn", Translatable("the name is withdrawn"))
         return assignment.moved_to(binding, replace(binding, target=target, alternates=alternates), now)
 
 
@@ -247,7 +253,12 @@ def _beginnings(text: str) -> tuple[str, ...]:
         found = tuple(targets.check(f"{scheme}://{given}", "located") for scheme in ("http", "https"))
     beginnings = tuple(each for each in found if each is not None)
     if max(map(len, beginnings)) > _MAX_PREFIX:
-        raise BindingError("relocate-prefix", f"{validation.shown(text)} has more than {_MAX_PREFIX} characters")
+        raise BindingError(
+            "relocate-prefix",
+            Translatable(
+                "%(text)s has more than %(max_prefix)s characters", text=validation.shown(text), max_prefix=_MAX_PREFIX
+            ),
+        )
     return beginnings
 
 

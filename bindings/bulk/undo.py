@@ -16,6 +16,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from ...identifiers.text.translatable import Translatable
 from ..collection import Bindings
 from ..names import naming as names
 from ..names.actor import Actor
@@ -180,7 +181,7 @@ def _reversed(before: Binding | None, current: Binding | None, now: datetime) ->
         if not before.is_reserved:
             return publish_again(current, before, now)
         if before.at(now) is not before:
-            return NotedName(current.identifier, "embargo-past", "its date of publication is past")
+            return NotedName(current.identifier, "embargo-past", Translatable("its date of publication is past"))
         outcome = "relocated" if leads_elsewhere(current, before) else "updated"
         kept = replace(before, resource=current.resource) if current.is_hidden else before
         return Change(outcome, next_revision(current, replace(kept, once_public=current.once_public), now), "updated")

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from ...identifiers.text.translatable import Translatable
 from ..collection import Bindings
 from ..names import assignment, validation
 from ..names.actor import Actor
@@ -68,9 +69,9 @@ def withdraw_below(
 
     def decide(binding: Binding, now: datetime) -> Change | NotedName:
         if binding.is_reserved:
-            return NotedName(binding.identifier, "reserved", "the name is reserved and not public")
+            return NotedName(binding.identifier, "reserved", Translatable("the name is reserved and not public"))
         if binding.is_withdrawn:
-            return NotedName(binding.identifier, "withdrawn", "the name is withdrawn already")
+            return NotedName(binding.identifier, "withdrawn", Translatable("the name is withdrawn already"))
         return assignment.withdraw(binding, reason, now, successor)
 
     plan = _plan_below("withdraw", key, parameters, decide)
@@ -120,7 +121,7 @@ def restore_withdrawn(
 
 def _restored(binding: Binding, now: datetime) -> Change | NotedName:
     if binding.is_reserved:
-        return NotedName(binding.identifier, "reserved", "the name is reserved and not public")
+        return NotedName(binding.identifier, "reserved", Translatable("the name is reserved and not public"))
     return assignment.restore(binding, binding.resource, now)
 
 

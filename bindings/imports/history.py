@@ -23,6 +23,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
+from ...identifiers.text.translatable import Translatable
 from ..names import validation
 from ..names.binding import rfc3339
 from ..names.errors import BindingError, TableError, UnreadableBinding
@@ -190,10 +191,16 @@ def _read(lines: Lines) -> Iterator[_Record]:
 def _require_complete(head: _Record | None, file: str) -> None:
     values = head.values if head else {}
     if values.get("format") != FORMAT or values.get("version") != VERSION:
-        raise BindingError("history-partial", f"{file} is not a history of version {VERSION}")
+        raise BindingError(
+            "history-partial",
+            Translatable("%(file)s is not a history of version %(version)s", file=file, version=VERSION),
+        )
     if values.get("since") is not None:
         since = validation.shown(str(values["since"]))
-        raise BindingError("history-partial", f"{file} contains only the changes since {since}")
+        raise BindingError(
+            "history-partial",
+            Translatable("%(file)s contains only the changes since %(since)s", file=file, since=since),
+        )
 
 
 def _require_end(last: _Record, records: int, lines: Lines) -> None:

@@ -18,6 +18,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from ...identifiers.text.translatable import Translatable
 from ..checks import new_names
 from ..checks.new_names import ComparedName
 from ..collection import Bindings
@@ -355,7 +356,9 @@ class ImportRun:
             if isinstance(stated, Fields):
                 latest = stated.changed or stated.created
                 if latest is not None and latest > self.now:
-                    raise BindingError("time-future", f"{rfc3339(latest)} is in the future")
+                    raise BindingError(
+                        "time-future", Translatable("%(latest)s is in the future", latest=rfc3339(latest))
+                    )
         except BindingError as error:
             return wrong_text.explained(error, row.cells)
         return stated
@@ -615,7 +618,15 @@ def _record_rule(stated: RuleRow, transaction: Transaction, now: datetime, actor
         return False
     recorded = f"{validation.shown(existing.template, 100)} ({existing.redirect})"
     requested = f"{validation.shown(stated.template, 100)} ({stated.redirect})"
-    raise BindingError("rule-otherwise", f"the rule for {stated.prefix} leads to {recorded}, not to {requested}")
+    raise BindingError(
+        "rule-otherwise",
+        Translatable(
+            "the rule for %(prefix)s leads to %(recorded)s, not to %(requested)s",
+            prefix=stated.prefix,
+            recorded=recorded,
+            requested=requested,
+        ),
+    )
 
 
 def _record_prefix(stated: PrefixRow, transaction: Transaction, now: datetime, actor: str | None) -> bool:
@@ -629,7 +640,14 @@ def _record_prefix(stated: PrefixRow, transaction: Transaction, now: datetime, a
     if existing.all_texts == stated.texts:
         return False
     differing = next(field for field in RECORDED if existing.all_texts.get(field) != stated.texts.get(field))
-    raise BindingError("prefix-otherwise", f"the record of {stated.prefix} has another text in the field {differing}")
+    raise BindingError(
+        "prefix-otherwise",
+        Translatable(
+            "the record of %(prefix)s has another text in the field %(differing)s",
+            prefix=stated.prefix,
+            differing=differing,
+        ),
+    )
 
 
 def _record_setting(stated: Setting, transaction: Transaction) -> bool:
@@ -642,6 +660,9 @@ def _record_setting(stated: Setting, transaction: Transaction) -> bool:
         if existing == stated.value:
             return False
         message = f"the UUID {stated.name[5:]} belongs to {validation.shown(existing, 100)}"
-        raise BindingError("uuid-reused", f"{message}, not to {validation.shown(stated.value, 100)}")
+        raise BindingError(
+            "uuid-reused",
+            Translatable("%(message)s, not to %(shown)s", message=message, shown=validation.shown(stated.value, 100)),
+        )
     transaction.set_setting(stated.name, stated.value)
     return True

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ...identifiers import PROBLEMS
+from ...identifiers.text.translatable import Translatable
 
 NO = 1
 """The exit code of a command whose answer is no: not bound, or bound to something else."""
@@ -51,10 +52,14 @@ class ErrorCode:
     fix: str = ""
     repeats: bool = True
 
+    def __post_init__(self) -> None:
+        for name in ("title", "expected", "fix"):
+            object.__setattr__(self, name, Translatable.literal(getattr(self, name)))
+
     @property
     def remedy(self) -> str:
         """The way to correct the error, in the imperative and without a full stop."""
-        return self.fix or f"use {self.expected}"
+        return self.fix or Translatable("use %(expected)s", expected=self.expected)
 
     @property
     def retry_after(self) -> int | None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
+from ...identifiers.text.translatable import Translatable
 from . import selection as listing
 from . import validation
 from .binding import ACTIONS, Action, Event
@@ -69,7 +70,9 @@ def select_events(
     """
     actions: dict[str, Action] = {each: each for each in ACTIONS}
     if action is not None and action not in actions:
-        raise BindingError("list-action", f"the action {validation.shown(action)} does not exist")
+        raise BindingError(
+            "list-action", Translatable("the action %(action)s does not exist", action=validation.shown(action))
+        )
     return EventSelection(
         operation=operation,
         actor=actor,

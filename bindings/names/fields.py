@@ -17,6 +17,7 @@ from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple, TypedDict, cast
 
 from ...identifiers import Ark, EmbeddedArk, IdentifierError, parse
+from ...identifiers.text.translatable import Translatable
 from . import targets, validation
 from .binding import (
     KINDS,
@@ -152,7 +153,7 @@ def _check_kind(kind: Any, given: Fields, key: str) -> Kind:
     for known in KINDS:
         if kind == known:
             return known
-    raise BindingError("kind-unknown", f"the kind {validation.shown(kind)} does not exist")
+    raise BindingError("kind-unknown", Translatable("the kind %(kind)s does not exist", kind=validation.shown(kind)))
 
 
 def _check_passthrough(passthrough: Any, given: Fields, key: str) -> Passthrough:
@@ -160,7 +161,8 @@ def _check_passthrough(passthrough: Any, given: Fields, key: str) -> Passthrough
         return _PASSTHROUGHS[passthrough]
     except (KeyError, TypeError):
         raise BindingError(
-            "passthrough-unknown", f"passthrough has the value {validation.shown(passthrough)}"
+            "passthrough-unknown",
+            Translatable("passthrough has the value %(passthrough)s", passthrough=validation.shown(passthrough)),
         ) from None
 
 
@@ -172,14 +174,18 @@ def _check_scope(scope: Any, given: Fields, key: str) -> Scope:
         if scope == known:
             require_scope(key, known, given.kind)
             return known
-    raise BindingError("scope-unknown", f"the scope {validation.shown(scope)} does not exist")
+    raise BindingError(
+        "scope-unknown", Translatable("the scope %(scope)s does not exist", scope=validation.shown(scope))
+    )
 
 
 def require_scope(key: str, scope: Scope, kind: str | None) -> None:
     """Raise :class:`BindingError` unless a binding of this kind can have a scope: only a site knows its names below."""
     if scope == "subtree":
         if kind != "served":
-            raise BindingError("scope-not-served", f"a {kind} name cannot have the scope subtree")
+            raise BindingError(
+                "scope-not-served", Translatable("a %(kind)s name cannot have the scope subtree", kind=kind)
+            )
         if key.startswith("urn:"):
             raise BindingError("nothing-below")
 
@@ -208,7 +214,8 @@ def _require_path(key: str, target: str | None) -> None:
         raise BindingError("passthrough-without-target")
     if not can_append(target):
         raise BindingError(
-            "passthrough-without-path", f"the target {validation.shown(target)} has no path to append to"
+            "passthrough-without-path",
+            Translatable("the target %(target)s has no path to append to", target=validation.shown(target)),
         )
     if key.startswith("urn:"):
         raise BindingError("nothing-below")
@@ -242,7 +249,9 @@ def check_status(status: str) -> Status:
     for known in STATUSES:
         if status == known:
             return known
-    raise BindingError("list-state", f"the state {validation.shown(status)} does not exist")
+    raise BindingError(
+        "list-state", Translatable("the state %(status)s does not exist", status=validation.shown(status))
+    )
 
 
 def _check_redirect(status: Any, given: Fields, key: str) -> int:
@@ -260,16 +269,21 @@ def redirect_status(status: int) -> int:
     if status in (301, 308):
         raise BindingError(
             "permanent-redirect-forbidden",
-            f"the redirect status {status} is permanent: clients would replace the name",
+            Translatable("the redirect status %(status)s is permanent: clients would replace the name", status=status),
         )
-    raise BindingError("redirect-status", f"the redirect status {validation.shown(status)} is not allowed")
+    raise BindingError(
+        "redirect-status",
+        Translatable("the redirect status %(status)s is not allowed", status=validation.shown(status)),
+    )
 
 
 def _check_listed(listed: Any, given: Fields, key: str) -> bool:
     try:
         return _LISTED[listed] and not is_test(key)
     except (KeyError, TypeError):
-        raise BindingError("listed-unknown", f"listed has the value {validation.shown(listed)}") from None
+        raise BindingError(
+            "listed-unknown", Translatable("listed has the value %(listed)s", listed=validation.shown(listed))
+        ) from None
 
 
 _LISTED: Mapping[Any, bool] = {True: True, "yes": True, False: False, "no": False}
@@ -337,7 +351,10 @@ def _successor(key: str, successor: str) -> str:
 
 def _check_spelling(spelling: str, given: Fields, key: str) -> str:
     if assignable(spelling, TEST_NAANS) != key:
-        raise BindingError("spelling-other-name", f"the spelling {validation.shown(spelling)} is of another name")
+        raise BindingError(
+            "spelling-other-name",
+            Translatable("the spelling %(spelling)s is of another name", spelling=validation.shown(spelling)),
+        )
     return spelling_of(spelling)
 
 
@@ -349,7 +366,10 @@ def _check_changed(changed: datetime, given: Fields, key: str) -> datetime:
 
 def _check_once_public(once_public: str, given: Fields, key: str) -> Literal["yes"]:
     if once_public != "yes":
-        raise BindingError("once-public", f"the value of once_public is {validation.shown(once_public)}")
+        raise BindingError(
+            "once-public",
+            Translatable("the value of once_public is %(once_public)s", once_public=validation.shown(once_public)),
+        )
     return "yes"
 
 
@@ -359,7 +379,7 @@ def _check_hold_until(until: datetime, given: Fields, key: str) -> datetime:
 
 def _check_hold_reason(reason: Any, given: Fields, key: str) -> str:
     if given.hold_until is None:
-        raise BindingError("hold-until", "a hold has a reason and no end")
+        raise BindingError("hold-until", Translatable("a hold has a reason and no end"))
     return validation.check(reason, "hold-reason", "reason of the hold", MAX_REASON)
 
 
@@ -367,7 +387,7 @@ def _check_embargo(embargo: Any, given: Fields, key: str) -> datetime | Literal[
     if embargo == "":
         return ""
     if given.status not in (None, "reserved"):
-        raise BindingError("embargo-state", f"the state is {given.status}")
+        raise BindingError("embargo-state", Translatable("the state is %(status)s", status=given.status))
     return validation.instant(embargo)
 
 

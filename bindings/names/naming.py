@@ -13,6 +13,7 @@ from ...identifiers.ark import parser as ark
 from ...identifiers.ark.grammar import BASE29_ONLY, RESERVED_NAAN
 from ...identifiers.text import characters, display, iri
 from ...identifiers.text.characters import BIDI_FORMATTING
+from ...identifiers.text.translatable import Translatable
 from . import validation
 from .errors import BindingError
 
@@ -169,7 +170,11 @@ def require_visible(text: str, what: str, identifier: str | None = None, *, code
         encoded = display.percent(char)
         why = f"which is invisible: remove it; if it belongs there, write {encoded}"
         given = code or ("bidi-formatting" if char in BIDI_FORMATTING else "hidden-char")
-        raise BindingError(given, f"the {what} has {display.named(char)}, {why}", identifier=identifier)
+        raise BindingError(
+            given,
+            Translatable("the %(what)s has %(char)s, %(why)s", what=what, char=display.named(char), why=why),
+            identifier=identifier,
+        )
 
 
 def spelling_of(identifier: Name) -> str:

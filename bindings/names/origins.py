@@ -8,6 +8,7 @@ from ipaddress import IPv4Address, IPv6Address
 from typing import Final
 
 from ...identifiers.text import iri
+from ...identifiers.text.translatable import Translatable
 from . import validation
 from .errors import PrefixError
 
@@ -121,7 +122,9 @@ def check_prefix(prefix: str) -> str:
     match = _HTTP_RESOLVER_PREFIX.fullmatch(prefix)
     if match is None:
         given = validation.shown(prefix) if prefix else "the empty text"
-        raise PrefixError("prefix-scheme", f"{given} does not begin with http:// or https://")
+        raise PrefixError(
+            "prefix-scheme", Translatable("%(given)s does not begin with http:// or https://", given=given)
+        )
     scheme, authority, path = match[1].lower(), match[2], match[3]
     if "@" in authority:
         raise PrefixError("prefix-userinfo")
@@ -131,7 +134,9 @@ def check_prefix(prefix: str) -> str:
         raise PrefixError("prefix-host", str(error)) from None
     if not _PATH_ABEMPTY.fullmatch(path):
         has_query = "?" in path or "#" in path
-        raise PrefixError("prefix-path", "a resolver prefix cannot have a query or a fragment" if has_query else None)
+        raise PrefixError(
+            "prefix-path", Translatable("a resolver prefix cannot have a query or a fragment") if has_query else None
+        )
     return f"{scheme}://{authority}{path.removesuffix('/')}"
 
 

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from ...identifiers import Ark
 from ...identifiers.ark.grammar import naan_of
+from ...identifiers.text.translatable import Translatable
 from . import naming as names
 from . import validation
 from .assignment import Change, next_revision
@@ -108,7 +109,7 @@ class PolicyCheck:
         severity = self.profile.severity(rule, "error")
         cited = ", ".join(filter(None, (self.profile.title or f"policy {self.profile.name}", self.profile.url)))
         if severity == "error":
-            raise BindingError(code or rule, f"{message} ({cited})")
+            raise BindingError(code or rule, Translatable("%(message)s (%(cited)s)", message=message, cited=cited))
         if severity == "warning" and len(self.warnings) < _MAX_WARNINGS:
             self.warnings.append(f"{message} ({cited})")
 
@@ -116,7 +117,12 @@ class PolicyCheck:
         # The setting test_naans decides about names for tests. Without it, they are refused before.
         own = self.profile.own_naans
         if own and ark.normal_naan not in own and not ark.reserved_naan:
-            self._break("naan-foreign", f"NAAN {ark.normal_naan} is not one of {', '.join(own)}")
+            self._break(
+                "naan-foreign",
+                Translatable(
+                    "NAAN %(normal_naan)s is not one of %(names)s", normal_naan=ark.normal_naan, names=", ".join(own)
+                ),
+            )
 
     def _require_shoulder(self, ark: Ark) -> None:
         if ark.normal_naan not in self.profile.own_naans:
@@ -127,7 +133,7 @@ class PolicyCheck:
         if reserved:
             why = "it has no shoulder" if shoulder is None else f"the shoulder {shoulder} is reserved"
             rule = "reserved-name" if shoulder is None else "shoulder-reserved"
-            self._break(rule, f"the policy reserves this name: {why}", "name-reserved")
+            self._break(rule, Translatable("the policy reserves this name: %(why)s", why=why), "name-reserved")
 
     def _add_availability(self, after: Binding, *, is_ark: bool) -> Binding:
         # A statement can also say that nothing is guaranteed.
@@ -135,7 +141,7 @@ class PolicyCheck:
             return after
         # "Persistent IRIs MUST be allocated using the ARK system"
         if not is_ark:
-            self._break("persistent-not-ark", "only an ARK can be designated as persistent")
+            self._break("persistent-not-ark", Translatable("only an ARK can be designated as persistent"))
             return after
         # "MUST have availability equal to lifetime or subinfinite; if none is explicitly stated in the documentation
         # then lifetime is implied"
@@ -231,7 +237,9 @@ class RegisteredNaans:
             if is_registered(naan):
                 self._known.add(naan)
             elif self._strict:
-                raise BindingError("naan-unregistered", f"NAAN {naan} is not registered", identifier=key)
+                raise BindingError(
+                    "naan-unregistered", Translatable("NAAN %(naan)s is not registered", naan=naan), identifier=key
+                )
             else:
                 self._known.add(naan)
                 self.unregistered.append(naan)

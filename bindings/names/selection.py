@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from typing import Literal, NamedTuple, get_args
 
 from ...identifiers import IdentifierError, parse
+from ...identifiers.text.translatable import Translatable
 from . import naming as names
 from . import validation
 from .binding import STATUSES, Binding, Status, rfc3339
@@ -242,7 +243,9 @@ def beginning(prefix: str) -> str:
         key = names.key(name)
         if key.endswith(end) and len(key) - len(end) <= _MAX_TEXT:
             return key[: -len(end)]
-    raise BindingError("list-prefix", f"{validation.shown(prefix)} is not the beginning of an ARK or URN")
+    raise BindingError(
+        "list-prefix", Translatable("%(prefix)s is not the beginning of an ARK or URN", prefix=validation.shown(prefix))
+    )
 
 
 def shoulder_of(key: str) -> str:
@@ -305,7 +308,9 @@ def position(after: str, kinds: tuple[type, ...]) -> list[str | int]:
             return values
     except (binascii.Error, ValueError, RecursionError):
         pass
-    raise BindingError("list-after", f"{validation.shown(after)} does not continue this list")
+    raise BindingError(
+        "list-after", Translatable("%(after)s does not continue this list", after=validation.shown(after))
+    )
 
 
 def moment(text: str) -> datetime:
@@ -340,20 +345,25 @@ def _status(state: str) -> Status:
     for known in STATUSES:
         if state == known:
             return known
-    raise BindingError("list-state", f"the state {validation.shown(state)} does not exist")
+    raise BindingError("list-state", Translatable("the state %(state)s does not exist", state=validation.shown(state)))
 
 
 def _hold(text: str) -> HoldFilter:
     for known in get_args(HoldFilter):
         if text == known:
             return known
-    raise BindingError("list-hold", f"a list has no names whose hold is {validation.shown(text)}")
+    raise BindingError(
+        "list-hold", Translatable("a list has no names whose hold is %(text)s", text=validation.shown(text))
+    )
 
 
 def _targets(target: str) -> tuple[str | None, tuple[str, ...]]:
     text = target.strip()
     if not text.isascii() or not text.isprintable() or len(text) > _MAX_TEXT:
-        raise BindingError("list-target", f"{validation.shown(target)} is not the beginning of a stored target")
+        raise BindingError(
+            "list-target",
+            Translatable("%(target)s is not the beginning of a stored target", target=validation.shown(target)),
+        )
     scheme, mark, rest = text.partition("://")
     if text.startswith("/"):
         return None, (text,)
@@ -370,20 +380,26 @@ def _targets(target: str) -> tuple[str | None, tuple[str, ...]]:
 def _words(text: str) -> tuple[str, ...]:
     words = tuple(text.split())
     if len(text) > _MAX_TEXT or _NOT_STORED.search(text) or not folding.parts(words):
-        raise BindingError("list-text", f"{validation.shown(text)} has no words to search for")
+        raise BindingError(
+            "list-text", Translatable("%(text)s has no words to search for", text=validation.shown(text))
+        )
     return words
 
 
 def _resource(text: str) -> str:
     if not text or len(text) > _MAX_TEXT or _NOT_STORED.search(text):
-        raise BindingError("list-resource", f"{validation.shown(text)} is not the resource of a name")
+        raise BindingError(
+            "list-resource", Translatable("%(text)s is not the resource of a name", text=validation.shown(text))
+        )
     return text
 
 
 def _element(text: str) -> tuple[str, str]:
     element, _, value = text.partition("=")
     if not value or _NOT_STORED.search(value):
-        raise BindingError("list-metadata", f"{validation.shown(text)} has no element and text")
+        raise BindingError(
+            "list-metadata", Translatable("%(text)s has no element and text", text=validation.shown(text))
+        )
     try:
         return metadata_names.full_name(element), value
     except BindingError as error:
@@ -394,7 +410,7 @@ def _sort(name: str) -> Sort:
     for known in SORTS:
         if name == known:
             return known
-    raise BindingError("list-sort", f"a list is not sorted by {validation.shown(name)}")
+    raise BindingError("list-sort", Translatable("a list is not sorted by %(name)s", name=validation.shown(name)))
 
 
 def _is_between(time: datetime, since: datetime | None, before: datetime | None) -> bool:

@@ -16,6 +16,7 @@ from urllib.parse import quote, unquote
 
 from ...identifiers.ark import grammar as ark
 from ...identifiers.text import display, iri
+from ...identifiers.text.translatable import Translatable
 from ...identifiers.urn import grammar as urn
 from . import origins, validation
 from .binding import NOTHING, Kind
@@ -109,10 +110,14 @@ def check_alternates(alternates: Mapping[str, str], kind: Kind, *, deletions: bo
             message = f"the selector {given} of an alternate is not a media type, a language or both"
             raise BindingError("alternate-selector", message)
         if selector.lower() in checked:
-            raise BindingError("alternate-twice", f"two alternates have the selector {selector.lower()}")
+            raise BindingError(
+                "alternate-twice", Translatable("two alternates have the selector %(lower)s", lower=selector.lower())
+            )
         stored = "" if deletions and target == "" else check(target, kind)
         if stored is None:
-            raise BindingError("target-unwanted", "a described name has no target, so it cannot have alternates")
+            raise BindingError(
+                "target-unwanted", Translatable("a described name has no target, so it cannot have alternates")
+            )
         checked[selector.lower()] = stored
     return MappingProxyType(dict(sorted(checked.items())))
 
@@ -156,9 +161,14 @@ def with_query(target: str, query: str | None) -> str:
 
 def _check_uri(target: str | None, kind: Kind) -> str:
     if not target:
-        raise BindingError("target-missing", f"the target is missing: a {kind} name must have one")
+        raise BindingError(
+            "target-missing", Translatable("the target is missing: a %(kind)s name must have one", kind=kind)
+        )
     if not isinstance(target, str):
-        raise BindingError("target-missing", f"the target has the type {type(target).__name__}; it must be a text")
+        raise BindingError(
+            "target-missing",
+            Translatable("the target has the type %(name)s; it must be a text", name=type(target).__name__),
+        )
     if len(target) > MAX_OCTETS:
         message = f"the target has {len(target):,} characters; at most {MAX_OCTETS:,} bytes are allowed"
         raise BindingError("target-too-long", message)
@@ -179,7 +189,9 @@ def _check_uri(target: str | None, kind: Kind) -> str:
 def _check_path(target: str) -> str:
     if target.startswith("//"):
         why = "has no scheme: clients would use http or https, depending on the page"
-        raise BindingError("target-relative", f"{validation.shown(target)} {why}")
+        raise BindingError(
+            "target-relative", Translatable("%(target)s %(why)s", target=validation.shown(target), why=why)
+        )
     path = _check_characters(target).partition("#")[0].partition("?")[0]
     if iri.has_dot_segment(path):
         message = f"the path {validation.shown(path)} has a segment . or .., which clients remove"
@@ -216,8 +228,13 @@ def _not_http(target: str) -> BindingError:
             message += f"; did you mean https://{shown}?"
         return BindingError("target-relative", message)
     if scheme[1].lower() in ("http", "https"):
-        return BindingError("target-host", f"{shown} has no host: // must follow {scheme[0]}")
-    return BindingError("target-scheme", f"the target has the scheme {validation.shown(scheme[1])}")
+        return BindingError(
+            "target-host",
+            Translatable("%(shown)s has no host: // must follow %(scheme)s", shown=shown, scheme=scheme[0]),
+        )
+    return BindingError(
+        "target-scheme", Translatable("the target has the scheme %(scheme)s", scheme=validation.shown(scheme[1]))
+    )
 
 
 def _check_characters(rest: str) -> str:

@@ -6,6 +6,7 @@ import re
 from datetime import UTC, date, datetime, time
 
 from ...identifiers.text import display
+from ...identifiers.text.translatable import Translatable
 from .errors import BindingError
 
 # C0, DEL and C1 controls, line and paragraph separators, and surrogates, which have no UTF-8 encoding.
@@ -29,15 +30,28 @@ def check(text: object, code: str, what: str, most: int, *, lines: bool = False)
     the title has the control character U+000A at position 2
     """
     if not isinstance(text, str):
-        raise BindingError(code, f"the {what} has the type {type(text).__name__}; it must be a text")
+        raise BindingError(
+            code,
+            Translatable("the %(what)s has the type %(name)s; it must be a text", what=what, name=type(text).__name__),
+        )
     if not text.strip():
-        raise BindingError(code, f"the {what} is empty")
+        raise BindingError(code, Translatable("the %(what)s is empty", what=what))
     if len(text) > most:
-        raise BindingError(code, f"the {what} has {len(text):,} characters; at most {most:,} are allowed")
+        raise BindingError(
+            code,
+            Translatable(
+                "the %(what)s has %(number)s characters; at most %(most)s are allowed",
+                what=what,
+                number=len(text),
+                most=most,
+            ),
+        )
     # All of these characters are unprintable. The search takes longer.
     if not text.isprintable() and (control := (_CONTROL_IN_LINE if lines else _CONTROL).search(text)):
         where = f"U+{ord(control[0]):04X} at position {control.start() + 1}"
-        raise BindingError(code, f"the {what} has the control character {where}")
+        raise BindingError(
+            code, Translatable("the %(what)s has the control character %(where)s", what=what, where=where)
+        )
     return text
 
 
@@ -62,7 +76,9 @@ def instant(given: object) -> datetime:
             return datetime.combine(given, time(), UTC)
     except (ValueError, OverflowError):
         pass
-    raise BindingError("time-text", f"{shown(given)} is not a date or a time with its offset")
+    raise BindingError(
+        "time-text", Translatable("%(given)s is not a date or a time with its offset", given=shown(given))
+    )
 
 
 def shown(text: object, most: int = 60) -> str:

@@ -13,6 +13,7 @@ from datetime import datetime
 from difflib import get_close_matches
 from typing import Any, NamedTuple
 
+from ...identifiers.text.translatable import Translatable
 from ..names import naming, validation
 from ..names.binding import NOTHING, STATUSES, Binding, Passthrough, Status, rfc3339
 from ..names.errors import BindingError
@@ -152,7 +153,12 @@ def _check_test(text: str, identifier: str) -> None:
     if _TRUTH.get(text.lower()) is not is_test:
         shown = "a test" if is_test else "no test: only names below NAAN 99999 are tests"
         raise BindingError(
-            "test-unknown", f"the column test has the value {validation.shown(text)}, but this is {shown}"
+            "test-unknown",
+            Translatable(
+                "the column test has the value %(text)s, but this is %(shown)s",
+                text=validation.shown(text),
+                shown=shown,
+            ),
         )
 
 
@@ -195,7 +201,7 @@ def _status(text: str) -> Status:
     for known in STATUSES:
         if text == known:
             return known
-    raise BindingError("status-unknown", f"the status {validation.shown(text)} is unknown")
+    raise BindingError("status-unknown", Translatable("the status %(text)s is unknown", text=validation.shown(text)))
 
 
 def redirect(text: str) -> int:
@@ -205,20 +211,24 @@ def redirect(text: str) -> int:
     """
     if len(text) == 3 and text.isascii() and text.isdecimal():
         return int(text)
-    raise BindingError("redirect-status", f"the redirect status {validation.shown(text)} is not allowed")
+    raise BindingError(
+        "redirect-status", Translatable("the redirect status %(text)s is not allowed", text=validation.shown(text))
+    )
 
 
 def _listed(text: str) -> bool:
     listed = _TRUTH.get(text.lower())
     if not isinstance(listed, bool) or text.lower() == "normal":
-        raise BindingError("listed-unknown", f"listed has the value {validation.shown(text)}")
+        raise BindingError("listed-unknown", Translatable("listed has the value %(text)s", text=validation.shown(text)))
     return listed
 
 
 def _passthrough(text: str) -> Passthrough:
     if text.lower() in _TRUTH:
         return _TRUTH[text.lower()]
-    raise BindingError("passthrough-unknown", f"passthrough has the value {validation.shown(text)}")
+    raise BindingError(
+        "passthrough-unknown", Translatable("passthrough has the value %(text)s", text=validation.shown(text))
+    )
 
 
 # Converters for the columns that are not text, in the order of validation.

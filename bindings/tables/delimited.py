@@ -13,6 +13,7 @@ from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
+from ...identifiers.text.translatable import Translatable
 from ..names.errors import TableError
 from .text_stream import Lines, opened
 
@@ -109,7 +110,12 @@ def _syntax_error(lines: Lines, reason: str, delimiter: str) -> TableError:
     """Return the error in a record that the csv module refused with the message ``reason``."""
     if "field larger than" in reason:
         return TableError(
-            "table-too-long", f"a field has more than {csv.field_size_limit():,} characters", lines.file, lines.first
+            "table-too-long",
+            Translatable(
+                "a field has more than %(field_size_limit)s characters", field_size_limit=csv.field_size_limit()
+            ),
+            lines.file,
+            lines.first,
         )
     # RFC 4180, section 2:  field = (escaped / non-escaped)      non-escaped = *TEXTDATA
     #                       escaped = DQUOTE *(TEXTDATA / COMMA / CR / LF / 2DQUOTE) DQUOTE

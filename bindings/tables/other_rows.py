@@ -19,6 +19,7 @@ import re
 from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
+from ...identifiers.text.translatable import Translatable
 from ...identifiers.urn.namespaces.technical import UUID_PATTERN
 from ..names import validation
 from ..names.binding import rfc3339
@@ -174,7 +175,7 @@ def _prefix(prefix: str, cells: Mapping[str, str], test_naans: Collection[str]) 
         reason = reason and validation.check(reason, "hold-reason", "reason of the hold", MAX_REASON)
         return PrefixRow(key, **texts, hold_until=rfc3339(end), hold_reason=reason)
     if not any(texts.values()):
-        raise BindingError("prefix-empty", f"the record of {key} has no text")
+        raise BindingError("prefix-empty", Translatable("the record of %(key)s has no text", key=key))
     return PrefixRow(key, **texts)
 
 
@@ -182,14 +183,17 @@ def _counter(beginning: str, cells: Mapping[str, str], test_naans: Collection[st
     counter = _NEXT.fullmatch(cells.get("target", ""))
     name = f"next {beginning} {counter[2]}" if counter else ""
     if counter is None or not COUNTER.fullmatch(name):
-        raise BindingError("counter-text", f"the target {validation.shown(cells.get('target', ''))} is not a counter")
+        raise BindingError(
+            "counter-text",
+            Translatable("the target %(get)s is not a counter", get=validation.shown(cells.get("target", ""))),
+        )
     return Setting(name, str(int(counter[1])))
 
 
 def _uuid(urn: str, cells: Mapping[str, str], test_naans: Collection[str]) -> Setting:
     found = _UUID.fullmatch(urn)
     if found is None:
-        raise BindingError("counter-text", f"{validation.shown(urn)} is not the URN of a UUID")
+        raise BindingError("counter-text", Translatable("%(urn)s is not the URN of a UUID", urn=validation.shown(urn)))
     owner = validation.check(cells.get("resource", ""), "resource-text", "resource", MAX_RESOURCE)
     return Setting(f"uuid {found[1].lower()}", owner)
 

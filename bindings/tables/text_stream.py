@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, cast
 
+from ...identifiers.text.translatable import Translatable
 from ..names import validation
 from ..names.errors import BindingError, TableError
 from . import wrong_files
@@ -86,7 +87,10 @@ def check_encoding(encoding: str) -> str:
         b"a\0\0\0".decode(encoding, "replace")
         return codecs.lookup(encoding).name
     except (LookupError, UnicodeError, ValueError):
-        raise BindingError("encoding-unknown", f"the encoding {validation.shown(encoding)} is unknown") from None
+        raise BindingError(
+            "encoding-unknown",
+            Translatable("the encoding %(encoding)s is unknown", encoding=validation.shown(encoding)),
+        ) from None
 
 
 class Lines:
@@ -243,7 +247,12 @@ class Lines:
         if not text.isascii() and self._detecting:
             if self._guessed_at:
                 message = f"this line is UTF-8, but line {self._guessed_at} is not"
-                raise TableError("table-encoding", f"{message}; {_ADVICE}", self.file, self._last_read)
+                raise TableError(
+                    "table-encoding",
+                    Translatable("%(message)s; %(advice)s", message=message, advice=_ADVICE),
+                    self.file,
+                    self._last_read,
+                )
             self._decided = True
         return text
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Literal, NamedTuple, get_args
 
 from ...identifiers.text.display import counted
+from ...identifiers.text.translatable import Translatable
 from ..names import validation
 from ..names.errors import BindingError, TableError
 from . import delimited
@@ -45,7 +46,7 @@ def format_of(file: str | Path | BinaryIO, name: str | None = None) -> Format:
     for known in FORMATS:
         if name == known:
             return known
-    raise BindingError("format-unknown", f"the format {validation.shown(name)} is unknown")
+    raise BindingError("format-unknown", Translatable("the format %(name)s is unknown", name=validation.shown(name)))
 
 
 class Reader(NamedTuple):
@@ -83,7 +84,10 @@ def read_rows(
     """
     known = format_of(file, format)
     if reader.delimiter is not None and (len(reader.delimiter) != 1 or reader.delimiter in '\r\n"\0'):
-        raise BindingError("delimiter-unknown", f"the delimiter {validation.shown(reader.delimiter)} is not allowed")
+        raise BindingError(
+            "delimiter-unknown",
+            Translatable("the delimiter %(delimiter)s is not allowed", delimiter=validation.shown(reader.delimiter)),
+        )
     return _read(file, known, reader, ReadAs() if read_as is None else read_as)
 
 
@@ -116,7 +120,7 @@ def _delimited(lines: Lines, delimiter: str, columns: Columns) -> Iterator[Row]:
     rows_read = delimited.read_lines(lines, delimiter)
     header = next((Line(*record) for record in rows_read if any(map(str.strip, record[1]))), None)
     if header is None:
-        raise TableError("table-empty", "the file is empty", lines.file, 1)
+        raise TableError("table-empty", Translatable("the file is empty"), lines.file, 1)
     names = _header(header, columns, lines)
     number = len(names)
     wanted = [(place, name) for place, name in enumerate(names) if name is not None]
@@ -159,7 +163,9 @@ def _header(header: Line, columns: Columns, lines: Lines) -> list[str | None]:
 
 def _twice(column: str, file: str, line: int) -> TableError:
     shown = validation.shown(column)
-    return TableError("table-column-twice", f"the column {shown} occurs twice", file, line, shown)
+    return TableError(
+        "table-column-twice", Translatable("the column %(shown)s occurs twice", shown=shown), file, line, shown
+    )
 
 
 def wrong_number(names: Sequence[str], fields: int, file: str, line: int) -> TableError:
@@ -189,7 +195,7 @@ def _json_lines(lines: Lines, columns: Columns) -> Iterator[Row]:
             message = "the line is not JSON, or is nested too deeply"
             raise TableError("table-json", message, lines.file, lines.first) from None
         if not isinstance(pairs, _Pairs):
-            raise TableError("table-json", "the line is JSON, but not an object", lines.file, lines.first)
+            raise TableError("table-json", Translatable("the line is JSON, but not an object"), lines.file, lines.first)
         yield Row(lines.first, _cells(pairs, lines, columns, known))
 
 
@@ -212,7 +218,9 @@ def _cell(key: str, value: Any, lines: Lines) -> str:
     if key == "redirect" and isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     shown = validation.shown(key)
-    raise TableError("table-value", f"the value of {shown} is not a text", lines.file, lines.first, shown)
+    raise TableError(
+        "table-value", Translatable("the value of %(shown)s is not a text", shown=shown), lines.file, lines.first, shown
+    )
 
 
 def _cells(pairs: _Pairs, lines: Lines, columns: Columns, known: dict[str, str | None]) -> dict[str, str]:

@@ -7,15 +7,18 @@ from collections.abc import Iterator
 
 from ..problems import Problem, problem
 from ..text import characters, confusables, display, iri
+from ..text.translatable import Translatable
 
 _BIDI_FORMATTING = re.compile(f"[{''.join(sorted(characters.BIDI_FORMATTING))}]")
 # C0 and DEL, and the first bytes of an encoded C1, bidi or other character that may be hidden.
 _ENCODED_SUSPECT = re.compile("%[01][0-9A-Fa-f]|%7[Ff]|(?:%[89A-Fa-f][0-9A-Fa-f]){2,}")
 _MAX_NAMED = 12
-_HIDDEN_MESSAGES = {
-    "hidden-char": "is invisible but part of the identifier",
-    "unassigned": "is not assigned in Unicode",
-}
+
+
+def _unseen(code: str, char: str) -> Translatable:
+    if code == "unassigned":
+        return Translatable("%(char)s is not assigned in Unicode", char=display.named(char))
+    return Translatable("%(char)s is invisible but part of the identifier", char=display.named(char))
 
 
 def bidi_formatting(text: str) -> Iterator[Problem]:
@@ -26,7 +29,11 @@ def bidi_formatting(text: str) -> Iterator[Problem]:
     # RFC 3987, section 4.1: "IRIs MUST NOT contain bidirectional formatting characters (LRM, RLM, LRE, RLE, LRO, RLO,
     # and PDF)."
     if found := _BIDI_FORMATTING.search(text):
-        yield problem("bidi-formatting", *found.span(), f"{display.named(found[0])} is not allowed in an IRI")
+        yield problem(
+            "bidi-formatting",
+            *found.span(),
+            Translatable("%(char)s is not allowed in an IRI", char=display.named(found[0])),
+        )
 
 
 def character_notes(text: str) -> Iterator[Problem]:
@@ -46,7 +53,7 @@ def character_notes(text: str) -> Iterator[Problem]:
             kinds.setdefault("unassigned" if kind == "unassigned" else "hidden-char", []).append(char)
     for code, chars in kinds.items():
         start, end = _first_span(re.compile(f"[{re.escape(''.join(chars))}]"), text)
-        yield problem(code, start, end, f"{display.named(text[start])} {_HIDDEN_MESSAGES[code]}")
+        yield problem(code, start, end, _unseen(code, text[start]))
     if alike := confusables.places(text):
         yield problem("confusable", alike[0], alike[0] + 1, _confusable_message(text, alike))
     if not display.is_composed(text):
@@ -57,13 +64,25 @@ def _confusable_message(text: str, places: list[int]) -> str:
     """Name each character that looks like another one, with its place, counted from one."""
     first = text[places[0]]
     if len(places) == 1:
-        return f"{display.named(first)} looks like {confusables.looks_like(first)} but is a different character"
-    named = [
-        f"{display.named(text[place])} at {place + 1} looks like {confusables.looks_like(text[place])}"
+        return Translatable(
+            "%(char)s looks like %(other)s but is a different character",
+            char=display.named(first),
+            other=confusables.looks_like(first),
+        )
+    named = "; ".join(
+        f"{display.named(text[place])} ({place + 1}): {confusables.looks_like(text[place])}"
         for place in places[:_MAX_NAMED]
-    ]
-    more = len(places) - len(named)
-    return "; ".join([*named, *([f"{more:,} more"] if more else [])]) + "; these are different characters"
+    )
+    if len(places) <= _MAX_NAMED:
+        return Translatable(
+            "these characters look like others, at the place in brackets: %(characters)s", characters=named
+        )
+    return Translatable.counted(
+        "these characters look like others, at the place in brackets: %(characters)s; and %(number)s more",
+        "these characters look like others, at the place in brackets: %(characters)s; and %(number)s more",
+        len(places) - _MAX_NAMED,
+        characters=named,
+    )
 
 
 def encoded_control(text: str) -> re.Match[str] | None:

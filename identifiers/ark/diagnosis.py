@@ -10,6 +10,7 @@ import re
 
 from ..problems import IdentifierError, Problem, problem
 from ..text import characters, display, iri
+from ..text.translatable import Translatable
 from .grammar import BASE29_LETTERS, EXTENDED_ARK, IFRAGMENT, IQUERY, LABEL, NAAN_START, PATH_START
 
 ENCODED_SLASH = "the NAAN is missing: the slash before it is percent-encoded"
@@ -79,8 +80,13 @@ def _naan_char_problem(text: str, index: int) -> Problem:
         return found
     char = display.named(text[index])
     if text[index] in BASE29_LETTERS.upper():
-        return problem("naan-uppercase", index, index + 1, f"the NAAN contains {char}, an upper-case letter")
-    return problem("naan-char", index, index + 1, f"a NAAN cannot contain {char}")
+        return problem(
+            "naan-uppercase",
+            index,
+            index + 1,
+            Translatable("the NAAN contains %(char)s, an upper-case letter", char=char),
+        )
+    return problem("naan-char", index, index + 1, Translatable("a NAAN cannot contain %(char)s", char=char))
 
 
 def _path_problem(text: str, start: int) -> Problem:
@@ -92,7 +98,7 @@ def _path_problem(text: str, start: int) -> Problem:
     if 0 <= empty < wrong:
         return problem("empty-segment", empty, empty + 2)
     if wrong < end:
-        return _char_problem(text, wrong, "bad-char", "a Name, component or variant")
+        return _char_problem(text, wrong, "bad-char", Translatable("a Name, component or variant"))
     if text[end - 1] == "/":
         return problem("trailing-slash", end - 1, end)
     return _query_or_fragment_problem(text, end)
@@ -118,8 +124,8 @@ def _char_problem(text: str, index: int, code: str, part: str) -> Problem:
         return found
     char = display.named(text[index])
     if characters.classify(text[index]) == "private":
-        return problem("private-use", index, index + 1, f"{char} is allowed only in a query")
-    return problem(code, index, index + 1, f"{part} cannot contain {char}")
+        return problem("private-use", index, index + 1, Translatable("%(char)s is allowed only in a query", char=char))
+    return problem(code, index, index + 1, Translatable("%(part)s cannot contain %(char)s", part=part, char=char))
 
 
 def _invalid_everywhere(text: str, index: int) -> Problem | None:
@@ -128,7 +134,9 @@ def _invalid_everywhere(text: str, index: int) -> Problem | None:
         return problem("bad-percent", index, min(len(text), index + 3))
     if _CONTROL.match(char):
         # ARK-141: "The production rules of IRIs forbid characters in the range U+0000-U+001F, U+007F-U+009F"
-        return problem("control-char", index, index + 1, f"{display.named(char)} is a control character")
+        return problem(
+            "control-char", index, index + 1, Translatable("%(char)s is a control character", char=display.named(char))
+        )
     return None
 
 

@@ -15,6 +15,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from ..text import display, iri
+from ..text.translatable import Translatable
 from . import normalization
 from .grammar import ARK_UNRESERVED, BASE29, LABEL, LABEL_PATTERN
 from .normalization import NormalizationRule, Parts, Step
@@ -173,10 +174,12 @@ def _ascii_lower(text: str) -> str:
 
 
 RULES: tuple[NormalizationRule, ...] = (
-    NormalizationRule("label", "Write the label as ark:", f"{_SECTION}, step 3", _label),
-    NormalizationRule("naan-case", "Write the NAAN in lower case", f"{_SECTION}, step 4", _naan_case),
-    NormalizationRule("hex-case", "Write percent-encodings in upper case", f"{_SECTION}, step 5", _hex_case),
-    NormalizationRule("hyphens", "Remove hyphens", f"{_SECTION}, step 6", _hyphens),
-    NormalizationRule("structure", "Collapse slashes and dots", f"{_SECTION}, step 8", _structure),
+    NormalizationRule("label", Translatable("Write the label as ark:"), f"{_SECTION}, step 3", _label),
+    NormalizationRule("naan-case", Translatable("Write the NAAN in lower case"), f"{_SECTION}, step 4", _naan_case),
+    NormalizationRule(
+        "hex-case", Translatable("Write percent-encodings in upper case"), f"{_SECTION}, step 5", _hex_case
+    ),
+    NormalizationRule("hyphens", Translatable("Remove hyphens"), f"{_SECTION}, step 6", _hyphens),
+    NormalizationRule("structure", Translatable("Collapse slashes and dots"), f"{_SECTION}, step 8", _structure),
 )
 """The rules in the order of the draft. Steps 1, 2 and 7 remove the resolver, the query and inflections."""

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ..text import iri
+from ..text.translatable import Translatable
 from .grammar import ARK_UNRESERVED_MARKS
 
 # N-01: "-" is not ARK-unreserved, but the note below the algorithm decodes it and then removes it.
@@ -156,23 +157,31 @@ def _query_and_fragment(ark: Parts) -> Parts:
 
 
 RULES: tuple[NormalizationRule, ...] = (
-    NormalizationRule("scheme-case", "Write the label in lower case", "ARK draft, section 6, step 1", _scheme_case),
-    NormalizationRule("classic-slash", "Remove the slash after ark:", "ARK draft, section 6, step 2", _classic_slash),
+    NormalizationRule(
+        "scheme-case", Translatable("Write the label in lower case"), "ARK draft, section 6, step 1", _scheme_case
+    ),
+    NormalizationRule(
+        "classic-slash", Translatable("Remove the slash after ark:"), "ARK draft, section 6, step 2", _classic_slash
+    ),
     NormalizationRule(
         "percent-decoding",
-        "Decode characters that need no percent-encoding",
+        Translatable("Decode characters that need no percent-encoding"),
         "ARK draft, section 6, step 3.1",
         _percent_decoding,
     ),
-    NormalizationRule("hex-case", "Write percent-encodings in upper case", "RFC 3986, section 6.2.2.1", _hex_case),
-    NormalizationRule("hyphens", "Remove hyphens", "ARK draft, section 6, step 3.2", _hyphens),
-    NormalizationRule("non-ascii", "Percent-encode non-ASCII characters", "ARK draft, section 6, step 3.3", _non_ascii),
     NormalizationRule(
-        "variants", "Sort variants and remove repeated ones", "ARK draft, section 6, step 3.4", _variants
+        "hex-case", Translatable("Write percent-encodings in upper case"), "RFC 3986, section 6.2.2.1", _hex_case
+    ),
+    NormalizationRule("hyphens", Translatable("Remove hyphens"), "ARK draft, section 6, step 3.2", _hyphens),
+    NormalizationRule(
+        "non-ascii", Translatable("Percent-encode non-ASCII characters"), "ARK draft, section 6, step 3.3", _non_ascii
+    ),
+    NormalizationRule(
+        "variants", Translatable("Sort variants and remove repeated ones"), "ARK draft, section 6, step 3.4", _variants
     ),
     NormalizationRule(
         "query-and-fragment",
-        "Normalize query and fragment like those of any URI",
+        Translatable("Normalize query and fragment like those of any URI"),
         "ARK draft, section 6, step 4",
         _query_and_fragment,
     ),

@@ -15,6 +15,7 @@ from ..ark.grammar import RESERVED_NAAN
 from ..ark.model import Ark
 from ..problems import IdentifierError, Problem
 from ..text import display
+from ..text.translatable import Translatable
 from . import grammar, segments, shoulders
 from .finding_codes import finding
 from .grammar import MISCELLANEOUS
@@ -102,7 +103,7 @@ class Verdict:
 
 def _not_an_iri(text: str, place: int, parts: IriParts) -> Problem:
     if parts.scheme is None:
-        return finding("not-an-iri", 0, len(text), "the scheme is missing")
+        return finding("not-an-iri", 0, len(text), Translatable("the scheme is missing"))
     said = f"{display.named(text[place])} is not allowed in an IRI" if place < len(text) else None
     return finding("not-an-iri", place, min(place + 1, len(text)), said)
 
@@ -241,13 +242,23 @@ def _at_a_host(text: str, parts: IriParts, profile: Profile, known: Known, is_re
     scheme = (parts.scheme or "").lower()
     # "For identifiers not intended to be persistent in the span of decades, the scheme https SHOULD be used"
     if profile.schemes and scheme != profile.schemes[0] and not (is_reserved or known.persistent):
-        yield finding("prefer-https", 0, len(scheme), f"the scheme is {scheme}, but {profile.schemes[0]} is preferred")
+        yield finding(
+            "prefer-https",
+            0,
+            len(scheme),
+            Translatable(
+                "the scheme is %(scheme)s, but %(schemes)s is preferred", scheme=scheme, schemes=profile.schemes[0]
+            ),
+        )
     yield from _authority(text, parts, profile)
     # "Allocated IRIs MUST be in normal form as described in [IRI] section 5.3.2."
     normal = normal_form(text)
     if normal != text:
-        shown = f"; the normal form is{display.escape(normal)}" if normal and len(normal) <= 200 else ""
-        yield finding("not-normal-form", 0, len(text), f"the IRI is not in normal form{shown}")
+        said = Translatable("the IRI is not in normal form")
+        if normal and len(normal) <= 200:
+            form = display.escape(normal)
+            said = Translatable("the IRI is not in normal form; the normal form is %(form)s", form=form)
+        yield finding("not-normal-form", 0, len(text), said)
     start, path = parts.start, parts.path
     # "Allocated IRIs MUST have a non-empty path."
     if not path:
@@ -284,7 +295,12 @@ def _reserved(text: str, parts: IriParts, profile: Profile) -> Iterator[Problem]
     scheme = text[start : text.index(":", start)]
     known = scheme.lower() in profile.reserved_schemes
     if not known and registries.scheme(scheme) is None:
-        yield finding("undefined-scheme", start, start + len(scheme), f"the scheme {scheme[:60]} is not defined")
+        yield finding(
+            "undefined-scheme",
+            start,
+            start + len(scheme),
+            Translatable("the scheme %(scheme)s is not defined", scheme=scheme[:60]),
+        )
     if known and scheme.lower() in ("ark", "urn"):
         try:
             identifier = parsing.parse(text[start:])
@@ -320,7 +336,9 @@ def _everywhere(
     # "the status code MUST NOT be a permanent redirect (status code 301 or 308)"
     is_name = ark is not None or is_reserved
     if known.status in PERMANENT_REDIRECTS and (is_name or _is_temporary(parts.path, profile)):
-        yield finding("permanent-redirect", *whole, f"{known.status} is a permanent redirect")
+        yield finding(
+            "permanent-redirect", *whole, Translatable("%(status)s is a permanent redirect", status=known.status)
+        )
     if known.persistent and known.published is not False:
         yield from _availability(known.availability, profile, whole)
     # "Allocation of IRIs MUST be documented."
@@ -342,13 +360,17 @@ def _of_ark(text: str, ark: Ark, profile: Profile, is_reserved: bool) -> Iterato
     place = next((part.start + start, part.end + start) for part in ark.segments if part.part == "name")
     shoulder = shoulders.shoulder(ark, profile)
     if shoulder.reserved and shoulder.shoulder is not None:
-        yield finding("shoulder-reserved", *place, f"the shoulder {shoulder.shoulder} is reserved")
+        yield finding(
+            "shoulder-reserved",
+            *place,
+            Translatable("the shoulder %(shoulder)s is reserved", shoulder=shoulder.shoulder),
+        )
     elif shoulder.reserved:
         yield finding("reserved-name", *place)
     # "the Name part of allocated ARKs MUST NOT contain widely recognizable semantic information (to the extent
     # possible)". Only a person can decide this.
     if word := shoulders.meaning(shoulders.naan_and_name(ark)[1]):
-        yield finding("not-opaque", *place, f"the name looks meaningful: {word[:60]}")
+        yield finding("not-opaque", *place, Translatable("the name looks meaningful: %(word)s", word=word[:60]))
 
 
 def _is_temporary(path: str, profile: Profile) -> bool:
@@ -369,4 +391,8 @@ def _of_a_thing(parts: IriParts, status: int | None, whole: tuple[int, int]) -> 
     if parts.fragment is not None:
         yield finding("non-information-fragment", whole[1] - len(parts.fragment) - 1, whole[1])
     if status is not None and status not in (303, 404):
-        yield finding("non-information-status", *whole, f"the status of a non-information resource is {status}")
+        yield finding(
+            "non-information-status",
+            *whole,
+            Translatable("the status of a non-information resource is %(status)s", status=status),
+        )

@@ -9,6 +9,7 @@ from itertools import islice
 
 from ..problems import Problem
 from ..text import display, iri
+from ..text.translatable import Translatable
 from ..urn.namespaces.technical import UUID_PATTERN
 from . import grammar, languages
 from .finding_codes import finding
@@ -37,7 +38,12 @@ def findings(text: str, parts: IriParts, profile: Profile, allocated: str | None
     first, start = places[0]
     yield from _namespaces(first, start, profile, allocated)
     if len(places) > profile.deepest:
-        yield finding("deep-path", parts.start, parts.start + len(parts.path), f"the path has {len(places):,} segments")
+        yield finding(
+            "deep-path",
+            parts.start,
+            parts.start + len(parts.path),
+            Translatable("the path has %(number)s segments", number=len(places)),
+        )
     phrases = places[1:] if _is_code(first, profile) else places
     # Most paths are in lower case. They can have a million segments.
     if parts.path != parts.path.lower() or _SPACE.search(parts.path):
@@ -63,11 +69,20 @@ def uuid(text: str, start: int) -> Iterator[Problem]:
         yield finding("uuid-case", *span)
     # RFC 9562, sections 5.9, 5.10, 4.1 and 4.2
     if not number.strip("0-") or not number.strip("f-"):
-        yield finding("uuid-unassigned", *span, f"the {'nil' if number[0] == '0' else 'max'} UUID has no referent")
+        yield finding(
+            "uuid-unassigned",
+            *span,
+            Translatable("the %(value)s UUID has no referent", value="nil" if number[0] == "0" else "max"),
+        )
     elif number[19] not in "89ab":
         yield finding("uuid-invalid", span[0] + 19, span[0] + 20)
     elif number[14] not in "12345678":
-        yield finding("uuid-unassigned", span[0] + 14, span[0] + 15, f"UUID version {number[14]} is not defined")
+        yield finding(
+            "uuid-unassigned",
+            span[0] + 14,
+            span[0] + 15,
+            Translatable("UUID version %(number)s is not defined", number=number[14]),
+        )
 
 
 def _places(parts: IriParts) -> Iterator[tuple[str, int]]:
@@ -94,7 +109,11 @@ def _moved(found: Problem, by: int) -> Problem:
 def _language(tag: str, span: tuple[int, int], profile: Profile) -> Iterator[Problem]:
     # "the lang-tag part MUST be a valid language tag as defined in BCP 47 or its successor"
     if (fault := languages.fault(tag)) is not None:
-        yield finding("bad-language-tag", *span, f"{display.escape(tag[:40])} is not a language tag: {fault[:100]}")
+        yield finding(
+            "bad-language-tag",
+            *span,
+            Translatable("%(tag)s is not a language tag: %(fault)s", tag=display.escape(tag[:40]), fault=fault[:100]),
+        )
     elif profile.languages and tag[1:2] != "-" and tag.partition("-")[0].lower() not in profile.languages:
         yield finding("language-unlisted", *span)
 
@@ -132,9 +151,13 @@ def _styles(places: Iterable[tuple[str, int]]) -> Iterator[Problem]:
     for segment, place in places:
         written = iri.TRIPLET.sub("", segment)
         if _SPACE.search(segment):
-            yield finding("phrase-style", place, place + len(segment), "a phrase has a space, which must be _")
+            yield finding(
+                "phrase-style", place, place + len(segment), Translatable("a phrase has a space, which must be _")
+            )
         elif written != written.lower():
-            yield finding("phrase-style", place, place + len(segment), "a phrase has an upper-case letter")
+            yield finding(
+                "phrase-style", place, place + len(segment), Translatable("a phrase has an upper-case letter")
+            )
 
 
 def _made_with(places: Iterable[tuple[str, int]], profile: Profile) -> Iterator[Problem]:
@@ -145,7 +168,12 @@ def _made_with(places: Iterable[tuple[str, int]], profile: Profile) -> Iterator[
         end = place + len(segment)
         # "Allocated IRIs for resources in web format MUST NOT contain filename extensions."
         if name and (extension in profile.extensions or extension in profile.technology):
-            yield finding("filename-extension", place + len(name), end, f"a segment ends in .{extension}")
+            yield finding(
+                "filename-extension",
+                place + len(name),
+                end,
+                Translatable("a segment ends in .%(extension)s", extension=extension),
+            )
         # "Allocations SHOULD ... avoid including information specific to the current technological setting."
         if (name and extension in profile.technology) or extension in _MADE_WITH:
             yield finding("technology", place, end)

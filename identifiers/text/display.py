@@ -15,6 +15,7 @@ import unicodedata
 from dataclasses import dataclass, replace
 
 from . import characters, iri
+from .translatable import Translatable
 
 _UNPRINTABLE = re.compile(r"[^\x20-\x7e]")
 _ESCAPED = re.compile(r"\\\\|\\u\{([0-9a-f]{2,6})\}")
@@ -190,7 +191,7 @@ def unusual(text: str, *, limit: int = 200) -> list[Character]:
                 percent(char),
                 _WHY.get(characters.classify(char), _WHY[None])
                 if char not in characters.BIDI_FORMATTING
-                else "reorders the text around it; not allowed in an IRI (RFC 3987, section 4.1)",
+                else Translatable("reorders the text around it; not allowed in an IRI (RFC 3987, section 4.1)"),
             )
         )
     return found
@@ -203,7 +204,7 @@ def named(char: str) -> str:
     ("'!'", 'U+202E RIGHT-TO-LEFT OVERRIDE')
     """
     if char == " ":
-        return "a space"
+        return Translatable("a space")
     if "\x20" < char < "\x7f":
         return f'"{char}"' if char == "'" else f"'{char}'"
     return f"U+{ord(char):04X} {characters.name(char)}"
@@ -219,16 +220,16 @@ def is_composed(text: str) -> bool:
 
 
 _WHY = {
-    "control": "a control character; not allowed in an identifier",
-    "bidi": "can reorder the text around it",
-    "format": "is invisible but part of the name",
-    "ignorable": "is invisible but part of the name",
-    "space": "looks like a space but is part of the name",
-    "noncharacter": "never assigned to a character; not allowed in an identifier",
-    "private": "a private-use character; allowed only in a query",
-    "surrogate": "half of a surrogate pair; not valid in text",
-    "unassigned": "not assigned in Unicode",
-    None: "is percent-encoded in the normal form",
+    "control": Translatable("a control character; not allowed in an identifier"),
+    "bidi": Translatable("can reorder the text around it"),
+    "format": Translatable("is invisible but part of the name"),
+    "ignorable": Translatable("is invisible but part of the name"),
+    "space": Translatable("looks like a space but is part of the name"),
+    "noncharacter": Translatable("never assigned to a character; not allowed in an identifier"),
+    "private": Translatable("a private-use character; allowed only in a query"),
+    "surrogate": Translatable("half of a surrogate pair; not valid in text"),
+    "unassigned": Translatable("not assigned in Unicode"),
+    None: Translatable("is percent-encoded in the normal form"),
 }
 
 

@@ -33,6 +33,15 @@ class Translatable(str):
         return cls._of(pattern, values)
 
     @classmethod
+    def literal(cls, text: str) -> Self:
+        """Return a text without values, in which a percent sign is itself.
+
+        >>> Translatable.literal("100 %").pattern
+        '100 %%'
+        """
+        return text if isinstance(text, cls) else cls._of(text.replace("%", "%%"), {})
+
+    @classmethod
     def counted(cls, one: str, several: str, number: int, /, **values: object) -> Self:
         """Return the text for a number of things. Both patterns can contain ``%(number)s``.
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from ..problems import Problem, problem
 from ..text import display, iri
+from ..text.translatable import Translatable
 
 # URN draft, section 2.1:  NID = ( ALPHA / DIGIT ) 1*31( ALPHA / DIGIT / "-" )
 _NID_CHARS = re.compile(r"[A-Za-z0-9][A-Za-z0-9\-]*+")
@@ -37,11 +38,13 @@ def shared(text: str, nid: str, nss: str, query: str | None, fragment: str | Non
     if not nid:
         yield problem("no-nid", 4, 4)
     elif wrong is not None:
-        yield _wrong_char(text, 4 + wrong, "nid-char", "a namespace identifier")
+        yield _wrong_char(text, 4 + wrong, "nid-char", Translatable("a namespace identifier"))
     elif not 2 <= len(nid) <= 32:
-        yield problem("nid-length", 4, end, f"the namespace identifier has {len(nid)} characters")
+        yield problem(
+            "nid-length", 4, end, Translatable("the namespace identifier has %(number)s characters", number=len(nid))
+        )
     if not text.startswith(":", end):
-        yield problem("no-nid", end, end, "there is no colon after the namespace identifier")
+        yield problem("no-nid", end, end, Translatable("there is no colon after the namespace identifier"))
         return
     if not nss:
         yield problem("empty-nss", end + 1, end + 1)
@@ -166,12 +169,19 @@ def _wrong_char(text: str, index: int, code: str, part: str) -> Problem:
     if char == "%":
         return problem("bad-percent", index, min(len(text), index + 3))
     if char < " " or "\x7f" <= char <= "\x9f":
-        return problem("control-char", index, index + 1, f"{named} is a control character")
+        return problem("control-char", index, index + 1, Translatable("%(named)s is a control character", named=named))
     if char > "\x7f":
         # "all URNs are ASCII" (URN-058)
         overrides = {
             "expected": "ASCII; other characters as percent-encoded UTF-8",
             "reference": "URN draft, section 7.1",
         }
-        return problem("non-ascii", index, index + 1, f"{part} cannot contain {named}", severity="error", **overrides)
-    return problem(code, index, index + 1, f"{part} cannot contain {named}")
+        return problem(
+            "non-ascii",
+            index,
+            index + 1,
+            Translatable("%(part)s cannot contain %(named)s", part=part, named=named),
+            severity="error",
+            **overrides,
+        )
+    return problem(code, index, index + 1, Translatable("%(part)s cannot contain %(named)s", part=part, named=named))

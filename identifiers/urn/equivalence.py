@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..text.translatable import Translatable
 from .grammar import DRAFT, PROFILES, RFC8141
 from .model import Urn
 
@@ -51,15 +52,15 @@ def equivalence(a: Urn, b: Urn) -> Equivalence:
     False
     """
     if a == b:
-        return Equivalence(True, (DRAFT,), "Their normal forms are equal.", "URN draft, section 5")
-    leaves_out = "RFC 8141 ignores query and fragment."
+        return Equivalence(True, (DRAFT,), Translatable("Their normal forms are equal."), "URN draft, section 5")
+    leaves_out = Translatable("RFC 8141 ignores query and fragment.")
     if a.assigned_name == b.assigned_name:
         return Equivalence(True, (RFC8141,), leaves_out, "RFC 8141, section 3.1")
     known = a.namespace if a.nid.lower() == b.nid.lower() else None
     if known is None:
-        return Equivalence(False, PROFILES, "Their names differ.", "URN draft, section 5")
+        return Equivalence(False, PROFILES, Translatable("Their names differ."), "URN draft, section 5")
     if a.canonical_name != b.canonical_name:
-        why = "Their names differ, also by the rules of their namespace."
+        why = Translatable("Their names differ, also by the rules of their namespace.")
         return Equivalence(False, (*PROFILES, known.nid), why, known.reference)
     if a.canonical == b.canonical:
         return Equivalence(True, (DRAFT, known.nid), known.equivalence, known.reference)

@@ -17,6 +17,7 @@ from ..normalized import Normalized
 from ..problems import Problem
 from ..segments import Segment
 from ..text import display, iri
+from ..text.translatable import Translatable
 from . import diagnosis, profiles
 from .grammar import DRAFT
 from .profiles import UrnParts
@@ -25,9 +26,9 @@ if TYPE_CHECKING:
     from .namespaces import Namespace
 
 STEPS = (
-    ("scheme-case", "Write the label in lower case", "URN draft, section 5, step 1"),
-    ("nid-case", "Write the namespace identifier in lower case", "URN draft, section 5, step 2"),
-    ("hex-case", "Write percent-encodings in upper case", "URN draft, section 5, step 3"),
+    ("scheme-case", Translatable("Write the label in lower case"), "URN draft, section 5, step 1"),
+    ("nid-case", Translatable("Write the namespace identifier in lower case"), "URN draft, section 5, step 2"),
+    ("hex-case", Translatable("Write percent-encodings in upper case"), "URN draft, section 5, step 3"),
 )
 """The rules of the normal form in the order of the draft: name, title and source."""
 

@@ -10,6 +10,7 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from ..problems import Problem, problem
+from ..text.translatable import Translatable
 from . import diagnosis
 from .grammar import DRAFT, PROFILES, RFC8141
 
@@ -64,7 +65,13 @@ def problems(parts: UrnParts) -> tuple[Problem, ...]:
     The errors of one profile are warnings, because the other profile accepts the URN.
     """
     warnings = [
-        problem(found.code, found.start, found.end, f"{found.message} ({each})", severity="warning")
+        problem(
+            found.code,
+            found.start,
+            found.end,
+            Translatable("%(message)s (%(each)s)", message=found.message, each=each),
+            severity="warning",
+        )
         for each, found_by_profile in errors(parts).items()
         for found in found_by_profile
     ]

@@ -133,8 +133,8 @@ def test_all_characters_that_look_like_ascii_are_listed_with_their_places():
     (found,) = [each for each in examine("ark:12345/\u0430b\u0435\u043ex").problems if each.code == "confusable"]
     assert (found.start, found.end) == (10, 11)
     assert found.message == (
-        "U+0430 CYRILLIC SMALL LETTER A at 11 looks like a; U+0435 CYRILLIC SMALL LETTER IE at 13 looks like e; "
-        "U+043E CYRILLIC SMALL LETTER O at 14 looks like o; these are different characters"
+        "these characters look like others, at the place in brackets: U+0430 CYRILLIC SMALL LETTER A (11): a; "
+        "U+0435 CYRILLIC SMALL LETTER IE (13): e; U+043E CYRILLIC SMALL LETTER O (14): o"
     )
     (found,) = [each for each in examine("ark:12345/b\u0430").problems if each.code == "confusable"]
     assert found.message == "U+0430 CYRILLIC SMALL LETTER A looks like a but is a different character"

@@ -12,6 +12,10 @@ from ...middleware.resolution.settings import ENGLISH
 from .current import language
 
 
+_LOCALES = {"pt": "pt_PT"}
+"""The locale of a language whose plain tag has the formats of another country."""
+
+
 def figure(number: float) -> str:
     """Return a number with the groups of digits of the current language.
 
@@ -22,7 +26,7 @@ def figure(number: float) -> str:
         return f"{number:,}"
     from babel import numbers
 
-    return numbers.format_decimal(number, locale=tag)
+    return numbers.format_decimal(number, locale=_LOCALES.get(tag, tag))
 
 
 def moment(time: datetime) -> str:
@@ -36,7 +40,7 @@ def moment(time: datetime) -> str:
         return f"{time:%Y-%m-%d %H:%M %Z}"
     from babel import dates
 
-    return f"{day(time)} {dates.format_time(time, 'short', locale=tag)} {time:%Z}"
+    return f"{day(time)} {dates.format_time(time, 'short', locale=_LOCALES.get(tag, tag))} {time:%Z}"
 
 
 def day(time: date) -> str:
@@ -49,4 +53,4 @@ def day(time: date) -> str:
         return f"{time:%Y-%m-%d}"
     from babel import dates
 
-    return dates.format_date(time, "medium", locale=tag)
+    return dates.format_date(time, "medium", locale=_LOCALES.get(tag, tag))

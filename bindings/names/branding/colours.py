@@ -10,6 +10,7 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
+from ....identifiers.text.translatable import Translatable
 from .. import validation
 from ..errors import BindingError
 
@@ -42,7 +43,7 @@ def check(text: str) -> str:
     """
     colour = text.lower() if isinstance(text, str) else ""
     if not _COLOUR.fullmatch(colour):
-        raise BindingError("branding-colour", f"{validation.shown(text)} is not a colour")
+        raise BindingError("branding-colour", Translatable("%(text)s is not a colour", text=validation.shown(text)))
     return colour if len(colour) == 7 else "#" + "".join(digit * 2 for digit in colour[1:])
 
 

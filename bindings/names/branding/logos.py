@@ -10,6 +10,7 @@ import binascii
 import re
 from base64 import b64decode, b64encode
 
+from ....identifiers.text.translatable import Translatable
 from .. import targets, validation
 from ..errors import BindingError
 
@@ -40,9 +41,13 @@ def check(text: str) -> str:
     try:
         path = targets.check(text, "located") or ""
     except BindingError as error:
-        raise BindingError("branding-logo", f"the logo is not usable: {error.message}") from None
+        raise BindingError(
+            "branding-logo", Translatable("the logo is not usable: %(message)s", message=error.message)
+        ) from None
     if not path.startswith("/") or targets.is_reserved(path):
-        raise BindingError("branding-logo", f"{validation.shown(text)} is not a file of this site")
+        raise BindingError(
+            "branding-logo", Translatable("%(text)s is not a file of this site", text=validation.shown(text))
+        )
     return path
 
 
@@ -55,10 +60,12 @@ def data_url(image: bytes) -> str:
     'data:image/gif;base64,R0lGODlh'
     """
     if len(image) > MAX_BYTES:
-        raise BindingError("branding-logo", f"the image is larger than {MAX_BYTES:,} bytes")
+        raise BindingError(
+            "branding-logo", Translatable("the image is larger than %(max_bytes)s bytes", max_bytes=MAX_BYTES)
+        )
     media_type = next((name for name, beginning in _FORMATS.items() if beginning.match(image)), None)
     if media_type is None:
-        raise BindingError("branding-logo", "the file is not an image in one of these formats")
+        raise BindingError("branding-logo", Translatable("the file is not an image in one of these formats"))
     return f"data:{media_type};base64,{b64encode(image).decode()}"
 
 
@@ -69,8 +76,13 @@ def _check_data(text: str) -> str:
     except binascii.Error:
         image = b""
     if found is None or not image:
-        raise BindingError("branding-logo", f"{validation.shown(text)} is not an image in base64 of this size")
+        raise BindingError(
+            "branding-logo",
+            Translatable("%(text)s is not an image in base64 of this size", text=validation.shown(text)),
+        )
     checked = data_url(image)
     if not checked.startswith(f"data:{found[1]};"):
-        raise BindingError("branding-logo", f"the image does not have the format {found[1]}")
+        raise BindingError(
+            "branding-logo", Translatable("the image does not have the format %(found)s", found=found[1])
+        )
     return checked

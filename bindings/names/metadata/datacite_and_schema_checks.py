@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import NoReturn
 
 from ....identifiers.text import xml_text
+from ....identifiers.text.translatable import Translatable
 from .. import validation
 from ..errors import BindingError
 
@@ -80,7 +81,9 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 def _fault(element: str, why: str) -> BindingError:
-    return BindingError("metadata-document", f"the metadata element {element} {why}")
+    return BindingError(
+        "metadata-document", Translatable("the metadata element %(element)s %(why)s", element=element, why=why)
+    )
 
 
 CHECKS: Mapping[str, Callable[[str], None]] = MappingProxyType({"datacite": check_datacite, "schema": check_schema})

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import NamedTuple, NoReturn
 
 from ....identifiers.text import xml_text
+from ....identifiers.text.translatable import Translatable
 from .. import validation
 from ..errors import BindingError
 
@@ -55,8 +56,13 @@ def with_identifier(document: str, key: str, shown: str | None = None, *, refuse
         stated = f"{place.type or 'no type'} {place.text.strip()}"
         raise BindingError(
             "metadata-document",
-            f"the metadata element datacite has the identifier {validation.shown(stated)} in line {place.line}, "
-            f"but the name is an {kind}; send it with the type {kind}, or without a text",
+            Translatable(
+                "the metadata element datacite has the identifier %(stated)s in line %(line)s, but the name is an "
+                "%(kind)s; send it with the type %(kind)s, or without a text",
+                stated=validation.shown(stated),
+                line=place.line,
+                kind=kind,
+            ),
         )
     element = f"<{place.tag} identifierType={xml_text.attribute(kind)}>{xml_text.content(shown or key)}</{place.tag}>"
     return (octets[: place.start] + element.encode() + octets[place.end :]).decode()

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final, Literal, NamedTuple, NoReturn
 
 from ....identifiers.text import xml_text
+from ....identifiers.text.translatable import Translatable
 from .. import validation
 from ..errors import BindingError
 
@@ -309,4 +310,4 @@ def _text_faults(element: _Open) -> Iterator[str]:
 
 
 def _fault(why: str) -> BindingError:
-    return BindingError("metadata-document", f"the metadata element datacite {why}")
+    return BindingError("metadata-document", Translatable("the metadata element datacite %(why)s", why=why))

@@ -14,6 +14,7 @@ import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from ....identifiers.text.translatable import Translatable
 from .. import validation
 from ..binding import NOTHING
 from ..errors import BindingError
@@ -63,7 +64,10 @@ def full_name(element: str) -> str:
     if element in _FULL:
         return _FULL[element]
     if not isinstance(element, str) or not is_name(element):
-        raise BindingError("metadata-key", f"the metadata element {validation.shown(element)} does not exist")
+        raise BindingError(
+            "metadata-key",
+            Translatable("the metadata element %(element)s does not exist", element=validation.shown(element)),
+        )
     return element
 
 
@@ -128,7 +132,9 @@ def check(metadata: Mapping[str, str], *, deletions: bool = False) -> Mapping[st
     for given, text in metadata.items():
         element = given if given in _SHORT else full_name(given)
         if element in checked:
-            raise BindingError("metadata-twice", f"the metadata element {element} is given twice")
+            raise BindingError(
+                "metadata-twice", Translatable("the metadata element %(element)s is given twice", element=element)
+            )
         checked[element] = "" if deletions and text == "" else _check_text(element, text)
     return ordered(checked)
 
@@ -137,7 +143,15 @@ def _check_text(element: str, text: object) -> str:
     what = _TITLES.get(element) or f"metadata element {element}"
     checked = validation.check(text, "metadata-text", what, MAX_BYTES, lines=True)
     if len(checked) * 4 > MAX_BYTES and (size := len(checked.encode())) > MAX_BYTES:
-        raise BindingError("metadata-text", f"the {what} has {size:,} bytes; at most {MAX_BYTES:,} are allowed")
+        raise BindingError(
+            "metadata-text",
+            Translatable(
+                "the %(what)s has %(size)s bytes; at most %(max_bytes)s are allowed",
+                what=what,
+                size=size,
+                max_bytes=MAX_BYTES,
+            ),
+        )
     if element in datacite_and_schema_checks.CHECKS:
         datacite_and_schema_checks.CHECKS[element](checked)
     return checked

@@ -16,6 +16,7 @@ from urllib.parse import unquote
 
 from ....identifiers.ark.grammar import BETANUMERIC
 from ....identifiers.text import display
+from ....identifiers.text.translatable import Translatable
 from .. import validation
 from ..errors import BindingError
 
@@ -51,7 +52,10 @@ def check(text: str) -> str:
             raise BindingError("prefix-characters", message)
         if first > last:
             shown = validation.shown(f"{first}-{last}")
-            raise BindingError("prefix-characters", f"the range {shown} of the character set is in the wrong order")
+            raise BindingError(
+                "prefix-characters",
+                Translatable("the range %(shown)s of the character set is in the wrong order", shown=shown),
+            )
     return text
 
 

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from ....identifiers.text import iri
+from ....identifiers.text.translatable import Translatable
 from .. import targets, validation
 from ..errors import BindingError
 
@@ -55,7 +56,7 @@ def write_lineage(predecessors: list[Predecessor]) -> str:
 def check_state(text: str) -> str:
     """Check a state, and return its stored form: "" for "active". Raises BindingError: ``prefix-state``."""
     if text not in ("active", "delegated", "retired"):
-        raise BindingError("prefix-state", f"there is no state {validation.shown(text)}")
+        raise BindingError("prefix-state", Translatable("there is no state %(text)s", text=validation.shown(text)))
     return "" if text == "active" else text
 
 
@@ -72,11 +73,14 @@ def check_resolver(text: str) -> str:
 
         template = check_template(text)
         if template.startswith("/"):
-            raise BindingError("prefix-address", "the address of the resolver is a path of this site")
+            raise BindingError("prefix-address", Translatable("the address of the resolver is a path of this site"))
         return template
     address = check_address(text)
     if "?" in address or "#" in address:
-        raise BindingError("prefix-address", f"{validation.shown(text)} has a query or fragment, and no variable in it")
+        raise BindingError(
+            "prefix-address",
+            Translatable("%(text)s has a query or fragment, and no variable in it", text=validation.shown(text)),
+        )
     return address.rstrip("/")
 
 
@@ -88,7 +92,9 @@ def check_address(text: str) -> str:
     except BindingError as error:
         raise BindingError("prefix-address", error.message) from None
     if address is None or not address.startswith("http"):
-        raise BindingError("prefix-address", f"{validation.shown(text)} is not an http or https address")
+        raise BindingError(
+            "prefix-address", Translatable("%(text)s is not an http or https address", text=validation.shown(text))
+        )
     return address
 
 
@@ -101,7 +107,9 @@ def check_lineage(text: str) -> str:
     except (ValueError, TypeError, RecursionError):
         known = None
     if not isinstance(known, list) or not 0 < len(known) <= MAX_PREDECESSORS or not all(map(_is_text, known)):
-        raise BindingError("prefix-lineage", f"{validation.shown(text, 100)} is not a list of institutions")
+        raise BindingError(
+            "prefix-lineage", Translatable("%(shown)s is not a list of institutions", shown=validation.shown(text, 100))
+        )
     return write_lineage(known)
 
 
@@ -128,14 +136,20 @@ def complete(prefix: str, before: Mapping[Any, str], after: dict[Any, str], give
     """
     state = after.get("state", "active")
     if before.get("state") == "retired" and state != "retired":
-        raise BindingError("prefix-retired", f"{prefix} is retired, and stays retired")
+        raise BindingError("prefix-retired", Translatable("%(prefix)s is retired, and stays retired", prefix=prefix))
     if state == "active":
         for field in ("resolver", "minter"):
             if given.get(field):
-                raise BindingError("prefix-delegation", f"{prefix} is active, so it has no {field} elsewhere")
+                raise BindingError(
+                    "prefix-delegation",
+                    Translatable("%(prefix)s is active, so it has no %(field)s elsewhere", prefix=prefix, field=field),
+                )
             after.pop(field, None)
     elif state == "delegated" and not (after.get("resolver") or after.get("about")):
-        raise BindingError("prefix-delegation", f"{prefix} would be delegated, but no resolver or page has its names")
+        raise BindingError(
+            "prefix-delegation",
+            Translatable("%(prefix)s would be delegated, but no resolver or page has its names", prefix=prefix),
+        )
 
 
 def address_elsewhere(resolver: str, prefix: str, key: str, given: str) -> str | None:

@@ -18,6 +18,7 @@ import re
 from collections.abc import Collection, Iterable
 from datetime import UTC, datetime, timedelta
 
+from ....identifiers.text.translatable import Translatable
 from .. import validation
 from ..binding import Hold, rfc3339
 from ..errors import BindingError
@@ -47,7 +48,9 @@ def read_end(text: str) -> datetime:
             return time.astimezone(UTC)
     except (ValueError, OverflowError):
         pass
-    raise BindingError("hold-until", f"{validation.shown(text)} is not a date or a time with its offset")
+    raise BindingError(
+        "hold-until", Translatable("%(text)s is not a date or a time with its offset", text=validation.shown(text))
+    )
 
 
 def require_limited(until: datetime, now: datetime) -> None:
@@ -57,7 +60,7 @@ def require_limited(until: datetime, now: datetime) -> None:
     except ValueError:  # 29 February
         year = now.replace(year=now.year + 1, month=3, day=1, hour=0, minute=0, second=0, microsecond=0)
     if until > year + _DAY:
-        raise BindingError("hold-until", f"{rfc3339(until)} is more than a year ahead")
+        raise BindingError("hold-until", Translatable("%(until)s is more than a year ahead", until=rfc3339(until)))
 
 
 def check(until: datetime, reason: str, now: datetime) -> tuple[datetime, str]:
@@ -67,7 +70,7 @@ def check(until: datetime, reason: str, now: datetime) -> tuple[datetime, str]:
     """
     until = until.astimezone(UTC)
     if until <= now:
-        raise BindingError("hold-until", f"{rfc3339(until)} is in the past")
+        raise BindingError("hold-until", Translatable("%(until)s is in the past", until=rfc3339(until)))
     require_limited(until, now)
     return until, validation.check(reason, "hold-reason", "reason of the hold", MAX_REASON)
 

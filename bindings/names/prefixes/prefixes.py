@@ -24,6 +24,7 @@ from ....identifiers.ark import grammar
 from ....identifiers.ark import length as lengths
 from ....identifiers.ark import parser as ark
 from ....identifiers.text import iri
+from ....identifiers.text.translatable import Translatable
 from .. import naming, selection, validation
 from ..binding import Binding, Hold, rfc3339
 from ..errors import BindingError, MintedElsewhere
@@ -384,7 +385,11 @@ class PrefixRecords:
             return
         for number, found in enumerate(self.above(beginning)):
             if found.state == "retired":
-                raise BindingError("prefix-retired", f"the prefix {found.prefix} is retired", identifier=beginning)
+                raise BindingError(
+                    "prefix-retired",
+                    Translatable("the prefix %(prefix)s is retired", prefix=found.prefix),
+                    identifier=beginning,
+                )
             if found.state == "delegated" and number == 0:
                 raise MintedElsewhere(found.where_minted, found.minter, identifier=beginning)
 
@@ -535,21 +540,26 @@ def check_hosts(text: str) -> str:
     hosts = validation.check(text, "prefix-hosts", "hosts", MAX_TEXT).lower().replace(",", " ").split()
     for host in hosts:
         if not _HOST.fullmatch(host):
-            raise BindingError("prefix-hosts", f"{validation.shown(host, 100)} is not the name of a host")
+            raise BindingError(
+                "prefix-hosts", Translatable("%(shown)s is not the name of a host", shown=validation.shown(host, 100))
+            )
     return " ".join(dict.fromkeys(hosts))
 
 
 def _check_pattern(prefix: str, text: str) -> str:
     form = read_form(validation.check(text, "prefix-pattern", "pattern", MAX_TEXT))
     if form is None:
-        raise BindingError("prefix-pattern", f"{validation.shown(text)} is not a pattern of names")
+        raise BindingError(
+            "prefix-pattern", Translatable("%(text)s is not a pattern of names", text=validation.shown(text))
+        )
     if prefix.startswith("ark:") and not _MINTABLE.fullmatch(prefix):
         raise BindingError(
-            "prefix-pattern", f"{validation.shown(prefix)} is not a shoulder under which names are minted"
+            "prefix-pattern",
+            Translatable("%(prefix)s is not a shoulder under which names are minted", prefix=validation.shown(prefix)),
         )
     require_check(prefix, form.check, "prefix-pattern")
     if len(prefix) + form.length + bool(form.check) > lengths.ALWAYS_ACCEPTED:
-        raise BindingError("prefix-pattern", f"names of the pattern {text} are too long")
+        raise BindingError("prefix-pattern", Translatable("names of the pattern %(text)s are too long", text=text))
     return text
 
 
@@ -566,7 +576,7 @@ def changed(
     after = {field: text for field in RECORDED if (text := texts.get(field, before.get(field)))}
     delegation.complete(prefix, before, after, texts)
     if not after:
-        raise BindingError("prefix-empty", f"the record of {prefix} would have no text")
+        raise BindingError("prefix-empty", Translatable("the record of %(prefix)s would have no text", prefix=prefix))
     if existing and after == before:
         return existing
     return record(prefix, after, changed=now, actor=actor, revision=existing.revision + 1 if existing else 1)
@@ -594,13 +604,19 @@ def check_prefix(prefix: str, test_naans: Collection[str] = ()) -> str:
     try:
         found = ark.parse(prefix.removesuffix("/") + "/x" if naan_alone else prefix)
     except IdentifierError as error:
-        raise BindingError("rule-prefix", f"{validation.shown(prefix)}: {error.problem.message}") from None
+        raise BindingError(
+            "rule-prefix",
+            Translatable("%(prefix)s: %(message)s", prefix=validation.shown(prefix), message=error.problem.message),
+        ) from None
     if found.reserved_naan and found.normal_naan not in test_naans:
         raise BindingError("naan-reserved-invalid", identifier=found.basic)
     if found.variants or found.dot_segment or found.query is not None or found.fragment is not None:
         raise BindingError(
             "rule-prefix",
-            f"{validation.shown(prefix)} has more than the beginning of a name; remove dots, query and fragment",
+            Translatable(
+                "%(prefix)s has more than the beginning of a name; remove dots, query and fragment",
+                prefix=validation.shown(prefix),
+            ),
         )
     return found.basic.removesuffix("x") if naan_alone else found.basic
 
@@ -610,7 +626,11 @@ def _check_urn_prefix(prefix: str) -> str:
     try:
         found = selection.beginning(prefix)
     except BindingError:
-        raise BindingError("rule-prefix", f"{validation.shown(prefix)} is not the beginning of URNs") from None
+        raise BindingError(
+            "rule-prefix", Translatable("%(prefix)s is not the beginning of URNs", prefix=validation.shown(prefix))
+        ) from None
     if iri.has_dot_segment(found):
-        raise BindingError("rule-prefix", f"{validation.shown(prefix)} has a segment of dots; remove it")
+        raise BindingError(
+            "rule-prefix", Translatable("%(prefix)s has a segment of dots; remove it", prefix=validation.shown(prefix))
+        )
     return found

@@ -8,6 +8,7 @@ from dataclasses import replace
 from ....identifiers.registries import target_templates
 from ....identifiers.registries.target_templates import Asked, Template
 from ....identifiers.text import iri
+from ....identifiers.text.translatable import Translatable
 from .. import targets, validation
 from ..errors import BindingError
 
@@ -46,7 +47,10 @@ def check_template(template: str) -> str:
         if address.startswith("/") and targets.is_reserved(address):
             raise BindingError(
                 "reserved-target",
-                f"{validation.shown(template)} leads back to the resolver; use a path outside /ark: and /urn:",
+                Translatable(
+                    "%(template)s leads back to the resolver; use a path outside /ark: and /urn:",
+                    template=validation.shown(template),
+                ),
             )
     return stored
 

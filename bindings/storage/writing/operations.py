@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import insert, update
 
+from ....identifiers.text.translatable import Translatable
 from ...names.binding import Binding, rfc3339
 from ...names.errors import BindingError, UnreadableBinding
 from ...names.operation import Operation, OperationAction
@@ -94,13 +95,20 @@ class Operations:
         """
         found = Lists(self._dialect_name).operations(self._rows, number + 1, 1) if 0 < number < 2**62 else []
         if not found or found[0].number != number:
-            raise BindingError("operation-unknown", f"the operation {number} does not exist")
+            raise BindingError(
+                "operation-unknown", Translatable("the operation %(number)s does not exist", number=str(number))
+            )
         return found[0]
 
     def require_in_effect(self, number: int) -> None:
         """Raise :class:`BindingError` with the code ``operation-unknown`` or ``operation-undone``."""
         if (undo := self.get(number).undone_by) is not None:
-            raise BindingError("operation-undone", f"the operation {number} was undone by the operation {undo}")
+            raise BindingError(
+                "operation-undone",
+                Translatable(
+                    "the operation %(number)s was undone by the operation %(undo)s", number=str(number), undo=str(undo)
+                ),
+            )
 
     def keys_with_targets(self, sources: Sequence[str], ends: str, keys: KeyRange | None) -> Iterator[str]:
         """Yield the keys of the names that have a target or an alternate target with one of these beginnings.

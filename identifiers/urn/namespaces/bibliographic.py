@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 
 from ...text import display, iri
+from ...text.translatable import Translatable
 from .model import Fault, GeneralFragments, Namespace
 
 # RFC 8254, section 2.1: "the old ten-character ISBN numbers ... and the thirteen-character identifiers". Hyphens
@@ -124,8 +125,8 @@ def _isbn_checks(nss: str) -> Iterator[Fault]:
         yield Fault(
             0,
             len(nss),
-            "this is not an ISBN",
-            "10 digits, the last of which may be X, or 13 that begin with 978 or 979",
+            Translatable("this is not an ISBN"),
+            Translatable("10 digits, the last of which may be X, or 13 that begin with 978 or 979"),
         )
     else:
         yield from _check_digit_faults(nss, _isbn_digit)
@@ -167,7 +168,10 @@ def _issn_folds(nss: str) -> str:
 def _issn_checks(nss: str) -> Iterator[Fault]:
     if not _ISSN.fullmatch(nss):
         yield Fault(
-            0, len(nss), "this is not an ISSN", "8 digits, the last of which may be X, and a hyphen after the fourth"
+            0,
+            len(nss),
+            Translatable("this is not an ISSN"),
+            Translatable("8 digits, the last of which may be X, and a hyphen after the fourth"),
         )
     else:
         yield from _check_digit_faults(nss, _mod_11_digit)
@@ -182,7 +186,10 @@ def _check_digit_faults(nss: str, check_digit: Callable[[str], str]) -> Iterator
     expected = check_digit(number[:-1])
     if number[-1] != expected:
         yield Fault(
-            len(nss) - 1, len(nss), "the check digit is wrong: a character was mistyped", f"the check digit {expected}"
+            len(nss) - 1,
+            len(nss),
+            Translatable("the check digit is wrong: a character was mistyped"),
+            Translatable("the check digit %(expected)s", expected=expected),
         )
 
 
@@ -198,16 +205,22 @@ def _nbn_checks(nss: str) -> Iterator[Fault]:
         yield Fault(
             0,
             len(prefix),
-            "this is not a country code, with or without sub-namespaces",
-            "two letters and, each after a colon, sub-namespaces of letters and digits",
+            Translatable("this is not a country code, with or without sub-namespaces"),
+            Translatable("two letters and, each after a colon, sub-namespaces of letters and digits"),
         )
     elif not hyphen:
         yield Fault(
-            len(nss), len(nss), "there is no hyphen after the prefix", "a hyphen and a number assigned by the library"
+            len(nss),
+            len(nss),
+            Translatable("there is no hyphen after the prefix"),
+            Translatable("a hyphen and a number assigned by the library"),
         )
     elif not string or string.startswith("/"):
         yield Fault(
-            len(prefix), len(prefix) + 1, "there is no number after the hyphen", "a number assigned by the library"
+            len(prefix),
+            len(prefix) + 1,
+            Translatable("there is no number after the hyphen"),
+            Translatable("a number assigned by the library"),
         )
 
 

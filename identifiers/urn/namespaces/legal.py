@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from ...text import iri
+from ...text.translatable import Translatable
 from .model import Fault, Namespace
 
 # RFC 9676, section 8:
@@ -39,12 +40,17 @@ def _checks(nss: str) -> Iterator[Fault]:
         end = len(nss) if end < 0 else end
         if not element.fullmatch(nss, start, end):
             said = f"this is not a valid {name}" if start < end else f"the {name} is missing"
-            yield Fault(start, end, said, f"letters, digits and dots as the {name}, and a colon")
+            yield Fault(
+                start, end, said, Translatable("letters, digits and dots as the %(name)s, and a colon", name=name)
+            )
             return
         start = min(end + 1, len(nss))
     if start == len(nss):
         yield Fault(
-            start, start, "the date and number of the measure are missing", "jurisdiction:authority:measure:date;number"
+            start,
+            start,
+            Translatable("the date and number of the measure are missing"),
+            Translatable("jurisdiction:authority:measure:date;number"),
         )
 
 

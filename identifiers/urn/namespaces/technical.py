@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
+from ...text.translatable import Translatable
 from .model import Fault, Namespace
 
 # RFC 9562, section 4:
@@ -63,9 +64,9 @@ def _uuid_folds(nss: str) -> str:
 def _uuid_checks(nss: str) -> Iterator[Fault]:
     found = _UUID.match(nss)
     if found is None:
-        yield Fault(0, len(nss), "this is not a UUID", _UUID_FORM)
+        yield Fault(0, len(nss), Translatable("this is not a UUID"), _UUID_FORM)
     elif found.end() < len(nss):
-        yield Fault(found.end(), len(nss), "there are characters after the UUID", _UUID_FORM)
+        yield Fault(found.end(), len(nss), Translatable("there are characters after the UUID"), _UUID_FORM)
 
 
 def _uuid_tells(nss: str) -> Mapping[str, str]:
@@ -117,13 +118,18 @@ def _ietf_checks(nss: str) -> Iterator[Fault]:
     series, _, rest = nss.partition(":")
     start = len(series) + 1
     if series.lower() in _SERIES and not _DIGITS.fullmatch(rest):
-        yield Fault(min(start, len(nss)), len(nss), "this is not the number of a document", "digits after the series")
+        yield Fault(
+            min(start, len(nss)),
+            len(nss),
+            Translatable("this is not the number of a document"),
+            Translatable("digits after the series"),
+        )
     elif series.lower() in ("id", "mtg") and not _IETF_STRING.fullmatch(rest):
         yield Fault(
             min(start, len(nss)),
             len(nss),
-            "this is not the name of a draft or meeting",
-            "letters, digits and hyphens after the series",
+            Translatable("this is not the name of a draft or meeting"),
+            Translatable("letters, digits and hyphens after the series"),
         )
 
 
