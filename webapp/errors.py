@@ -29,11 +29,11 @@ _log = logging.getLogger(__name__)
 _DRAINED = 16 * 2**20
 
 _SENTENCES = {
-    400: "The request is not valid.",
-    404: "This page does not exist.",
-    405: "This page does not support this method.",
-    413: "The text is longer than 1,048,576 bytes, the maximum. Paste a part of it.",
-    500: "Something went wrong on our side. The error was logged. Please try again.",
+    400: Translatable("The request is not valid."),
+    404: Translatable("This page does not exist."),
+    405: Translatable("This page does not support this method."),
+    413: Translatable("The text is longer than %(most)s bytes, the maximum. Paste a part of it.", most=2**20),
+    500: Translatable("Something went wrong on our side. The error was logged. Please try again."),
 }
 """The sentences for errors that have no sentence of their own."""
 
@@ -108,7 +108,7 @@ def answer(error: HTTPException) -> Response:
     if isinstance(error, HTTPRefusal):
         sentence, kind = error.sentence, error.kind
     else:
-        sentence = _SENTENCES.get(status, "The request was rejected.")
+        sentence = _SENTENCES.get(status, Translatable("The request was rejected."))
         kind = _CODES.get(status) or _phrase(status).lower().replace(" ", "-")
     if isinstance(error, RequestEntityTooLarge):
         drain()

@@ -423,8 +423,8 @@ class Field:
     """
 
     name: str
-    title: str
-    help: str
+    title: Translatable
+    help: Translatable
     type: Literal["text", "choice", "texts", "time"] = "text"
     choices: tuple[Any, ...] = ()
     stored: tuple[str | int, ...] = ()
@@ -441,8 +441,8 @@ class Field:
 FIELDS: Final = (
     Field(
         name="kind",
-        title="Response",
-        help="the kind of the answer for the name",
+        title=Translatable("Response"),
+        help=Translatable("the kind of the answer for the name"),
         type="choice",
         choices=KINDS,
         check=_check_kind,
@@ -454,8 +454,10 @@ FIELDS: Final = (
     ),
     Field(
         name="passthrough",
-        title="Passthrough",
-        help="whether the rest of a longer identifier is appended to the target: no, in its normal form, or as given",
+        title=Translatable("Passthrough"),
+        help=Translatable(
+            "whether the rest of a longer identifier is appended to the target: no, in its normal form, or as given"
+        ),
         type="choice",
         choices=PASSTHROUGHS,
         stored=("no", "normal", "given"),
@@ -469,8 +471,8 @@ FIELDS: Final = (
     ),
     Field(
         name="scope",
-        title="Scope",
-        help="for a served name: name, or subtree if the site answers for all identifiers below it",
+        title=Translatable("Scope"),
+        help=Translatable("for a served name: name, or subtree if the site answers for all identifiers below it"),
         type="choice",
         choices=SCOPES,
         check=_check_scope,
@@ -483,8 +485,8 @@ FIELDS: Final = (
     ),
     Field(
         name="target",
-        title="Target",
-        help="an http or https URL, or a path of this site",
+        title=Translatable("Target"),
+        help=Translatable("an http or https URL, or a path of this site"),
         check=_check_target,
         limit=MAX_TARGET,
         request="fields",
@@ -494,8 +496,8 @@ FIELDS: Final = (
     ),
     Field(
         name="status",
-        title="State",
-        help="the state of the name; the default of a new name is live",
+        title=Translatable("State"),
+        help=Translatable("the state of the name; the default of a new name is live"),
         type="choice",
         choices=STATUSES,
         check=_check_status,
@@ -508,8 +510,8 @@ FIELDS: Final = (
     ),
     Field(
         name="redirect",
-        title="Redirect status",
-        help="the HTTP status of the redirect of a located name",
+        title=Translatable("Redirect status"),
+        help=Translatable("the HTTP status of the redirect of a located name"),
         type="choice",
         choices=REDIRECTS,
         check=_check_redirect,
@@ -522,8 +524,10 @@ FIELDS: Final = (
     ),
     Field(
         name="listed",
-        title="Listed",
-        help="whether the name is in sitemaps, Atom and OAI-PMH: yes or no; with no, its description has noindex",
+        title=Translatable("Listed"),
+        help=Translatable(
+            "whether the name is in sitemaps, Atom and OAI-PMH: yes or no; with no, its description has noindex"
+        ),
         type="choice",
         choices=(True, False),
         stored=("yes", "no"),
@@ -537,8 +541,8 @@ FIELDS: Final = (
     ),
     Field(
         name="resource",
-        title="Resource",
-        help="a text that identifies the thing itself, such as an inventory number; it never changes",
+        title=Translatable("Resource"),
+        help=Translatable("a text that identifies the thing itself, such as an inventory number; it never changes"),
         check=_check_resource,
         limit=MAX_RESOURCE,
         request="fields",
@@ -548,8 +552,8 @@ FIELDS: Final = (
     ),
     Field(
         name="alternates",
-        title="Alternate",
-        help="targets by media type and language, such as text/html;en",
+        title=Translatable("Alternate"),
+        help=Translatable("targets by media type and language, such as text/html;en"),
         type="texts",
         check=_check_alternates,
         limit=MAX_TARGET,
@@ -561,8 +565,8 @@ FIELDS: Final = (
     ),
     Field(
         name="metadata",
-        title="Metadata",
-        help="elements such as erc.who or dc.title; who means erc.who",
+        title=Translatable("Metadata"),
+        help=Translatable("elements such as erc.who or dc.title; who means erc.who"),
         type="texts",
         check=_check_metadata,
         limit=elements.MAX_BYTES,
@@ -574,8 +578,8 @@ FIELDS: Final = (
     ),
     Field(
         name="reason",
-        title="Reason",
-        help="the reason for a withdrawal, for the tombstone",
+        title=Translatable("Reason"),
+        help=Translatable("the reason for a withdrawal, for the tombstone"),
         check=_check_reason,
         limit=MAX_REASON,
         request="withdrawal",
@@ -585,8 +589,8 @@ FIELDS: Final = (
     ),
     Field(
         name="successor",
-        title="Successor",
-        help="the name or the address that replaces a withdrawn name",
+        title=Translatable("Successor"),
+        help=Translatable("the name or the address that replaces a withdrawn name"),
         check=_check_successor,
         limit=MAX_TARGET,
         request="withdrawal",
@@ -596,8 +600,8 @@ FIELDS: Final = (
     ),
     Field(
         name="spelling",
-        title="Spelling",
-        help="the text under which the name was first recorded",
+        title=Translatable("Spelling"),
+        help=Translatable("the text under which the name was first recorded"),
         check=_check_spelling,
         request=None,
         is_public=True,
@@ -606,8 +610,8 @@ FIELDS: Final = (
     ),
     Field(
         name="created",
-        title="Created",
-        help="the time when the name was first recorded",
+        title=Translatable("Created"),
+        help=Translatable("the time when the name was first recorded"),
         type="time",
         is_required=True,
         request=None,
@@ -617,8 +621,8 @@ FIELDS: Final = (
     ),
     Field(
         name="changed",
-        title="Changed",
-        help="the time of the last change",
+        title=Translatable("Changed"),
+        help=Translatable("the time of the last change"),
         type="time",
         check=_check_changed,
         is_required=True,
@@ -629,8 +633,8 @@ FIELDS: Final = (
     ),
     Field(
         name="once_public",
-        title="Once public",
-        help="yes if the publication of the name was undone; such a name is never deleted",
+        title=Translatable("Once public"),
+        help=Translatable("yes if the publication of the name was undone; such a name is never deleted"),
         check=_check_once_public,
         limit=3,
         request=None,
@@ -640,8 +644,8 @@ FIELDS: Final = (
     ),
     Field(
         name="hold_until",
-        title="On hold until",
-        help="the time at which the hold of the name ends; a date includes the whole day in UTC",
+        title=Translatable("On hold until"),
+        help=Translatable("the time at which the hold of the name ends; a date includes the whole day in UTC"),
         type="time",
         check=_check_hold_until,
         request=None,
@@ -651,8 +655,8 @@ FIELDS: Final = (
     ),
     Field(
         name="hold_reason",
-        title="Reason of the hold",
-        help="the reason of the hold, for visitors",
+        title=Translatable("Reason of the hold"),
+        help=Translatable("the reason of the hold, for visitors"),
         check=_check_hold_reason,
         limit=MAX_REASON,
         request=None,
@@ -662,8 +666,10 @@ FIELDS: Final = (
     ),
     Field(
         name="embargo",
-        title="Live from",
-        help="for a reserved name: the date (midnight UTC) or the time with its offset from which it is live",
+        title=Translatable("Live from"),
+        help=Translatable(
+            "for a reserved name: the date (midnight UTC) or the time with its offset from which it is live"
+        ),
         type="time",
         check=_check_embargo,
         request="fields",

@@ -133,6 +133,9 @@ def day(time: datetime) -> str:
     return formats.day(time.astimezone(time_zone()))
 
 
+blueprint.add_app_template_filter(formats.period, "period")
+
+
 @blueprint.app_template_filter()
 def utc(time: datetime) -> str:
     """Return date and time in UTC, for readers who compare it with a log."""

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 from ...bindings.names import selection as listing
+from ...identifiers.text.translatable import Translatable
 from .blueprint import time_zone
 from .forms import FieldProblem
 
@@ -60,4 +61,7 @@ def read_period(given: Mapping[str, str], errors: dict[str, FieldProblem]) -> Pe
 
 def not_a_date(text: str) -> FieldProblem:
     """Return the error for a text that is not a date."""
-    return FieldProblem(f"{text} is not a date.", "a date such as 2026-11-23")
+    return FieldProblem(
+        Translatable("%(text)s is not a date.", text=text),
+        Translatable("a date such as %(date)s", date="2026-11-23"),
+    )

@@ -9,6 +9,7 @@ from htmx_flask import request as htmx_request
 from werkzeug.exceptions import HTTPException
 
 from ...bindings.names.errors import BindingError
+from ...identifiers.text.translatable import Translatable
 from .. import errors
 from ..accounts import identify
 from ..errors import HTTPRefusal
@@ -19,11 +20,13 @@ MAX_NAMED = 5
 """The maximum number of administrators that a page names."""
 
 _TITLES = {
-    HTTPStatus.FORBIDDEN: "Your account does not permit this",
-    HTTPStatus.NOT_FOUND: "This page does not exist",
-    HTTPStatus.CONFLICT: "The change conflicts with the recorded name",
-    HTTPStatus.SERVICE_UNAVAILABLE: "The desk cannot do this at the moment",
+    HTTPStatus.FORBIDDEN: Translatable("Your account does not permit this"),
+    HTTPStatus.NOT_FOUND: Translatable("This page does not exist"),
+    HTTPStatus.CONFLICT: Translatable("The change conflicts with the recorded name"),
+    HTTPStatus.SERVICE_UNAVAILABLE: Translatable("The desk cannot do this at the moment"),
 }
+
+_NOT_VALID = Translatable("The request is not valid")
 
 
 @blueprint.errorhandler(HTTPException)
@@ -54,9 +57,10 @@ def _page(status: int, text: str | None, expected: str | None, unknown_name: str
     """Render the page: the error, the reason, and the way to fix it. A curator can record ``unknown_name``."""
     code = HTTPStatus(status)
     is_forbidden = code is HTTPStatus.FORBIDDEN and expected is not None
+    heading = Translatable("This name is not recorded") if unknown_name else _TITLES.get(code, _NOT_VALID)
     page = render_template(
         "desk/error.html",
-        heading="This name is not recorded" if unknown_name else _TITLES.get(code, "The request is not valid"),
+        heading=heading,
         unknown_name=unknown_name,
         sentence=text,
         expected=expected,

@@ -17,6 +17,7 @@ from flask import Response, after_this_request, request, url_for
 
 from ..accounts import cookies, csrf
 from ..accounts.sign_in import safe_path
+from ..language.translation import translated
 
 Status = Literal["good", "warn", "bad"]
 
@@ -44,7 +45,11 @@ class Message:
 
 
 def put(text: str, status: Status = "good", *, label: str = "", path: str = "", secret: str = "") -> None:
-    """Show a message on the next page. The text is shortened to 1,500 bytes of UTF-8; a long path is omitted."""
+    """Show a message on the next page, in the language of this request.
+
+    The text is shortened to 1,500 bytes of UTF-8; a long path is omitted.
+    """
+    text, label = translated(text), translated(label)
     if len(label) + len(path) > _MAX_LINK or _END in label or safe_path(path) is None:
         label = path = ""
     shortened = text.encode("utf-8", "replace")[:_MAX_BYTES].decode("utf-8", "ignore")

@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 from flask import current_app, request
 
 from ...bindings.names.errors import BindingsUnavailable
+from ...identifiers.text.translatable import Translatable
 from ..accounts.model import Caller, Role
 from ..config import site, url
 from ..links.store import Links
@@ -35,21 +36,21 @@ class _Page(NamedTuple):
 _CHANGING: tuple[Role, ...] = ("curator", "administrator")
 
 _PLACES = (
-    _Page("Overview", "desk.overview"),
-    _Page("Names", "desk.names", also="desk.name"),
-    _Page("Links", "desk.links"),
-    _Page("Changes", "desk.changes"),
-    _Page("Requests", "desk.requests"),
+    _Page(Translatable("Overview"), "desk.overview"),
+    _Page(Translatable("Names"), "desk.names", also="desk.name"),
+    _Page(Translatable("Links"), "desk.links"),
+    _Page(Translatable("Changes"), "desk.changes"),
+    _Page(Translatable("Requests"), "desk.requests"),
 )
 _MANAGE = (
-    _Page("New names", "desk.new", _CHANGING),
-    _Page("Import a table", "desk.tables", _CHANGING),
-    _Page("Move targets", "desk.moves", _CHANGING),
-    _Page("Prefixes", "desk.prefixes"),
-    _Page("Holds", "desk.holds"),
-    _Page("Public pages", "desk.branding", ("administrator",)),
-    _Page("Accounts", "desk.accounts", ("administrator",)),
-    _Page("Audit", "desk.audit", ("administrator",)),
+    _Page(Translatable("New names"), "desk.new", _CHANGING),
+    _Page(Translatable("Import a table"), "desk.tables", _CHANGING),
+    _Page(Translatable("Move targets"), "desk.moves", _CHANGING),
+    _Page(Translatable("Prefixes"), "desk.prefixes"),
+    _Page(Translatable("Holds"), "desk.holds"),
+    _Page(Translatable("Public pages"), "desk.branding", ("administrator",)),
+    _Page(Translatable("Accounts"), "desk.accounts", ("administrator",)),
+    _Page(Translatable("Audit"), "desk.audit", ("administrator",)),
 )
 
 _HELP = {

@@ -43,6 +43,21 @@ def moment(time: datetime) -> str:
     return f"{day(time)} {dates.format_time(time, 'short', locale=_LOCALES.get(tag, tag))} {time:%Z}"
 
 
+def period(label: str) -> str:
+    """Return a month or a day of a plot, such as "2026-11" or "2026-11-26", in the current language.
+
+    >>> period("2026-11")
+    '2026-11'
+    """
+    if (tag := language()) == ENGLISH:
+        return label
+    from babel import dates
+
+    if label.count("-") > 1:
+        return day(date.fromisoformat(label))
+    return dates.format_skeleton("yM", date.fromisoformat(f"{label}-01"), locale=tag)
+
+
 def day(time: date) -> str:
     """Return the date of a day or of a time.
 

@@ -30,16 +30,16 @@ MAX_BYTES = 64 * 1024
 
 VALUE_CODES: Mapping[str, str] = MappingProxyType(
     {
-        "(:unac)": "temporarily inaccessible",
-        "(:unal)": "unallowed, suppressed intentionally",
-        "(:unap)": "not applicable, makes no sense",
-        "(:unas)": "value unassigned",
-        "(:unav)": "value unavailable, possibly unknown",
-        "(:unkn)": "known to be unknown",
-        "(:none)": "never had a value, never will",
-        "(:null)": "explicitly and meaningfully empty",
-        "(:tba)": "to be assigned or announced later",
-        "(:etal)": "too numerous to list",
+        "(:unac)": Translatable("temporarily inaccessible"),
+        "(:unal)": Translatable("unallowed, suppressed intentionally"),
+        "(:unap)": Translatable("not applicable, makes no sense"),
+        "(:unas)": Translatable("value unassigned"),
+        "(:unav)": Translatable("value unavailable, possibly unknown"),
+        "(:unkn)": Translatable("known to be unknown"),
+        "(:none)": Translatable("never had a value, never will"),
+        "(:null)": Translatable("explicitly and meaningfully empty"),
+        "(:tba)": Translatable("to be assigned or announced later"),
+        "(:etal)": Translatable("too numerous to list"),
     }
 )
 """The codes for values of the kernel, with their meanings (Dublin Core Kernel Metadata, section 5)."""

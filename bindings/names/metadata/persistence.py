@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, Literal
 
+from ....identifiers.text.translatable import Translatable
 from .. import validation
 from ..binding import NOTHING
 from ..naming import NameWarning
@@ -27,20 +28,22 @@ TERMS: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {
         "availability": MappingProxyType(
             {
-                "finite": "It is available until about a stated date or event.",
-                "indefinite": "It is available now, and nothing is promised about how long.",
-                "lifetime": "It is available as long as the institution exists.",
-                "subinfinite": "It stays available after the end of the institution, because another one takes over.",
+                "finite": Translatable("It is available until about a stated date or event."),
+                "indefinite": Translatable("It is available now, and nothing is promised about how long."),
+                "lifetime": Translatable("It is available as long as the institution exists."),
+                "subinfinite": Translatable(
+                    "It stays available after the end of the institution, because another one takes over."
+                ),
             }
         ),
         "variance": MappingProxyType(
             {
-                "frozen": "Its data does not change by a single bit.",
-                "keeping": "Only its format is renewed, so that it stays readable and safe.",
-                "fixing": "Its format is renewed, and errors are corrected.",
-                "rising": "Its format is renewed, errors are corrected, and the content is improved.",
-                "molting": "Its content can be replaced by other content on the same subject.",
-                "waxing": "New content is added at its end. Earlier content does not change.",
+                "frozen": Translatable("Its data does not change by a single bit."),
+                "keeping": Translatable("Only its format is renewed, so that it stays readable and safe."),
+                "fixing": Translatable("Its format is renewed, and errors are corrected."),
+                "rising": Translatable("Its format is renewed, errors are corrected, and the content is improved."),
+                "molting": Translatable("Its content can be replaced by other content on the same subject."),
+                "waxing": Translatable("New content is added at its end. Earlier content does not change."),
             }
         ),
     }

@@ -46,8 +46,8 @@ def reader(counting: Desk) -> Browser:
 
 def test_the_most_requested_names_of_a_period_are_listed(reader: Browser) -> None:
     days, months = reader.get("/desk/requests").text, reader.get("/desk/requests?period=months").text
-    assert "1,001 resolutions and 4 descriptions" in days
-    assert "2,001 resolutions and 7 descriptions" in months
+    assert "1,001 resolutions, 4 descriptions" in days
+    assert "2,001 resolutions, 7 descriptions" in months
     assert 0 < days.index(f"name={X}") < days.index(f"name={Y}")
     assert reader.get("/desk/requests?period=%E2%80%AE").status_code == 200
 
@@ -61,7 +61,7 @@ def test_the_counts_are_exported(reader: Browser) -> None:
 
 def test_the_page_of_a_name_has_its_requests(reader: Browser) -> None:
     page = reader.get(f"/desk/name?name={X}").text
-    assert "2,000 resolutions and 6 descriptions in the last 12 months." in page
+    assert "In the last 12 months: 2,000 resolutions, 6 descriptions" in page
     assert "not requested in the last 12 months" in reader.get("/desk/name?name=ark:12345/never").text
 
 

@@ -17,6 +17,7 @@ from ....bindings.names.errors import BindingConflict, BindingError
 from ....bindings.names.fields import text_of
 from ....bindings.names.metadata import metadata
 from ....bindings.names.prefixes.prefixes import PrefixRecords
+from ....identifiers.text.translatable import Translatable, sentence
 from ...accounts.model import Caller
 from ...config import url
 from ...management import Fields, Forbidden, Made, Management, Missing, Stale
@@ -30,16 +31,16 @@ from .new import put_done
 from .page import RESPONSES, requested_name
 
 _DONE = {
-    "updated": "The name is updated.",
-    "unchanged": "Nothing was changed, because the values are the recorded ones.",
-    "relocated": "The name has a new target.",
-    "claimed": "The resource of the name is recorded.",
-    "bound": "The name is live.",
-    "reserved": "The name is reserved.",
-    "withdrawn": "The name is withdrawn. Its public page is a tombstone.",
-    "restored": "The name is live again.",
-    "redacted": "The personal values are removed.",
-    "deleted": "The reserved name is deleted. It is never minted again.",
+    "updated": Translatable("The name is updated."),
+    "unchanged": Translatable("Nothing was changed, because the values are the recorded ones."),
+    "relocated": Translatable("The name has a new target."),
+    "claimed": Translatable("The resource of the name is recorded."),
+    "bound": Translatable("The name is live."),
+    "reserved": Translatable("The name is reserved."),
+    "withdrawn": Translatable("The name is withdrawn. Its public page is a tombstone."),
+    "restored": Translatable("The name is live again."),
+    "redacted": Translatable("The personal values are removed."),
+    "deleted": Translatable("The reserved name is deleted. It is never minted again."),
 }
 
 MAX_LATER = 5
@@ -91,8 +92,8 @@ def save_place() -> AnyResponse:
             if error.code not in ("bound-otherwise", "other-resource"):
                 raise  # such as a name that was withdrawn meanwhile
             problem = FieldProblem(
-                f"{error.message[:1].upper()}{error.message[1:]}.",
-                "a confirmation that the target leads to the same resource; select the box below",
+                sentence(error.message),
+                Translatable("a confirmation that the target leads to the same resource; select the box below"),
             )
             problems["same" if error.code == "bound-otherwise" else "resource"] = problem
         except BindingError as error:
@@ -151,10 +152,11 @@ def undo_last() -> AnyResponse:
     name = requested_name(request.form)
     result = management().bulk.undo_change(caller(), name, revision=_revision())
     if result.written:
-        messages.put("The last change is undone.")
+        messages.put(Translatable("The last change is undone."))
+    elif result.refused:
+        messages.put(Translatable("Nothing was undone: %(reason)s.", reason=result.refused[0].message), "warn")
     else:
-        reason = result.refused[0].message if result.refused else "there is nothing to undo"
-        messages.put(f"Nothing was undone: {reason}.", "warn")
+        messages.put(Translatable("Nothing was undone, because there is nothing to undo."), "warn")
     return see_other("desk.name", name=name)
 
 
@@ -166,7 +168,7 @@ def _changed(make: Make, *, to: str = "desk.name") -> AnyResponse:
     except Stale as error:
         return _conflict(error)
     key = saved.after.identifier
-    put_done(_DONE.get(saved.outcome, f"{saved.outcome.capitalize()}."), saved)
+    put_done(_DONE.get(saved.outcome, Translatable("The name is changed.")), saved)
     return see_other(to) if to != "desk.name" else see_other(to, name=key)
 
 
@@ -249,7 +251,7 @@ def _place_form(binding: Binding, problems: dict[str, FieldProblem]) -> str:
         is_added="add" in given,
         binding=binding,
         texts=forms.TEXTS,
-        kinds=[(kind, RESPONSES[kind].format(redirect="302 or 307")) for kind in KINDS],
+        kinds=[(kind, RESPONSES[kind]) for kind in KINDS],
         values={
             "target": given.get("target", binding.target or ""),
             "kind": given.get("kind", binding.kind),

@@ -19,10 +19,12 @@ from ....bindings.names.errors import BindingError
 from ....bindings.names.metadata import personal_data
 from ....identifiers import Report
 from ....identifiers.text import display
-from ....identifiers.text.translatable import sentence
+from ....identifiers.text.translatable import Translatable, sentence
 from ...accounts.model import Caller
 from ...config import site
+from ...language import formats
 from ...management import Management
+from ..blueprint import time_zone
 
 Weight = Literal["good", "warn", "bad"]
 
@@ -76,7 +78,7 @@ def check(operations: Management, asking: Caller, text: str, target: str = "") -
     try:
         key = names.assignable(names.read(report.normal_form or pasted), operations.bindings.naming.test_naans)
     except BindingError as error:
-        said = f"{sentence(error.message)} Expected {error.expected}.{error.question}"
+        said = _expected(sentence(error.message), error.expected, error.suggestion if error.question else None)
         return Check(remarks=[Remark(weight="bad", text=said)])
     recorded = operations.bindings.lookup(key)
     return Check(
@@ -89,10 +91,10 @@ def check(operations: Management, asking: Caller, text: str, target: str = "") -
 
 def _check_address(operations: Management, asking: Caller, address: str) -> Check:
     same = _names_with_target(operations, asking, address)
-    note = "This is an address without an ARK or URN. It can be the target of a new name."
+    note = Translatable("This is an address without an ARK or URN. It can be the target of a new name.")
     remarks = [Remark(weight="good", text=note)]
     if same:
-        note = "This address is already the target of another name. Check whether you need a new name."
+        note = Translatable("This address is already the target of another name. Check whether you need a new name.")
         remarks.append(Remark(weight="warn", text=note, names=same))
     remarks += [Remark(weight="warn", text=sentence(each.message)) for each in target_warnings(address)]
     return Check(target=address, remarks=remarks)
@@ -110,34 +112,62 @@ def _names_with_target(operations: Management, asking: Caller, address: str) -> 
 
 def _unreadable(report: Report | None) -> Remark:
     if report is None or not report.problems:
-        return Remark(weight="bad", text="The text has no ARK or URN. Write one, such as ark:12345/x54xz321.")
+        said = Translatable("The text has no ARK or URN. Write one, such as %(example)s.", example="ark:12345/x54xz321")
+        return Remark(weight="bad", text=said)
     problem = report.problems[0]
-    meant = f" Did you mean {display.percent(report.suggestion)}?" if report.suggestion else ""
-    return Remark(weight="bad", text=f"{sentence(problem.message)} Expected {problem.expected}.{meant}")
+    meant = display.percent(report.suggestion) if report.suggestion else None
+    return Remark(weight="bad", text=_expected(sentence(problem.message), problem.expected, meant))
+
+
+def _expected(problem: str, expected: str, suggestion: str | None) -> Translatable:
+    """Return an error of a text: the sentence of the problem, what is expected, and the identifier that is meant."""
+    values = {"problem": problem, "expected": expected}
+    if suggestion is None:
+        return Translatable("%(problem)s Expected %(expected)s.", **values)
+    return Translatable(
+        "%(problem)s Expected %(expected)s. Did you mean %(suggestion)s?", **values, suggestion=suggestion
+    )
 
 
 def _obstacles(asking: Caller, key: str, recorded: Binding | None, report: Report) -> list[Remark]:
     found: list[Remark] = []
     if recorded is not None:
-        when = f"{recorded.created:%Y-%m-%d}"
-        why = ""
+        found.append(Remark(weight="bad", text=_since(recorded), names=[recorded]))
         if recorded.spelling != report.input.strip():
-            spelled = display.escape(recorded.spelling[:100])
-            why = f" It was recorded as {spelled}. Both spellings have the same normal form, so they are one name."
-        said = f"The name is {recorded.status} since {when}.{why}"
-        found.append(Remark(weight="bad", text=said, names=[recorded]))
+            said = Translatable(
+                "It was recorded as %(spelling)s. Both spellings have the same normal form, so they are one name.",
+                spelling=display.escape(recorded.spelling[:100]),
+            )
+            found.append(Remark(weight="bad", text=said))
     if not asking.may_change(key):
-        granted = ", ".join(asking.account.prefixes) or "no prefix"
-        found.append(
-            Remark(weight="bad", text=f"Your account cannot change names with this beginning. It has {granted}.")
-        )
-    return found or [Remark(weight="good", text="The name is free.")]
+        if asking.account.prefixes:
+            said = Translatable(
+                "Your account cannot change names with this beginning. It has %(granted)s.",
+                granted=", ".join(asking.account.prefixes),
+            )
+        else:
+            said = Translatable("Your account cannot change names with this beginning. It has no prefix.")
+        found.append(Remark(weight="bad", text=said))
+    return found or [Remark(weight="good", text=Translatable("The name is free."))]
+
+
+def _since(recorded: Binding) -> Translatable:
+    """Return the state of a recorded name and the day of its record."""
+    day = formats.day(recorded.created.astimezone(time_zone()))
+    match recorded.status:
+        case "live":
+            return Translatable("The name is live. It was recorded on %(day)s.", day=day)
+        case "reserved":
+            return Translatable("The name is reserved. It was recorded on %(day)s.", day=day)
+        case "withdrawn":
+            return Translatable("The name is withdrawn. It was recorded on %(day)s.", day=day)
 
 
 def _warnings(operations: Management, key: str, pasted: str, found: int, target: str) -> list[Remark]:
     remarks: list[Remark] = []
     if found > 1:
-        remarks.append(Remark(weight="warn", text=f"The text has {found} identifiers. Only the first one is used."))
+        said = Translatable("The text has %(number)s identifiers. Only the first one is used.", number=found)
+        remarks.append(Remark(weight="warn", text=said))
     remarks += [
         Remark(weight="warn", text=sentence(warning.message))
         for warning in names.warnings_about(pasted_name(pasted, key))
@@ -155,7 +185,10 @@ def _warnings(operations: Management, key: str, pasted: str, found: int, target:
     for other in operations.bindings.fetch(similar):
         remarks.append(
             Remark(
-                weight="warn", text=f"The name {display.escape(other)} is recorded. People can confuse the two names."
+                weight="warn",
+                text=Translatable(
+                    "The name %(name)s is recorded. People can confuse the two names.", name=display.escape(other)
+                ),
             )
         )
     return remarks

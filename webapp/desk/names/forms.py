@@ -14,6 +14,7 @@ from ....bindings.names.binding import Binding, rfc3339
 from ....bindings.names.errors import BindingError
 from ....bindings.names.fields import FIELDS
 from ....bindings.names.metadata import metadata, persistence
+from ....identifiers.text.translatable import Translatable
 from ...management import Fields
 from ..forms import FieldProblem, statement_of
 
@@ -31,23 +32,29 @@ PROFILES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
 """The metadata elements of each profile that the form has fields for."""
 
 TITLES: Final[Mapping[str, str]] = MappingProxyType(
-    {"erc": "Basic", "dc": "Dublin Core", "datacite": "DataCite", "schema": "schema.org", "other": "Other"}
+    {
+        "erc": Translatable("Basic"),
+        "dc": "Dublin Core",
+        "datacite": "DataCite",
+        "schema": "schema.org",
+        "other": Translatable("Other"),
+    }
 )
 
 LABELS: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "erc.who": "Who: creator or provider",
-        "erc.what": "What: title",
-        "erc.when": "When: date",
-        "erc.where": "Where: location",
-        "erc.how": "How: form of the resource",
-        "erc.persistence": "Persistence: how long the name lasts",
-        "erc.availability": "Availability: how long the resource is available",
-        "erc.variance": "Variance: how the resource can change",
-        "erc.allocated": "Allocated: when the name was assigned",
-        "erc.policy": "Policy: URL of the rules for names",
-        "datacite": "DataCite record (XML)",
-        "schema": "schema.org record (JSON-LD)",
+        "erc.who": Translatable("Who: creator or provider"),
+        "erc.what": Translatable("What: title"),
+        "erc.when": Translatable("When: date"),
+        "erc.where": Translatable("Where: location"),
+        "erc.how": Translatable("How: form of the resource"),
+        "erc.persistence": Translatable("Persistence: how long the name lasts"),
+        "erc.availability": Translatable("Availability: how long the resource is available"),
+        "erc.variance": Translatable("Variance: how the resource can change"),
+        "erc.allocated": Translatable("Allocated: when the name was assigned"),
+        "erc.policy": Translatable("Policy: URL of the rules for names"),
+        "datacite": Translatable("DataCite record (XML)"),
+        "schema": Translatable("schema.org record (JSON-LD)"),
     }
 )
 
@@ -208,21 +215,28 @@ def read_place(form: MultiDict[str, str], binding: Binding) -> tuple[Fields, dic
         is_swapped = (row.media_type and "/" not in row.media_type) or "/" in row.language
         if is_swapped or not 0 < len(row.selector) <= _MAX_SELECTOR:
             problems["alternates"] = FieldProblem(
-                f"Row {number} of the other targets needs a media type, a language, or both.",
-                "a media type such as text/html, a language such as en, or both",
+                Translatable(
+                    "Row %(number)s of the other targets needs a media type, a language, or both.", number=number
+                ),
+                Translatable("a media type such as text/html, a language such as en, or both"),
             )
             break
         if alternates.get(row.selector.lower()):
             problems["alternates"] = FieldProblem(
-                f"Row {number} of the other targets has the same media type and language as a row before.",
-                "one target for each media type and language",
+                Translatable(
+                    "Row %(number)s of the other targets has the same media type and language as a row before.",
+                    number=number,
+                ),
+                Translatable("one target for each media type and language"),
             )
             break
         alternates[row.selector.lower()] = row.target
     kind = form.get("kind", binding.kind)
     target = form.get("target", "").strip()
     if not target and kind != "described":
-        problems["target"] = FieldProblem("The target is missing.", "a URL, or the response with the description")
+        problems["target"] = FieldProblem(
+            Translatable("The target is missing."), Translatable("a URL, or the response with the description")
+        )
     texts: dict[str, Any] = {field.name: form.get(field.name, "").strip() or None for field in TEXTS}
     return (
         Fields(

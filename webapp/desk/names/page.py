@@ -16,6 +16,7 @@ from ....bindings.names.metadata.folding import title_of
 from ....bindings.names.prefixes.prefixes import InheritedStatements
 from ....bindings.names.selection import Selection
 from ....bindings.storage.tables.keys import index_key
+from ....identifiers.text.translatable import Translatable
 from ...accounts.model import Caller
 from ...config import site, url
 from ...links.model import DESCRIPTIONS, TracedTarget
@@ -30,15 +31,16 @@ from .history import MAX_SHOWN, ShownChange, changes_of
 MAX_BELOW = 50
 """Maximum number of names below a name on its page."""
 
-RESPONSES: dict[Kind, str] = {
-    "located": "{redirect}: a redirect to the target",
-    "related": "303: a redirect to a document about the resource",
-    "described": "200: visitors see its description",
-    "served": "A page of this site",
+RESPONSES: dict[Kind, Translatable] = {
+    "located": Translatable("302 or 307: a redirect to the target"),
+    "related": Translatable("303: a redirect to a document about the resource"),
+    "described": Translatable("200: visitors see its description"),
+    "served": Translatable("A page of this site"),
 }
+"""What a visitor gets, by the kind of a name."""
 
 
-HELD = "303: visitors see its description until the hold ends"
+HELD = Translatable("303: visitors see its description until the hold ends")
 
 # The fields with one text that have no row of their own.
 _TEXTS = {field.name for field in FIELDS if field.type == "text"} - {"target", "successor", "spelling", "hold_reason"}
@@ -150,11 +152,18 @@ def page_of(operations: Management, asking: Caller, binding: Binding, hierarchy:
 def response_of(binding: Binding) -> str:
     """Return what a visitor of the name gets, in one phrase."""
     if binding.is_reserved:
-        before = "410: the name was public and is hidden" if binding.is_hidden else "404: the name is reserved"
-        return f"{before} until its date" if binding.embargo else before
+        if binding.is_hidden:
+            if binding.embargo:
+                return Translatable("410: the name was public and is hidden until its date")
+            return Translatable("410: the name was public and is hidden")
+        if binding.embargo:
+            return Translatable("404: the name is reserved until its date")
+        return Translatable("404: the name is reserved")
     if binding.is_withdrawn:
-        return "410: the name is withdrawn"
-    return RESPONSES[binding.kind].format(redirect=binding.redirect)
+        return Translatable("410: the name is withdrawn")
+    if binding.kind == "located":
+        return Translatable("%(status)s: a redirect to the target", status=str(binding.redirect))
+    return RESPONSES[binding.kind]
 
 
 def _link(operations: Management, binding: Binding) -> TracedTarget | None:
