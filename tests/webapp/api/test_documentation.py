@@ -90,7 +90,7 @@ def test_every_example_succeeds_with_the_documented_response(tmp_path, serve_ara
 
 def test_the_page_lists_the_codes_of_the_api():
     """Codes of names and values are listed in docs/problems.md."""
-    table = dict(re.findall(r"^\| (\d{3}) \| (.*) \|$", PAGE, re.MULTILINE))
+    table = dict(re.findall(r"^\| (\d{3}) \| (.*) \|$", EXAMPLES, re.MULTILINE))
     sources = [path.read_text("utf-8") for path in (ROOT / "webapp" / "api").rglob("*.py")]
     raised = {(found[0] or found[2], found[1] or found[3]) for source in sources for found in CODE.findall(source)}
     assert len(raised) > 20
