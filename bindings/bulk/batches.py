@@ -23,7 +23,7 @@ from hashlib import sha256
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from ...identifiers.text.translatable import Translatable
+from ...identifiers.text.translatable import Translatable, each_text, restored, stored
 from ..names.actor import NOBODY, Actor
 from ..names.assignment import Change
 from ..names.errors import BindingError
@@ -247,11 +247,11 @@ class Batches:
 
     def _progress(self, transaction: Transaction) -> tuple[int | None, BulkResult]:
         found = _rows(transaction, "SELECT operation, result FROM bulk_progress WHERE job = ?", self._job)
-        return (found[0][0], _of_json(json.loads(found[0][1]))) if found else (None, BulkResult())
+        return (found[0][0], _of_json(each_text(json.loads(found[0][1]), restored))) if found else (None, BulkResult())
 
     def _record(self, transaction: Transaction, operation: int, result: BulkResult) -> None:
         _run(transaction, "DELETE FROM bulk_progress WHERE job = ?", [(self._job,)])
-        values = (self._job, operation, json.dumps({**result.as_dict(), "effects": []}))
+        values = (self._job, operation, json.dumps(each_text({**result.as_dict(), "effects": []}, stored)))
         _run(transaction, "INSERT INTO bulk_progress (job, operation, result) VALUES (?, ?, ?)", [values])
 
 

@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from ...identifiers.text.translatable import each_text, restored, stored
 from ..bulk.batches import BLOCK, BlockPace
 from ..names.actor import Actor
 from ..names.binding import Binding
@@ -214,7 +215,7 @@ class ImportBlocks:
     def _progress(self, transaction: Transaction) -> dict[str, Any] | None:
         text = marked("SELECT operation, result FROM bulk_progress WHERE job = ?", transaction.dialect_name)
         found = transaction.connection.exec_driver_sql(text, (self._job,)).first()
-        return None if found is None else {**json.loads(found[1]), "operation": found[0]}
+        return None if found is None else {**each_text(json.loads(found[1]), restored), "operation": found[0]}
 
     def _record(self, transaction: Transaction, run: ImportRun, *, is_done: bool) -> None:
         summary = run.summary
@@ -226,7 +227,9 @@ class ImportBlocks:
             transaction.operations.finish(summary.operation, run.changed, self._bindings.now())
             return
         own = {"prefixes": sorted(run.own_records)}
-        values = json.dumps({**_numbers_of(summary), "rows": summary.lines, "changed": run.changed, **own})
+        values = json.dumps(
+            each_text({**_numbers_of(summary), "rows": summary.lines, "changed": run.changed, **own}, stored)
+        )
         text = marked("INSERT INTO bulk_progress (job, operation, result) VALUES (?, ?, ?)", transaction.dialect_name)
         transaction.connection.exec_driver_sql(text, (self._job, summary.operation, values))
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Self
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, Self
 
+_SEPARATOR = "\x1f"
 _ARTICLES = ("a ", "an ", "only ", "the ", "there ", "this ")
 
 
@@ -98,3 +100,55 @@ def _restored(
     kind: type[Translatable], pattern: str, values: Mapping[str, object], plural: str | None, is_sentence: bool
 ) -> Translatable:
     return kind._of(pattern, values, plural, is_sentence=is_sentence)
+
+
+def stored(text: str) -> str:
+    """Return a text for a database: in English, and for a translatable text also its pattern and values.
+
+    >>> stored(Translatable("line %(line)s", line=3))
+    'line 3\\x1f["line %(line)s", {"line": 3}, null, false]'
+    """
+    return f"{text}{_SEPARATOR}{json.dumps(_packed(text))}" if isinstance(text, Translatable) else text
+
+
+def restored(text: str) -> str:
+    """Return the text of :func:`stored`. Another text is returned unchanged.
+
+    >>> restored(stored(Translatable("line %(line)s", line=3))).pattern, restored("line 3")
+    ('line %(line)s', 'line 3')
+    """
+    english, separator, packed = text.partition(_SEPARATOR)
+    if not separator:
+        return text
+    try:
+        found = _unpacked(json.loads(packed))
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return text
+    return found if found == english else text
+
+
+def each_text(value: Any, change: Callable[[str], str]) -> Any:
+    """Return a value of JSON with each of its texts changed, such as by :func:`stored`.
+
+    >>> each_text({"code": "x", "lines": [1, "a"]}, str.upper)
+    {'code': 'X', 'lines': [1, 'A']}
+    """
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, Mapping):
+        return {name: each_text(each, change) for name, each in value.items()}
+    return [each_text(each, change) for each in value] if isinstance(value, list | tuple) else value
+
+
+def _packed(text: Translatable) -> list[Any]:
+    values = {
+        name: _packed(value) if isinstance(value, Translatable) else value if isinstance(value, int) else str(value)
+        for name, value in text.values.items()
+    }
+    return [text.pattern, values, text.plural, text.is_sentence]
+
+
+def _unpacked(packed: list[Any]) -> Translatable:
+    pattern, values, plural, is_sentence = packed
+    read = {name: _unpacked(value) if isinstance(value, list) else value for name, value in values.items()}
+    return Translatable._of(pattern, read, plural, is_sentence=bool(is_sentence))

@@ -12,6 +12,7 @@ from flask import Response, request
 from htmx_flask import request as htmx_request
 
 from ...bindings.names.errors import BindingError, BindingsUnavailable
+from ...identifiers.text.translatable import Translatable
 from ..accounts import cookies, identify
 from ..config import url
 from ..errors import HTTPRefusal
@@ -28,7 +29,7 @@ def page(number: str) -> Response:
     session = _browser()
     found = identify.accounts().sessions.answer(caller().account, session, number) if session else None
     if found is None:
-        sentence = "This page is not kept any more. Open the form again."
+        sentence = Translatable("This page is not kept any more. Open the form again.")
         raise HTTPRefusal(HTTPStatus.NOT_FOUND, "answer-unknown", sentence)
     status, content = found
     return Response(content, status)

@@ -9,6 +9,7 @@ from itertools import chain
 
 from flask import Response, request
 
+from ...identifiers.text.translatable import Translatable
 from ..accounts.model import Preferences
 from ..admission import download
 from ..config import url
@@ -18,8 +19,8 @@ from .blueprint import caller, has_caller
 from .forms import FieldProblem
 
 _CSV = ("CSV", {"form": "csv"})
-_WITH_SEMICOLONS = ("CSV with semicolons", {"form": "csv", "separator": "semicolon"})
-_WITH_COMMAS = ("CSV with commas", {"form": "csv", "separator": "comma"})
+_WITH_SEMICOLONS = (Translatable("CSV with semicolons"), {"form": "csv", "separator": "semicolon"})
+_WITH_COMMAS = (Translatable("CSV with commas"), {"form": "csv", "separator": "comma"})
 _JSON_LINES = ("JSON Lines", {"form": "jsonl"})
 _WITH_DECIMAL_COMMA = ("de", "fr", "es", "it", "nl", "pt", "pl", "cs")
 """The languages of public pages in which a spreadsheet program expects semicolons."""
@@ -51,7 +52,7 @@ def separator() -> str:
     """
     given = request.values.get("separator") or preferred_separator()
     if given not in _SEPARATORS:
-        message = "The separator is not known. Use comma, semicolon or tab."
+        message = Translatable("The separator is not known. Use comma, semicolon or tab.")
         raise HTTPRefusal(HTTPStatus.BAD_REQUEST, "list-filter", message)
     return _SEPARATORS[given]
 
@@ -59,7 +60,8 @@ def separator() -> str:
 def require_valid(errors: Mapping[str, FieldProblem]) -> None:
     """Raise :class:`HTTPRefusal` if a filter has an error. The file would have rows that the user does not want."""
     if errors:
-        raise HTTPRefusal(HTTPStatus.BAD_REQUEST, "list-filter", "A filter is not valid. Correct it before the export.")
+        message = Translatable("A filter is not valid. Correct it before the export.")
+        raise HTTPRefusal(HTTPStatus.BAD_REQUEST, "list-filter", message)
 
 
 def csv_file(name: str, columns: Sequence[str], rows: Iterable[Row]) -> Response:

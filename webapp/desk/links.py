@@ -14,6 +14,7 @@ from ...bindings.names import naming
 from ...bindings.names.errors import BindingConflict
 from ...bindings.names.prefixes.prefixes import PrefixRecords
 from ...bindings.storage.tables.keys import index_key
+from ...identifiers.text.translatable import Translatable
 from ..config import site, url
 from ..links.model import DESCRIPTIONS, STATES, State, TracedTarget
 from ..links.store import Links
@@ -76,13 +77,15 @@ def _relocate_one() -> AnyResponse:
     binding = operations.show(caller(), name)
     link = _links().of_name(comparable(request.form.get("key", "")))
     if link is None or link.identifier != binding.identifier or link.state != "moved" or link.url is None:
-        messages.put("The target was changed or traced again in the meantime. Nothing was changed.", "warn")
+        messages.put(
+            Translatable("The target was changed or traced again in the meantime. Nothing was changed."), "warn"
+        )
     else:
         try:
             operations.relocate(caller(), name, Fields(target=link.url), revision=binding.revision)
-            messages.put(f"{binding.identifier} leads to {link.url}.")
+            messages.put(Translatable("%(name)s leads to %(target)s.", name=binding.identifier, target=link.url))
         except (Stale, BindingConflict):
-            messages.put("The name was changed in the meantime. Nothing was changed.", "warn")
+            messages.put(Translatable("The name was changed in the meantime. Nothing was changed."), "warn")
     return see_other("desk.links", state="moved")
 
 
@@ -93,13 +96,17 @@ def _relocate_all(picked: Sequence[str]) -> AnyResponse:
     result = management().bulk.follow(caller(), urls)
     if result.refusals:
         first = result.refused[0]
-        messages.put(f"Nothing was changed. {first.identifier}: {first.message}.", "warn")
+        text = Translatable("Nothing was changed. %(name)s: %(reason)s.", name=first.identifier, reason=first.message)
+        messages.put(text, "warn")
     elif result.operation is None:
-        messages.put("No target is changed. Select names whose target has moved.", "warn")
+        messages.put(Translatable("No target is changed. Select names whose target has moved."), "warn")
     else:
-        done = "1 target is replaced." if result.changed == 1 else f"{result.changed:,} targets are replaced."
+        done = Translatable.counted(
+            "%(number)s target is replaced.", "%(number)s targets are replaced.", result.changed
+        )
+        label = Translatable("Show operation %(operation)s", operation=str(result.operation))
         address = url("desk.operation", number=result.operation)
-        messages.put(done, label=f"Show operation {result.operation}", path=address)
+        messages.put(done, label=label, path=address)
     return see_other("desk.links", state="moved")
 
 

@@ -15,7 +15,7 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from ...bindings.bulk.plan import BulkResult
 from ...bindings.names.errors import BindingError
-from ...identifiers.text.display import counted
+from ...identifiers.text.translatable import Translatable
 from ..config import site, url
 from ..management import Forbidden
 from ..management.permissions import require_curator
@@ -65,7 +65,10 @@ def send() -> AnyResponse:
     """
     move = _move()
     problems = {
-        field: FieldProblem("This field is empty.", "a host such as old.example, or the beginning of a URL")
+        field: FieldProblem(
+            Translatable("This field is empty."),
+            Translatable("a host such as old.example, or the beginning of a URL"),
+        )
         for field, text in (("source", move.source), ("destination", move.destination))
         if not text
     }
@@ -73,7 +76,8 @@ def send() -> AnyResponse:
     is_move = "apply" in request.form and is_sure
     if "apply" in request.form and not is_sure:
         problems["sure"] = FieldProblem(
-            "No tested new target answers, so nothing was moved.", "another new beginning, or a tick in this box"
+            Translatable("No tested new target answers, so nothing was moved."),
+            Translatable("another new beginning, or a tick in this box"),
         )
     result: BulkResult | None = None
     if not problems.keys() - {"sure"}:
@@ -99,8 +103,8 @@ def send() -> AnyResponse:
             problems[field] = FieldProblem.of(error)
     if result is not None and result.written:
         messages.put(
-            f"{counted(result.changed, 'target')} moved.",
-            label=f"Show operation {result.operation}",
+            Translatable.counted("%(number)s target moved.", "%(number)s targets moved.", result.changed),
+            label=Translatable("Show operation %(operation)s", operation=str(result.operation)),
             path=url("desk.operation", number=result.operation),
         )
         return see_other("desk.moves")
@@ -146,4 +150,8 @@ def _response(fetch: Fetch, target: str) -> Sampled:
         answer = fetch("GET", target, time.monotonic() + _SECONDS)
     except HopFailed as failed:
         return Sampled(target=target, text=FAILURES.get(failed.code, failed.code), works=False)
-    return Sampled(target=target, text=f"status {answer.status}", works=answer.status < HTTPStatus.BAD_REQUEST)
+    return Sampled(
+        target=target,
+        text=Translatable("status %(status)s", status=answer.status),
+        works=answer.status < HTTPStatus.BAD_REQUEST,
+    )

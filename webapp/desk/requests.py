@@ -12,6 +12,7 @@ from flask import Response, render_template, request
 
 from ...bindings.names.errors import BindingsUnavailable
 from ...identifiers.text import display
+from ...identifiers.text.translatable import Translatable
 from ...middleware.statistics.counts import CountStore, Requested, Total
 from ..config import site
 from . import exports
@@ -20,7 +21,10 @@ from .counts import Bar, bars
 
 Period = Literal["days", "months"]
 
-PERIODS: dict[Period, str] = {"days": "The last 30 days", "months": "The last 12 months"}
+PERIODS: dict[Period, str] = {
+    "days": Translatable("The last 30 days"),
+    "months": Translatable("The last 12 months"),
+}
 DAYS, MONTHS = 30, 12
 MAX_NAMES = 20
 """The number of names on the page. The exported file has all."""

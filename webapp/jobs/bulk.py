@@ -18,6 +18,7 @@ from ...bindings.names import naming
 from ...bindings.names import selection as listing
 from ...bindings.names.errors import BindingError
 from ...bindings.names.fields import Fields
+from ...identifiers.text.translatable import Translatable
 from ..management.permissions import Forbidden, require_right
 from .model import Job, caller_of, stored_caller
 from .queue import Claim, Jobs
@@ -130,15 +131,21 @@ class BulkJobs:
         and ``skip_refused`` is false; and ``check-used`` if the names are changed already or there are none.
         """
         if checked.state != "done" or checked.result is None:
-            raise BindingError("check-unfinished", f"the check {checked.number} has not ended, or it failed")
+            raise BindingError(
+                "check-unfinished",
+                Translatable("the check %(number)s has not ended, or it failed", number=str(checked.number)),
+            )
         if checked.result["refusals"] and not skip_refused:
-            raise BindingError("names-refused", f"{checked.result['refusals']:,} names are refused")
+            refusals = checked.result["refusals"]
+            text = Translatable.counted("%(number)s name is refused", "%(number)s names are refused", refusals)
+            raise BindingError("names-refused", text)
         number = sum(checked.result["counts"].values())
         parameters = {"operation": checked.parameters["operation"], "caller": stored_caller(caller)}
         parameters["check"] = checked.number
         job = self.jobs.add(connection, caller.account.number, CHANGE, parameters, b"", number)
         if not Batches(self.management.bindings, job.number).take_from(connection, checked.number):
-            raise BindingError("check-used", f"no name of the check {checked.number} waits for a change")
+            text = Translatable("no name of the check %(number)s waits for a change", number=str(checked.number))
+            raise BindingError("check-used", text)
         return job
 
     def change_of(self, checked: Job) -> Job | None:

@@ -21,6 +21,7 @@ from ...bindings.storage.store import read_current
 from ...bindings.storage.tables.account_tables import jobs as jobs_table
 from ...bindings.storage.tables.desk_tables import export_parts
 from ...bindings.tables.text_tables import Format
+from ...identifiers.text.translatable import Translatable
 from ..management.permissions import require_reader
 from .model import Job, caller_of, stored_caller
 from .queue import Claim, Jobs
@@ -107,7 +108,10 @@ class ExportJobs:
                 more = unpacked.unconsumed_tail
         if not unpacked.eof:
             # The client then sees that the file is not complete.
-            raise BindingError("export-deleted", f"the file of the export {job.number} was deleted meanwhile")
+            raise BindingError(
+                "export-deleted",
+                Translatable("the file of the export %(number)s was deleted meanwhile", number=str(job.number)),
+            )
 
     def carry_out(self, claim: Claim, progress: Callable[[int], None]) -> None:
         """Write the file of an export, store it, and finish the job."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from ...identifiers.text.translatable import Translatable
 from ..management import Forbidden
 
 if TYPE_CHECKING:
@@ -66,7 +67,9 @@ def caller_of(accounts: Accounts, stored: Sequence[Any]) -> Caller:
     name, token, address = stored
     found = accounts.current(name, token)
     if found is None:
-        raise Forbidden("role-missing", "the account was disabled, or its token was revoked or has expired")
+        raise Forbidden(
+            "role-missing", Translatable("the account was disabled, or its token was revoked or has expired")
+        )
     return replace(found, address=address)
 
 

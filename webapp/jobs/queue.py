@@ -25,6 +25,7 @@ from ...bindings.names.binding import rfc3339
 from ...bindings.storage.tables.account_tables import jobs as table
 from ...bindings.storage.tables.desk_tables import bulk_progress
 from ...bindings.storage.writing.inserts import new_row_number
+from ...identifiers.text.translatable import Translatable, each_text, restored, stored
 from ..accounts.records.database import CLOCK_SKEW
 from .model import FINISHED, Job, State
 
@@ -134,7 +135,9 @@ class Jobs:
             claimed = Claim(_job_with(job, marked), marked)
             if claims <= MAX_CLAIMS:
                 return claimed
-            self.fail(claimed, "attempts", f"The job ended its worker {MAX_CLAIMS} times.")
+            self.fail(
+                claimed, "attempts", Translatable("The job ended its worker %(number)s times.", number=MAX_CLAIMS)
+            )
         return None
 
     def resume(self, connection: Connection, number: int) -> bool:
@@ -179,7 +182,9 @@ class Jobs:
         """End a job in the transaction of its work. Raises :class:`ClaimLost`: then the work must not be written."""
         counts = {} if lines is None else {"progress": lines, "total": lines}
         changed = rfc3339(self.accounts.bindings.now())
-        if not _update(connection, claim, state=state, result=json.dumps(dict(result)), changed=changed, **counts):
+        if not _update(
+            connection, claim, state=state, result=json.dumps(each_text(result, stored)), changed=changed, **counts
+        ):
             raise ClaimLost(str(claim.job.number))
 
     def fail(self, claim: Claim, code: str, detail: str) -> None:
@@ -190,7 +195,11 @@ class Jobs:
         result: dict[str, Any] = {}
         if found := self.accounts.read(_OPERATION, job=claim.job.number):
             result["operation"] = found[0][0]
-            detail += f" Operation {found[0][0]} has the changes so far, which can be undone."
+            detail = Translatable(
+                "%(problem)s Operation %(operation)s has the changes so far, which can be undone.",
+                problem=detail,
+                operation=str(found[0][0]),
+            )
         self.end(claim, "failed", result | {"problem": {"code": code, "detail": detail}})
 
     def end(self, claim: Claim, state: State, result: Mapping[str, Any], lines: int | None = None) -> None:
@@ -226,7 +235,7 @@ def _job(row: Sequence[Any]) -> Job:
         parameters=json.loads(parameters),
         progress=progress,
         total=total,
-        result=None if result is None else json.loads(result),
+        result=None if result is None else each_text(json.loads(result), restored),
         created=datetime.fromisoformat(created),
         changed=datetime.fromisoformat(changed),
     )

@@ -22,6 +22,7 @@ from ...bindings.storage.spill import Spill
 from ...bindings.system.concurrency import Busy
 from ...bindings.tables.columns import Row, cells
 from ...bindings.tables.text_stream import ReadAs
+from ...identifiers.text.translatable import Translatable
 from ..uploads import sheet
 from ..uploads.model import Part, Reading, RowOutcome, Upload
 from ..uploads.sheet import Proposal
@@ -182,7 +183,11 @@ def end_import(blocks: ImportBlocks, jobs: Jobs, claim: Claim, error: BindingErr
     with blocks.ending() as (connection, operation):
         if operation is not None:
             result["operation"] = operation
-            detail += f"; operation {operation} has the changes so far, which can be undone"
+            detail = Translatable(
+                "%(problem)s; operation %(operation)s has the changes so far, which can be undone",
+                problem=detail,
+                operation=str(operation),
+            )
         jobs.finish(connection, claim, "failed", result | {"problem": {"code": error.code, "detail": detail}})
 
 
@@ -354,7 +359,7 @@ class _Preview:
         found = next(self._spill.rows(query, (imported.line,)), None)
         if found and found[:2] == (row.outcome, identifier) and found[2] == json.dumps(row.changes):
             return None
-        return "the recorded values are not those of the preview"
+        return Translatable("the recorded values are not those of the preview")
 
     def place(self, line: int) -> tuple[Part, int] | None:
         """Return the part and the number of the outcome of a row, or None for a row that the preview refused."""

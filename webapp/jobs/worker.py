@@ -18,6 +18,7 @@ from ...bindings.names.errors import BindingsLocked, BindingsUnavailable, Catalo
 from ...bindings.publication import publish_due
 from ...bindings.system.fork_safety import ForkSafeLock
 from ...bindings.system.thread_slots import slots
+from ...identifiers.text.translatable import Translatable
 from .queue import Claim, ClaimLost, Jobs
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ Work = Callable[[Claim, Callable[[int], None]], None]
 """A function that carries out a job and finishes it. The second argument is called with the progress."""
 
 _CLEANING_MINUTES = 60
+_DEFECT = Translatable("Something went wrong on the side of the server. The error was logged.")
 
 _log = logging.getLogger(__name__)
 
@@ -148,10 +150,14 @@ class Worker:
             # The claim expires, and then the job starts again.
             _log.warning("job %d was interrupted: %s", job.number, error)
         except CatalogueError as error:
-            self._fail(claim, error.code, f"{error.message}; expected {error.expected}")
+            self._fail(
+                claim,
+                error.code,
+                Translatable("%(problem)s; expected %(expected)s", problem=error.message, expected=error.expected),
+            )
         except Exception:  # noqa: BLE001 - a defect must not end the worker
             _log.exception("job %d failed", job.number)
-            self._fail(claim, "internal-error", "Something went wrong on the side of the server. The error was logged.")
+            self._fail(claim, "internal-error", _DEFECT)
         finally:
             alive.set()
             reporting.join()

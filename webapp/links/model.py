@@ -2,25 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Literal, get_args
 
 from ...bindings.names.binding import rfc3339
+from ...identifiers.text.translatable import Translatable
 from ..tracing.bulk import BulkTraceRow, Verdict, is_temporary
 from ..tracing.events import Event, Hop
 
 State = Literal["works", "moved", "refused", "dead", "unclear"]
 STATES: tuple[State, ...] = get_args(State)
 
-DESCRIPTIONS: dict[State, str] = {
-    "works": "The target answers.",
-    "moved": "The target answers with a permanent redirect to another URL. Relocate the name to this URL.",
-    "refused": "The host refused the request (401, 403, 451). The page may open in a browser.",
-    "dead": "The target does not answer, or answers with an error.",
-    "unclear": "The target gave no clear answer. The sentence states why. After an overload or a time-out it is tried "
-    "again.",
+LABELS: Mapping[State, str] = {
+    "works": Translatable("Works"),
+    "moved": Translatable("Moved"),
+    "refused": Translatable("Refused"),
+    "dead": Translatable("Dead"),
+    "unclear": Translatable("Unclear"),
+}
+"""The words for the states on pages."""
+
+DESCRIPTIONS: Mapping[State, str] = {
+    "works": Translatable("The target answers."),
+    "moved": Translatable(
+        "The target answers with a permanent redirect to another URL. Relocate the name to this URL."
+    ),
+    "refused": Translatable("The host refused the request (401, 403, 451). The page may open in a browser."),
+    "dead": Translatable("The target does not answer, or answers with an error."),
+    "unclear": Translatable(
+        "The target gave no clear answer. The sentence states why. After an overload or a time-out it is tried again."
+    ),
 }
 
 # RFC 9110, sections 15.4.2 and 15.4.9: 301 and 308 state that the target "has been assigned a new permanent URI".

@@ -18,6 +18,7 @@ from ...bindings.storage.store import DatabaseStore
 from ...bindings.storage.tables.desk_tables import links, pauses
 from ...bindings.storage.tables.keys import index_key
 from ...bindings.storage.tables.schema import bindings as names
+from ...identifiers.text.translatable import Translatable, restored, stored
 from .model import STATES, State, TracedTarget
 
 if TYPE_CHECKING:
@@ -135,7 +136,7 @@ class Links:
                 old = before.get(each.key)
                 same = old is not None and (old.state, old.target) == (each.state, each.target)
                 since = old.since if old is not None and same else rfc3339(each.since)
-                row = each.as_dict() | {"key": each.key, "since": since}
+                row = each.as_dict() | {"key": each.key, "since": since, "sentence": stored(each.sentence)}
                 for of_name in ("identifier", "title", "resource"):
                     del row[of_name]
                 rows.append(row)
@@ -174,7 +175,9 @@ class Links:
         """Return the names whose current target is recorded as dead, with the sentence of the trace and its time."""
         found = self.of_names([index_key(name) for name in names]).values()
         return {
-            each.identifier: f"the target is dead since {each.since:%Y-%m-%d}: {each.sentence}"
+            each.identifier: Translatable(
+                "the target is dead since %(day)s: %(reason)s", day=f"{each.since:%Y-%m-%d}", reason=each.sentence
+            )
             for each in found
             if each.state == "dead"
         }
@@ -242,7 +245,7 @@ def _link(row: tuple[Any, ...]) -> TracedTarget:
         status=status,
         url=url,
         code=code,
-        sentence=sentence,
+        sentence=restored(sentence),
         since=datetime.fromisoformat(since),
         traced=datetime.fromisoformat(traced),
     )

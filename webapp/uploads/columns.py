@@ -7,44 +7,78 @@ from collections.abc import Mapping, Sequence
 from ...bindings.names import validation
 from ...bindings.names.metadata.metadata import ELEMENTS
 from ...bindings.tables.columns import Columns
+from ...identifiers.text.translatable import Translatable
 
 OTHER = "other"
 """The choice of an element that is not listed."""
 
 OF_FORMS = {
-    "identifier": "ARK or URN",
-    "resource": "Inventory number",
-    "target": "Web address",
-    "what": "Title",
-    "who": "Creator",
-    "when": "Date",
-    "where": "Place",
-    "how": "Form",
-    "status": "State",
+    "identifier": Translatable("ARK or URN"),
+    "resource": Translatable("Inventory number"),
+    "target": Translatable("Web address"),
+    "what": Translatable("Title"),
+    "who": Translatable("Creator"),
+    "when": Translatable("Date"),
+    "where": Translatable("Place"),
+    "how": Translatable("Form"),
+    "status": Translatable("State"),
 }
 """The names of the most frequent columns in the forms."""
 
-_DUBLIN_CORE = (
-    *("title", "creator", "date", "publisher", "type", "subject", "description", "contributor", "format"),
-    *("identifier", "source", "language", "relation", "coverage", "rights"),
-)
+_DUBLIN_CORE: Mapping[str, str] = {
+    "title": Translatable("Title"),
+    "creator": Translatable("Creator"),
+    "date": Translatable("Date"),
+    "publisher": Translatable("Publisher"),
+    "type": Translatable("Type"),
+    "subject": Translatable("Subject"),
+    "description": Translatable("Description"),
+    "contributor": Translatable("Contributor"),
+    "format": Translatable("Format"),
+    "identifier": Translatable("Identifier"),
+    "source": Translatable("Source"),
+    "language": Translatable("Language"),
+    "relation": Translatable("Relation"),
+    "coverage": Translatable("Coverage"),
+    "rights": Translatable("Rights"),
+}
+
+
+_COMMITMENT: Mapping[str, str] = {
+    "note": Translatable("Note"),
+    "peek": Translatable("Peek"),
+    "identifier": Translatable("Identifier"),
+    "availability": Translatable("Availability"),
+    "persistence": Translatable("Persistence"),
+    "change": Translatable("Change"),
+    "commitment": Translatable("Commitment"),
+    "policy": Translatable("Policy"),
+}
+
+
+def _of(label: str, column: str) -> Translatable:
+    """Return the label of a column with its technical name."""
+    return Translatable("%(label)s (%(column)s)", label=label, column=column)
+
 
 GROUPS: Mapping[str, Mapping[str, str]] = {
-    "Thing": {column: f"{label} ({column})" for column, label in OF_FORMS.items()},
-    "Name": {
-        "kind": "Kind (kind)",
-        "reason": "Reason of a withdrawal (reason)",
-        "successor": "Successor (successor)",
-        "passthrough": "Longer names (passthrough)",
-        "scope": "Names below (scope)",
-        "redirect": "Redirect status (redirect)",
-        "listed": "Listed in feeds (listed)",
-        "spelling": "Spelling (spelling)",
-        "created": "Time of creation (created)",
-        "changed": "Time of the last change (changed)",
+    Translatable("Thing"): {column: _of(label, column) for column, label in OF_FORMS.items()},
+    Translatable("Name"): {
+        "kind": _of(Translatable("Kind"), "kind"),
+        "reason": _of(Translatable("Reason of a withdrawal"), "reason"),
+        "successor": _of(Translatable("Successor"), "successor"),
+        "passthrough": _of(Translatable("Longer names"), "passthrough"),
+        "scope": _of(Translatable("Names below"), "scope"),
+        "redirect": _of(Translatable("Redirect status"), "redirect"),
+        "listed": _of(Translatable("Listed in feeds"), "listed"),
+        "spelling": _of(Translatable("Spelling"), "spelling"),
+        "created": _of(Translatable("Time of creation"), "created"),
+        "changed": _of(Translatable("Time of the last change"), "changed"),
     },
-    "Commitment": {each: f"{each.capitalize()} ({each})" for each in ELEMENTS if each not in OF_FORMS},
-    "Dublin Core": {f"dc.{each}": f"{each.capitalize()} (dc.{each})" for each in _DUBLIN_CORE},
+    Translatable("Commitment"): {
+        each: _of(_COMMITMENT.get(each, each.capitalize()), each) for each in ELEMENTS if each not in OF_FORMS
+    },
+    "Dublin Core": {f"dc.{each}": _of(label, f"dc.{each}") for each, label in _DUBLIN_CORE.items()},
 }
 """The choices by group, with their labels: the name in the forms, and the technical name."""
 
@@ -67,19 +101,29 @@ def check(columns: Sequence[str], headings: Sequence[str], *, mints: bool = Fals
     for place, column in enumerate(columns):
         if column and column in columns[:place]:
             first = validation.shown(headings[columns.index(column)] or f"{columns.index(column) + 1}")
-            errors[place] = (
-                f'The column "{first}" has {validation.shown(column)} too. '
-                "Select another column, or ignore one of the two."
+            errors[place] = Translatable(
+                'The column "%(heading)s" has %(column)s too. Select another column, or ignore one of the two.',
+                heading=first,
+                column=validation.shown(column),
             )
         elif column and Columns().find(column) != column:
-            errors[place] = f"There is no element {validation.shown(column)}. Write two parts with a dot: dc.title."
+            errors[place] = Translatable(
+                "There is no element %(element)s. Write two parts with a dot: dc.title.",
+                element=validation.shown(column),
+            )
     if mints and "resource" not in columns:
-        errors[-1] = f'No column has the key. Select "{LABELS["resource"]}" for the column that tells the rows apart.'
+        errors[-1] = Translatable(
+            'No column has the key. Select "%(label)s" for the column that tells the rows apart.',
+            label=LABELS["resource"],
+        )
     elif not mints and "identifier" not in columns:
-        errors[-1] = (
-            f'No column has the names. Select "{LABELS["identifier"]}" for the column with ARKs or URNs, '
-            "or mint a new name for each row."
+        errors[-1] = Translatable(
+            'No column has the names. Select "%(label)s" for the column with ARKs or URNs, '
+            "or mint a new name for each row.",
+            label=LABELS["identifier"],
         )
     elif not mints and not any(column and column != "identifier" for column in columns):
-        errors[-1] = "All columns but the names are ignored. Select at least one more column, such as the target."
+        errors[-1] = Translatable(
+            "All columns but the names are ignored. Select at least one more column, such as the target."
+        )
     return errors

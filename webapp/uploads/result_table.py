@@ -12,6 +12,7 @@ import io
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any, BinaryIO, Literal, NamedTuple
 
 from ...bindings.imports.summary import Imported
@@ -20,6 +21,9 @@ from ...bindings.storage.spill import Spill
 from ...bindings.tables import delimited
 from ...bindings.tables.delimited import Line
 from ...bindings.tables.text_stream import Lines, ReadAs
+from ...identifiers.text.translatable import Translatable
+from ..language.current import languages, use
+from ..language.translation import translated
 from . import sheet
 from .model import Reading
 
@@ -130,14 +134,15 @@ def workbook_with_names(content: bytes, reading: Reading, file: str, name_of: Na
 def refused_rows(
     content: bytes, reading: Reading, file: str, problems: Mapping[int, RowProblem]
 ) -> Iterator[Sequence[str]]:
-    """Yield the headings and the refused rows of a stored file with two more columns, "problem" and "suggestion".
+    """Yield the headings and the refused rows of a stored file with two more columns, "problem" and "suggestion" in the
+    current language.
 
     The result can be corrected and uploaded as it is: these two columns are ignored.
     """
     read = sheet.lines(content, reading, file, None, None)
     first = next(read)
-    known = [place for place, heading in enumerate(first.fields) if heading.casefold() not in PROBLEM_COLUMNS]
-    yield [*(first.fields[place] for place in known), *PROBLEM_COLUMNS]
+    known = [place for place, heading in enumerate(first.fields) if heading.casefold() not in problem_headings()]
+    yield [*(first.fields[place] for place in known), *map(translated, PROBLEM_COLUMNS)]
     for row in read:
         if problem := problems.get(row.number):
             corrected = reading.corrections.get(str(row.number), {})
@@ -145,8 +150,18 @@ def refused_rows(
             yield [*cells, *problem]
 
 
-PROBLEM_COLUMNS = ("problem", "suggestion")
+PROBLEM_COLUMNS = (Translatable("problem"), Translatable("suggestion"))
 """The headings of the columns that a table of refused rows has besides its own."""
+
+
+@cache
+def problem_headings() -> frozenset[str]:
+    """Return these headings in each language, in lower case. A table can be uploaded in another one than downloaded."""
+    found: set[str] = set()
+    for tag in languages():
+        with use(tag):
+            found |= {translated(each).casefold() for each in PROBLEM_COLUMNS}
+    return frozenset(found)
 
 
 def text_lines(rows: Iterator[Sequence[str]], reading: Reading, content: bytes) -> Iterator[bytes]:

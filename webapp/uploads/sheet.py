@@ -10,6 +10,7 @@ import codecs
 import csv
 import io
 import json
+import re
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
@@ -22,6 +23,7 @@ from ...bindings.tables import delimited, text_tables, wrong_files
 from ...bindings.tables.columns import Columns, Row
 from ...bindings.tables.delimited import Line
 from ...bindings.tables.text_stream import Lines, ReadAs
+from ...identifiers.text.translatable import Translatable
 from . import headings, workbook_process
 from .model import MAX_COLUMNS, MAX_ROWS, Format, Reading
 
@@ -41,7 +43,12 @@ ENCODINGS = {
 }
 """The encodings that a user can select, with their labels."""
 
-SEPARATORS = {",": "Comma ,", ";": "Semicolon ;", "\t": "Tab", "|": "Vertical line |"}
+SEPARATORS = {
+    ",": Translatable("Comma ,"),
+    ";": Translatable("Semicolon ;"),
+    "\t": Translatable("Tab"),
+    "|": Translatable("Vertical line |"),
+}
 """The separators that a user can select, with their labels."""
 
 _WORKBOOKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")
@@ -97,7 +104,9 @@ def stored(content: bytes, file: str, most_rows: int | None = MAX_ROWS) -> Propo
         # A cover sheet has few rows and no known headings.
         best = max(proposed, key=lambda each: (min(_known(each.reading.columns), 3), each.rows))
         if most_rows is not None and best.rows > most_rows:
-            raise TableError("table-size", f"the sheet has more than {most_rows:,} rows", file, 1)
+            raise TableError(
+                "table-size", Translatable("the sheet has more than %(number)s rows", number=most_rows), file, 1
+            )
         return best
     encoding = _encoding(content)
     format: Format = "jsonl" if file.lower().endswith(_JSON_LINES) else "csv"
@@ -137,7 +146,9 @@ def _propose(content: bytes, reading: Reading, file: str, most_rows: int | None)
     end = headings.last_row([row for row in last if row.number > found], width) if reading.format != "jsonl" else 0
     rows = max(number - sum(row.number <= found for row in first) - sum(row.number > end for row in last if end), 0)
     if most_rows is not None and rows > most_rows:
-        raise TableError("table-size", f"the file has more than {most_rows:,} rows", file, most_rows)
+        raise TableError(
+            "table-size", Translatable("the file has more than %(number)s rows", number=most_rows), file, most_rows
+        )
     columns = headings.guess(named.fields, samples)
     return Proposal(content, replace(reading, heading_row=found, last_row=end, columns=columns), rows)
 
@@ -233,10 +244,16 @@ def lines(
         number, cells = row
         filled += 1
         if most_rows is not None and filled > most_rows + 1:
-            raise TableError("table-size", f"the file has more than {most_rows:,} rows", file, number)
+            raise TableError(
+                "table-size", Translatable("the file has more than %(number)s rows", number=most_rows), file, number
+            )
         if named is None:
             if len(cells) > MAX_COLUMNS:
-                message = f"the header has {len(cells):,} columns; at most {MAX_COLUMNS} are allowed"
+                message = Translatable(
+                    "the header has %(number)s columns; at most %(most)s are allowed",
+                    number=len(cells),
+                    most=MAX_COLUMNS,
+                )
                 raise TableError("table-size", message, file, number)
             named = cells
         elif reading.format == "csv" and (any(cells[len(named) :]) or len(cells) < len(named)):
@@ -246,7 +263,7 @@ def lines(
             cells.extend([""] * (len(named) - len(cells)))
         yield row
     if named is None:
-        raise TableError("table-empty", "the file is empty", file, 1)
+        raise TableError("table-empty", Translatable("the file is empty"), file, 1)
 
 
 def rows(
@@ -273,10 +290,10 @@ def rows(
                     cells[int(place)] = address
             known = {place: text for place, text in extras.faults.items() if place in places and place not in corrected}
             for place, text in known.items():
-                fault = fault or BindingError("cell-error", f"the cell {cell_name(int(place), row.number)} has {text}")
+                fault = fault or BindingError("cell-error", _fault(cell_name(int(place), row.number), text))
             for place, text in extras.notes.items():
                 if place in places and place not in corrected:
-                    notes.append(("cell-shown", f"the cell {cell_name(int(place), row.number)} {text}"))
+                    notes.append(("cell-shown", _note(cell_name(int(place), row.number), text)))
         yield Row(row.number, {column: cells[place] for place, column in wanted}, None, False, fault, notes)
 
 
@@ -304,8 +321,51 @@ class _Merged:
             self._current.append((found, row.fields[column - 1] if first == row.number else ""))
             if not self._fill:
                 place = f"{cell_name(column - 1, first)}:{cell_name(column - 1, last)}"
-                notes.append(("cell-merged", f"the cells {place} are merged; only the row {first} has their value"))
+                notes.append(
+                    (
+                        "cell-merged",
+                        Translatable(
+                            "the cells %(cells)s are merged; only the row %(row)s has their value",
+                            cells=place,
+                            row=first,
+                        ),
+                    )
+                )
         return notes
+
+
+def _fault(cell: str, text: str) -> str:
+    """Return the message about a cell with a fault of :func:`~.sheet_rows.fault`, which a stored workbook has."""
+    if found := re.fullmatch(r"the error (.*); correct its formula or value, and save the file", text, re.DOTALL):
+        return Translatable(
+            "the cell %(cell)s has the error %(error)s; correct its formula or value, and save the file",
+            cell=cell,
+            error=found[1],
+        )
+    return Translatable(
+        "the cell %(cell)s has a formula without a saved result; open the file in a spreadsheet program and save it",
+        cell=cell,
+    )
+
+
+def _note(cell: str, text: str) -> str:
+    """Return the message about a cell that shows another text than its value, from the note of a stored workbook."""
+    if found := re.fullmatch(r"shows nothing, because its number format is (.*)", text, re.DOTALL):
+        return Translatable(
+            "the cell %(cell)s shows nothing, because its number format is %(format)s", cell=cell, format=found[1]
+        )
+    if found := re.fullmatch(r"has the number format (.*), read as (.*)", text, re.DOTALL):
+        return Translatable(
+            "the cell %(cell)s has the number format %(format)s, read as %(read)s",
+            cell=cell,
+            format=found[1],
+            read=found[2],
+        )
+    if found := re.fullmatch(r"shows (.*), read as (.*)", text, re.DOTALL):
+        return Translatable(
+            "the cell %(cell)s shows %(shown)s, read as %(read)s", cell=cell, shown=found[1], read=found[2]
+        )
+    return f"the cell {cell} {text}"
 
 
 def cell_name(place: int, row: int) -> str:
@@ -376,7 +436,7 @@ def _json_lines(content: bytes, reading: Reading, file: str) -> Iterator[Line]:
         for row in read:
             keys.update(dict.fromkeys(row.cells))
             if len(keys) > MAX_COLUMNS:
-                message = f"the objects have more than {MAX_COLUMNS} different keys"
+                message = Translatable("the objects have more than %(number)s different keys", number=MAX_COLUMNS)
                 raise TableError("table-size", message, file, row.line)
     if not keys:
         return

@@ -18,10 +18,11 @@ from ...bindings.names.binding import rfc3339
 from ...bindings.names.errors import TableError
 from ...bindings.storage.tables.desk_tables import column_mappings, upload_rows, uploads
 from ...bindings.storage.writing.inserts import new_row_number
+from ...identifiers.text.translatable import restored, stored
 from . import sheet
 from .headings import folded
 from .model import MAX_UPLOADS, PARTS, Part, Reading, RowOutcome, Stage, Upload
-from .result_table import HEADING, PROBLEM_COLUMNS
+from .result_table import HEADING, problem_headings
 from .sheet import Proposal
 
 if TYPE_CHECKING:
@@ -323,11 +324,12 @@ class Uploads:
 
 def _hash(headings: Sequence[str]) -> str:
     """Return a hash of headings, without those that Ararat adds to a table that it returns."""
-    known = sorted({folded(heading) for heading in headings} - _ADDED)
+    known = sorted({folded(heading) for heading in headings} - _added())
     return hashlib.sha256(json.dumps(known).encode()).hexdigest()
 
 
-_ADDED = {"", HEADING.casefold(), *PROBLEM_COLUMNS}
+def _added() -> set[str]:
+    return {"", HEADING.casefold(), *problem_headings()}
 
 
 def _upload(row: Sequence[Any]) -> Upload:
@@ -349,7 +351,7 @@ def _values(upload: int, number: int, row: RowOutcome) -> dict[str, Any]:
     """Return the columns of an outcome of a row."""
     values = {"upload": upload, "part": row.part, "number": number, "line": row.line}
     values |= {"outcome": row.outcome, "identifier": row.identifier, "code": row.code}
-    return values | {"message": row.message, "changes": json.dumps(dict(row.changes))}
+    return values | {"message": row.message and stored(row.message), "changes": json.dumps(dict(row.changes))}
 
 
 def _row(row: Sequence[Any]) -> RowOutcome:
@@ -360,6 +362,6 @@ def _row(row: Sequence[Any]) -> RowOutcome:
         outcome=outcome,
         identifier=identifier,
         code=code,
-        message=message,
+        message=message and restored(message),
         changes={column: (before, after) for column, (before, after) in json.loads(changes).items()},
     )

@@ -25,6 +25,7 @@ from datetime import date, datetime, time
 from typing import Any
 
 from ...bindings.names.errors import TableError
+from ...identifiers.text.translatable import Translatable, stored
 from .model import MAX_COLUMNS, MAX_ROWS
 from .sheet_rows import SheetRow, Sheets, WorkbookSheet, fault, is_error, link_of
 
@@ -58,16 +59,22 @@ _OPEN_DOCUMENT = b"mimetypeapplication/vnd.oasis.opendocument"
 MAX_OTHER_ROWS = 1000
 """The maximum number of rows of a sheet besides those of data, such as title rows and totals."""
 
-TOO_LARGE_TO_READ = (
+TOO_LARGE_TO_READ = Translatable(
     "the workbook takes too much time or memory to read; copy the table to a new workbook, or save it as CSV UTF-8"
 )
 
-_TOO_LARGE = f"more than {MAX_UNPACKED:,} bytes when it is unpacked"
-_TOO_MANY = "too many elements, such as formats; copy the table to a new workbook, or save it as CSV UTF-8"
+_TOO_LARGE = Translatable("the workbook has more than %(number)s bytes when it is unpacked", number=MAX_UNPACKED)
+_TOO_MANY = Translatable(
+    "the workbook has too many elements, such as formats; copy the table to a new workbook, or save it as CSV UTF-8"
+)
 
 
 class _TooMuch(Exception):
-    """The documents are too large, have too many elements, or are read again and again. The text is the reason."""
+    """The documents are too large, have too many elements, or are read again and again."""
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+        super().__init__(reason)
 
 
 class _Document(io.BufferedIOBase):
@@ -152,11 +159,11 @@ def _errors(file: str) -> Iterator[None]:
     except TableError:
         raise
     except _TooMuch as error:
-        raise TableError("table-workbook", f"the workbook has {error}", file, 1) from None
+        raise TableError("table-workbook", error.reason, file, 1) from None
     except MemoryError:
         raise TableError("table-workbook", TOO_LARGE_TO_READ, file, 1) from None
     except Exception as error:
-        message = "the workbook is damaged, has a password, or is not an .xlsx, .xls or .ods file"
+        message = Translatable("the workbook is damaged, has a password, or is not an .xlsx, .xls or .ods file")
         raise TableError("table-workbook", message, file, 1) from error
 
 
@@ -231,7 +238,9 @@ def _rows(read: Iterator[SheetRow], found: WorkbookSheet, file: str) -> Iterator
         cells += len(fields)
         _require_few(number, cells)
         if any(fields[MAX_COLUMNS:]):
-            raise TableError("table-size", f"the row has more than {MAX_COLUMNS} columns", file, number)
+            raise TableError(
+                "table-size", Translatable("the row has more than %(number)s columns", number=MAX_COLUMNS), file, number
+            )
         del fields[MAX_COLUMNS:]
         while fields and not fields[-1] and len(fields) - 1 not in row.faults:
             fields.pop()
@@ -241,16 +250,18 @@ def _rows(read: Iterator[SheetRow], found: WorkbookSheet, file: str) -> Iterator
         found.hidden += row.hidden
         length += sum(map(len, fields))
         if length > MAX_CHARACTERS:
-            message = f"the cells have more than {MAX_CHARACTERS:,} characters"
+            message = Translatable("the cells have more than %(number)s characters", number=MAX_CHARACTERS)
             raise TableError("table-size", message, file, number)
         if found.rows > MAX_ROWS + MAX_OTHER_ROWS:
-            raise TableError("table-size", f"the sheet has more than {MAX_ROWS:,} rows", file, number)
+            raise TableError(
+                "table-size", Translatable("the sheet has more than %(number)s rows", number=MAX_ROWS), file, number
+            )
         yield row
 
 
 def _require_few(number: int, cells: int) -> None:
     if number > _LAST_ROW or cells > _MAX_CELLS:
-        message = "the sheet has too many empty rows and columns; delete those below and beside the table"
+        message = Translatable("the sheet has too many empty rows and columns; delete those below and beside the table")
         raise TableError("table-size", message, "", number)
 
 
@@ -314,7 +325,12 @@ def _numbered(sheet: Any, found: WorkbookSheet) -> Iterator[SheetRow]:
                 if not (_has_text(values) or parser.faults):
                     continue
                 if _has_text(values[MAX_COLUMNS:]):
-                    raise TableError("table-size", f"the row has more than {MAX_COLUMNS} columns", "", number)
+                    raise TableError(
+                        "table-size",
+                        Translatable("the row has more than %(number)s columns", number=MAX_COLUMNS),
+                        "",
+                        number,
+                    )
                 texts = [_text(value) for value in values[:MAX_COLUMNS]]
                 yield SheetRow(number, texts, parser.faults, parser.notes, parser.links, parser.hidden)
     found.merged.extend(
@@ -422,7 +438,7 @@ def main() -> None:
                     allow_seconds(first + number // ROWS_A_SECOND)
             out.write(_line(asdict(sheet)))
     except TableError as error:
-        refused = {"code": error.code, "message": error.message, "line": error.line, "column": error.column}
+        refused = {"code": error.code, "message": stored(error.message), "line": error.line, "column": error.column}
         out.write(_line(refused))
 
 

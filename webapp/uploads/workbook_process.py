@@ -24,6 +24,7 @@ from typing import Any
 from ...bindings.names.errors import TableError
 from ...bindings.system.concurrency import ConcurrencyLimit
 from ...identifiers.text import display
+from ...identifiers.text.translatable import Translatable, restored
 from . import workbook
 
 _log = logging.getLogger(__name__)
@@ -60,13 +61,13 @@ def convert(content: bytes, file: str) -> bytes:
             continue
         last = json.loads(line)
         if "code" in last:
-            raise TableError(last["code"], last["message"], file, last["line"], last["column"])
+            raise TableError(last["code"], restored(last["message"]), file, last["line"], last["column"])
         if last["links"]:
             rows[begin:] = _with_links(rows[begin:], last["links"])
         begin = len(rows)
         known.append([last["name"], last["rows"], last["hidden"], last["merged"]])
     if not rows:
-        raise TableError("table-empty", "the workbook has no visible sheet with values", file, 1)
+        raise TableError("table-empty", Translatable("the workbook has no visible sheet with values"), file, 1)
     return b"\n".join([json.dumps(known).encode(), *rows, b""])
 
 

@@ -13,6 +13,7 @@ from flask import Response, render_template, request
 from ....bindings.names.binding import ACTIONS, rfc3339
 from ....bindings.names.errors import BindingError
 from ....bindings.names.event_selection import EventSelection, select_events
+from ....identifiers.text.translatable import Translatable
 from ...config import url
 from ...errors import HTTPRefusal
 from ...jobs.imports import current_imports
@@ -20,6 +21,7 @@ from .. import dates, exports
 from ..blueprint import blueprint, caller, management
 from ..forms import FieldProblem, comparable
 from ..names.history import Difference, differences
+from . import labels
 
 if TYPE_CHECKING:
     from ....bindings.names.event_selection import NumberedEvent
@@ -100,9 +102,9 @@ def changes() -> str:
         errors=errors,
         shown=shown,
         actions=[
-            ("", "Any change"),
-            (_OPERATIONS, "Operations"),
-            *((each, each.capitalize()) for each in ACTIONS),
+            ("", Translatable("Any change")),
+            (_OPERATIONS, Translatable("Operations")),
+            *((each, labels.action_label(each)) for each in ACTIONS),
         ],
         exports=exports.addresses("desk.export_changes", **given),
         first=url("desk.changes", **given) if after else None,
@@ -256,6 +258,6 @@ def _numbers(after: str | None, count: int) -> tuple[int, ...] | None:
         return None
     parts = after.split(".")
     if len(parts) != count or not all(part.isascii() and part.isdecimal() and len(part) < 20 for part in parts):
-        sentence = "The link to this page of the list is not valid. Open the first page."
+        sentence = Translatable("The link to this page of the list is not valid. Open the first page.")
         raise HTTPRefusal(HTTPStatus.BAD_REQUEST, "list-after", sentence)
     return tuple(min(int(part), _MAX_NUMBER) for part in parts)

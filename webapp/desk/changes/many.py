@@ -15,11 +15,13 @@ from werkzeug.wrappers import Response as AnyResponse
 from ....bindings.names.errors import BindingError
 from ....bindings.names.metadata import folding
 from ....bindings.names.operation import Operation
+from ....identifiers.text.translatable import Translatable, sentence
 from ...errors import HTTPRefusal
 from ...jobs.bulk import CHECK, is_bulk
 from ...jobs.imports import current_imports
 from ...jobs.model import Job
 from ...jobs.queue import MAX_UNFINISHED
+from ...language.translation import translated
 from ...management.permissions import require_curator
 from .. import messages
 from ..blueprint import blueprint, caller, management, see_other
@@ -27,13 +29,13 @@ from ..blueprint import blueprint, caller, management, see_other
 _MAX_NUMBER = 2**31 - 1
 
 _TITLES = {
-    "edit": "Edit names",
-    "publish": "Publish names",
-    "move": "Move targets",
-    "withdraw": "Withdraw names",
-    "restore": "Restore names",
-    "delete": "Delete reserved names",
-    "undo": "Undo an operation",
+    "edit": Translatable("Edit names"),
+    "publish": Translatable("Publish names"),
+    "move": Translatable("Move targets"),
+    "withdraw": Translatable("Withdraw names"),
+    "restore": Translatable("Restore names"),
+    "delete": Translatable("Delete reserved names"),
+    "undo": Translatable("Undo an operation"),
 }
 
 
@@ -66,9 +68,9 @@ def apply(number: int) -> AnyResponse:
     except BindingError as error:
         if error.code == "check-used" and (begun := known.bulk.change_of(checked)) is not None:
             # A second click, or a page that was left open.
-            messages.put("Nothing was changed again: this page shows the change that began before.")
+            messages.put(Translatable("Nothing was changed again: this page shows the change that began before."))
             return see_other("desk.many", number=begun.number)
-        messages.put(f"Nothing was changed: {error.message}.", "warn")
+        messages.put(Translatable("Nothing was changed. %(reason)s", reason=sentence(error.message)), "warn")
         return see_other("desk.many", number=number)
     return see_other("desk.many", number=job.number)
 
@@ -83,7 +85,9 @@ def add_job(add: Callable[[Connection], Job]) -> Job:
     def write(connection: Connection) -> Job:
         if known.jobs.is_full(connection, who.account.number):
             raise HTTPRefusal(
-                429, "too-many-imports", f"{MAX_UNFINISHED} jobs of your account wait or run. Wait for one."
+                429,
+                "too-many-imports",
+                Translatable("%(number)s jobs of your account wait or run. Wait for one.", number=MAX_UNFINISHED),
             )
         return add(connection)
 
@@ -126,7 +130,7 @@ def _page(job: Job) -> str:
     wanted: dict[str, Any] = job.parameters["operation"]
     return render_template(
         "desk/many.html",
-        title=_TITLES[wanted["action"]],
+        title=translated(_TITLES[wanted["action"]]),
         job=job,
         wanted={name: value for name, value in wanted.items() if name != "action" and value is not None},
         is_check=job.kind == CHECK,

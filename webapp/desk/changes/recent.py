@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from os.path import commonprefix
 
-from ....bindings.names.binding import rfc3339
+from ....bindings.names.binding import Action, rfc3339
 from ....bindings.names.event_selection import EventSelection
-from ....identifiers.text.display import counted
+from ....identifiers.text.translatable import Translatable
 from ...config import url
 from .listing import ChangeEntry, changes_of
 
@@ -39,10 +39,15 @@ class ChangeLine:
     def text(self) -> str:
         """The numbers of changes, such as "44 names reserved, 1 name updated"."""
         actions = Counter(each.event.event.action for each in self.entries if each.event)
-        parts = [f"{counted(number, 'name')} {action}" for action, number in actions.most_common()]
+        parts = [_counted(action, number) for action, number in actions.most_common()]
         operations = sum(each.operation is not None for each in self.entries)
-        parts += [counted(operations, "operation")] if operations else []
-        return f"{'At least ' if self.has_more else ''}{', '.join(parts)}"
+        parts += (
+            [Translatable.counted("%(number)s operation", "%(number)s operations", operations)] if operations else []
+        )
+        text = parts[0]
+        for part in parts[1:]:
+            text = Translatable("%(first)s, %(more)s", first=text, more=part)
+        return Translatable("At least %(changes)s", changes=text) if self.has_more else text
 
     @property
     def beginning(self) -> str:
@@ -56,6 +61,30 @@ class ChangeLine:
         """The address of the list of its changes."""
         until = self.when + timedelta(microseconds=1)
         return url("desk.changes", actor=self.actor, since=rfc3339(self.entries[-1].when), before=rfc3339(until))
+
+
+def _counted(action: Action, number: int) -> Translatable:
+    """Return a text such as "44 names reserved"."""
+    counted = Translatable.counted
+    match action:
+        case "bound":
+            return counted("%(number)s name bound", "%(number)s names bound", number)
+        case "updated":
+            return counted("%(number)s name updated", "%(number)s names updated", number)
+        case "relocated":
+            return counted("%(number)s name relocated", "%(number)s names relocated", number)
+        case "withdrawn":
+            return counted("%(number)s name withdrawn", "%(number)s names withdrawn", number)
+        case "restored":
+            return counted("%(number)s name restored", "%(number)s names restored", number)
+        case "redacted":
+            return counted("%(number)s name redacted", "%(number)s names redacted", number)
+        case "reserved":
+            return counted("%(number)s name reserved", "%(number)s names reserved", number)
+        case "deleted":
+            return counted("%(number)s name deleted", "%(number)s names deleted", number)
+        case "hidden":
+            return counted("%(number)s name hidden", "%(number)s names hidden", number)
 
 
 def recent_lines() -> tuple[list[ChangeLine], Sequence[str]]:

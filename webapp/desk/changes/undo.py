@@ -8,13 +8,16 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from ....bindings.bulk.plan import BulkResult
 from ....bindings.names.errors import BindingError
-from ....identifiers.text.display import counted
+from ....identifiers.text.translatable import Translatable
 from ...config import url
 from ...jobs.imports import current_imports
 from ...management.permissions import require_curator
 from .. import messages
 from ..blueprint import blueprint, caller, management, see_other
 from . import many
+
+_MESSAGES = {"undo-changed": Translatable("the name was changed since then")}
+"""The messages on the page. That of the command names its option."""
 
 
 @blueprint.get("/changes/<int:number>/undo")
@@ -42,9 +45,15 @@ def resume(number: int) -> AnyResponse:
     )
     if is_resumed:
         known.worker.wake()
-        messages.put(f"The operation {number} continues.")
+        messages.put(Translatable("The operation %(operation)s continues.", operation=str(number)))
     else:
-        messages.put(f"The operation {number} cannot be resumed: it runs, has ended, or is too old.", "warn")
+        messages.put(
+            Translatable(
+                "The operation %(operation)s cannot be resumed: it runs, has ended, or is too old.",
+                operation=str(number),
+            ),
+            "warn",
+        )
     return see_other("desk.operation", number=number)
 
 
@@ -62,11 +71,16 @@ def undo(number: int) -> AnyResponse | str:
     if result.refusals:
         return _page(number, result, skip=skip)
     if result.operation is None:
-        messages.put("The undo changed no name.", "warn")
+        messages.put(Translatable("The undo changed no name."), "warn")
         return see_other("desk.operation", number=number)
     messages.put(
-        f"The operation {number} is undone for {counted(result.changed, 'name')}.",
-        label="Show the undone operation",
+        Translatable.counted(
+            "The operation %(operation)s is undone for %(number)s name.",
+            "The operation %(operation)s is undone for %(number)s names.",
+            result.changed,
+            operation=str(number),
+        ),
+        label=Translatable("Show the undone operation"),
         path=url("desk.operation", number=number),
     )
     return see_other("desk.operation", number=result.operation)
@@ -82,8 +96,7 @@ def _skips(values: MultiDict[str, str]) -> bool:
 
 def _page(number: int, result: BulkResult, *, skip: bool) -> str:
     found = management().operation(caller(), number)
-    # The rest of a message names an option of the command.
-    refused = [each._replace(message=each.message.partition(";")[0]) for each in result.refused]
+    refused = [each._replace(message=_MESSAGES.get(each.code, each.message)) for each in result.refused]
     store = management().bindings.store
     changed = store.fetch(each.identifier for each in refused if each.code == "undo-changed")
     return render_template(

@@ -19,6 +19,7 @@ from ....bindings.bulk.relocation import Rewriting
 from ....bindings.names import naming
 from ....bindings.names.errors import BindingError
 from ....bindings.names.selection import Selection
+from ....identifiers.text.translatable import Translatable, sentence
 from ...jobs.bulk import MAX_LISTED_NAMES
 from ...management.permissions import require_curator
 from .. import exports, messages
@@ -36,8 +37,29 @@ MAX_PICKED = 1000
 
 _SHOWN = 10
 _WITH_FORM = ("edit", "move", "withdraw")
-_EMBARGO = ("embargo", "Live from: the date when reserved names become public")
-_TITLES = {"edit": "Edit metadata", "move": "Move targets", "withdraw": "Withdraw"}
+_EMBARGO = ("embargo", Translatable("Live from: the date when reserved names become public"))
+
+
+def heading_of(wanted: str, number: int | None) -> str:
+    """Return the heading of the form of a change. The number of names is None for a long list.
+
+    >>> heading_of("move", 1), heading_of("edit", None)
+    ('Move targets: 1 name', 'Edit metadata: all names of the list')
+    """
+    counted = Translatable.counted
+    match wanted:
+        case "edit":
+            if number is None:
+                return Translatable("Edit metadata: all names of the list")
+            return counted("Edit metadata: %(number)s name", "Edit metadata: %(number)s names", number)
+        case "move":
+            if number is None:
+                return Translatable("Move targets: all names of the list")
+            return counted("Move targets: %(number)s name", "Move targets: %(number)s names", number)
+        case _:
+            if number is None:
+                return Translatable("Withdraw: all names of the list")
+            return counted("Withdraw: %(number)s name", "Withdraw: %(number)s names", number)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -191,7 +213,7 @@ def _started(operation: Mapping[str, Any], chosen: Chosen) -> AnyResponse:
     try:
         return _checked(operation, chosen)
     except BindingError as error:
-        messages.put(f"Nothing was checked: {error.message}.", "warn")
+        messages.put(Translatable("Nothing was checked. %(reason)s", reason=sentence(error.message)), "warn")
         return see_other("desk.names", **chosen.filters.address())
 
 
@@ -211,7 +233,7 @@ def _page(wanted: str, chosen: Chosen, problems: Mapping[str, FieldProblem]) -> 
     return render_template(
         "desk/selected.html",
         wanted=wanted,
-        title=_TITLES[wanted],
+        heading_of=heading_of,
         chosen=chosen,
         number=number,
         shown=shown[:_SHOWN],

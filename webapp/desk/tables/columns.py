@@ -13,6 +13,7 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from ....bindings.names.errors import TableError
 from ....bindings.tables.columns import Columns
+from ....identifiers.text.translatable import Translatable
 from ...jobs.imports import current_imports
 from ...uploads import columns, headings, sheet
 from ...uploads.columns import CHOICES, GROUPS, OTHER
@@ -162,14 +163,27 @@ def _page(upload: Upload, reading: Reading, selected: Sequence[str] | None, erro
         groups=GROUPS,
         columns=shown,
         headings=named,
-        sheets=[(each.name, f"{each.name} ({each.rows:,} rows)") for each in sheet.sheets(content)] if content else [],
+        sheets=[
+            (
+                each.name,
+                Translatable.counted(
+                    "%(sheet)s (%(number)s row)", "%(sheet)s (%(number)s rows)", each.rows, sheet=each.name
+                ),
+            )
+            for each in sheet.sheets(content)
+        ]
+        if content
+        else [],
         sheet=current,
         shoulders=known_shoulders,
         mint=mint,
         rows=rows[:_SHOWN_ROWS],
         problem=problem,
         errors=problems,
-        labels={"columns": "Columns", **{f"column-{place}": heading for place, heading in enumerate(named)}},
+        labels={
+            "columns": Translatable("Columns"),
+            **{f"column-{place}": heading for place, heading in enumerate(named)},
+        },
         has_guesses=upload.stage == "new" and any(selected),
     )
 
@@ -183,7 +197,9 @@ def _sample(upload: Upload, reading: Reading) -> tuple[Sequence[str], list[Seque
         # The lines before an error stay in the list.
         read.extend(line.fields for line in islice(found, _SAMPLE_ROWS + 1))
     except TableError as error:
-        problem = FieldProblem(f"Line {error.line}: {sentence(error.message)}", error.expected)
+        problem = FieldProblem(
+            Translatable("Line %(line)s: %(problem)s", line=error.line, problem=sentence(error.message)), error.expected
+        )
     return (read[0], read[1:], problem) if read else ((), [], problem)
 
 

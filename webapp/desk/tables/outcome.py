@@ -9,14 +9,17 @@ from flask import Response, render_template, request
 from werkzeug.wrappers import Response as AnyResponse
 
 from ....bindings.names.errors import BindingError
+from ....identifiers.text.translatable import Translatable
 from ...config import url
 from ...jobs.imports import current_imports
+from ...language.translation import translated
 from ...uploads.columns import OF_FORMS
 from ...uploads.model import PARTS, Part, Upload
 from .. import messages
 from ..blueprint import blueprint, caller, management, see_other
+from ..changes.labels import outcome_label
 from ..exports import csv_file
-from ..forms import comparable, number_of, sentence
+from ..forms import comparable, number_of
 from ..names.new import shoulders
 from .refused import causes, cells_of, fix, suggests_minting
 from .uploads import CHANGED, error_of, job_of, known_upload, start_job, state_of, uploads
@@ -29,15 +32,26 @@ _BLOCK = 1000
 _MAX_AFTER = 2**31 - 1
 _FIRST: tuple[Part, ...] = ("published", "changed", "moved", "added", "unchanged", "refused", "warning")
 _LABELS: Mapping[Part, str] = {
-    "added": "New",
-    "changed": "Changed",
-    "moved": "Moved",
-    "published": "Published",
-    "unchanged": "As recorded",
-    "refused": "Refused",
-    "warning": "Warnings",
+    "added": Translatable("New"),
+    "changed": Translatable("Changed"),
+    "moved": Translatable("Moved"),
+    "published": Translatable("Published"),
+    "unchanged": Translatable("As recorded"),
+    "refused": Translatable("Refused"),
+    "warning": Translatable("Warnings"),
 }
-_REPORT = ("line", "outcome", "identifier", "code", "message", "fix", "column", "before", "after")
+_REPORT = (
+    Translatable("line"),
+    Translatable("outcome"),
+    Translatable("identifier"),
+    Translatable("code"),
+    Translatable("message"),
+    Translatable("fix"),
+    Translatable("column"),
+    Translatable("before"),
+    Translatable("after"),
+)
+"""The headings of the report, which is in the language of the reader as its messages are."""
 
 
 @blueprint.get("/tables/<int:number>", endpoint="table")
@@ -86,7 +100,6 @@ def page(number: int) -> AnyResponse | str:
         fix=fix,
         code=code,
         text=text,
-        sentence=sentence,
         operation=_operation(result.get("operation")),
         has_names=is_imported,
         first=url("desk.table", number=number, part=part, **filters) if after else None,
@@ -105,7 +118,9 @@ def start(number: int) -> AnyResponse:
         messages.put(CHANGED, "warn")
         return see_other("desk.table", number=number)
     if (job.result or {}).get("refusals") and not skip:
-        messages.put("Rows are refused, so nothing was imported. Correct the file, or leave these rows out.", "bad")
+        messages.put(
+            Translatable("Rows are refused, so nothing was imported. Correct the file, or leave these rows out."), "bad"
+        )
         return see_other("desk.table", number=number)
     start_job(lambda connection: jobs.import_rows(connection, who, known, skip_refused=skip))
     return see_other("desk.table", number=number)
@@ -116,19 +131,29 @@ def report(number: int) -> Response:
     """Return the outcome of the rows as CSV: of one part, or of all parts."""
     known = known_upload(number)
     part = _part()
-    return csv_file(f"table-{number}-{part or 'report'}", _REPORT, _lines(known, (part,) if part else PARTS))
+    columns = [translated(each) for each in _REPORT]
+    lines = (dict(zip(columns, cells, strict=True)) for cells in _lines(known, (part,) if part else PARTS))
+    return csv_file(f"table-{number}-{part or 'report'}", columns, lines)
 
 
-def _lines(upload: Upload, parts: tuple[Part, ...]) -> Iterator[Mapping[str, object]]:
+def _lines(upload: Upload, parts: tuple[Part, ...]) -> Iterator[tuple[object, ...]]:
     """Yield a line for each value that a row changes, or one line for a row without changes."""
     for part in parts:
         after = 0
         while found := uploads().rows(upload.number, part, after, _BLOCK):
             after = found[-1][0]
             for _, row in found:
-                stated = (row.line, row.outcome, row.identifier, row.code, row.message, fix(row.code))
+                message, suggestion = translated(row.message or ""), translated(fix(row.code) or "")
+                stated = (
+                    row.line,
+                    translated(outcome_label(row.outcome)),
+                    row.identifier,
+                    row.code,
+                    message,
+                    suggestion,
+                )
                 for column, values in (row.changes or {"": ("", "")}).items():
-                    yield dict(zip(_REPORT, (*stated, column, *values), strict=True))
+                    yield (*stated, column, *values)
 
 
 def _most_important(counts: dict[Part, int]) -> Part:

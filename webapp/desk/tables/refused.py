@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from flask import Response, request
@@ -12,8 +12,10 @@ from ....bindings.names.error_codes import ERROR_CODES
 from ....bindings.names.errors import TableError
 from ....bindings.tables.delimited import Line
 from ....identifiers import PROBLEMS
+from ....identifiers.text.translatable import Translatable
 from ...admission import download
 from ...jobs.imports import current_imports
+from ...language.translation import translated
 from ...uploads import downloads, result_table, sheet
 from ...uploads.columns import LABELS
 from ...uploads.model import Part, RowOutcome, Upload
@@ -30,27 +32,55 @@ _SHOWN_ROWS = 10
 _MOST_GROUPS = 20
 _BLOCK = 1000
 
-_TITLES = {
-    "bound-otherwise": ("recorded name gets another target", "recorded names get another target"),
-    "other-resource": ("recorded name gets another inventory number", "recorded names get another inventory number"),
-    "withdrawn": ("name is withdrawn", "names are withdrawn"),
-    "duplicate-line": ("name is in the table twice", "names are in the table twice"),
-    "key-twice": ("row has the key of another row", "rows have the key of another row"),
-    "key-missing": ("row has neither a name nor a key", "rows have neither a name nor a key"),
-    "not-granted": ("name is outside your prefixes", "names are outside your prefixes"),
-    "preview-changed": ("recorded value changed since the preview", "recorded values changed since the preview"),
-    "cell-error": ("row has a cell with an error", "rows have a cell with an error"),
-    "no-scheme": ("identifier has no ark: or urn:", "identifiers have no ark: or urn:"),
+_TITLES: Mapping[str, Callable[[int], str]] = {
+    "bound-otherwise": lambda number: Translatable.counted(
+        "%(number)s recorded name gets another target", "%(number)s recorded names get another target", number
+    ),
+    "other-resource": lambda number: Translatable.counted(
+        "%(number)s recorded name gets another inventory number",
+        "%(number)s recorded names get another inventory number",
+        number,
+    ),
+    "withdrawn": lambda number: Translatable.counted(
+        "%(number)s name is withdrawn", "%(number)s names are withdrawn", number
+    ),
+    "duplicate-line": lambda number: Translatable.counted(
+        "%(number)s name is in the table twice", "%(number)s names are in the table twice", number
+    ),
+    "key-twice": lambda number: Translatable.counted(
+        "%(number)s row has the key of another row", "%(number)s rows have the key of another row", number
+    ),
+    "key-missing": lambda number: Translatable.counted(
+        "%(number)s row has neither a name nor a key", "%(number)s rows have neither a name nor a key", number
+    ),
+    "not-granted": lambda number: Translatable.counted(
+        "%(number)s name is outside your prefixes", "%(number)s names are outside your prefixes", number
+    ),
+    "preview-changed": lambda number: Translatable.counted(
+        "%(number)s recorded value changed since the preview",
+        "%(number)s recorded values changed since the preview",
+        number,
+    ),
+    "cell-error": lambda number: Translatable.counted(
+        "%(number)s row has a cell with an error", "%(number)s rows have a cell with an error", number
+    ),
+    "no-scheme": lambda number: Translatable.counted(
+        "%(number)s identifier has no ark: or urn:", "%(number)s identifiers have no ark: or urn:", number
+    ),
 }
-_FIXES = {
-    "preview-changed": "Select \u201cPreview again\u201d, and compare the values before you import.",
-    "bound-otherwise": "A recorded name must keep leading to the same thing. If the new addresses show the same "
-    "things, move the names. If it is another thing, use another name.",
-    "other-resource": "A spreadsheet program probably changed the number, such as 000030 to 30: set the column to "
-    "Ignore, or format it as text. If it is another resource, use another name.",
-    "withdrawn": "Restore the name on its page, or leave this row out.",
-    "not-granted": "Ask an administrator for a grant, or leave this row out.",
-    "row-only-names": "Ask an administrator to import this row.",
+_FIXES: Mapping[str, str] = {
+    "preview-changed": Translatable("Select \u201cPreview again\u201d, and compare the values before you import."),
+    "bound-otherwise": Translatable(
+        "A recorded name must keep leading to the same thing. If the new addresses show the same things, move the "
+        "names. If it is another thing, use another name."
+    ),
+    "other-resource": Translatable(
+        "A spreadsheet program probably changed the number, such as 000030 to 30: set the column to Ignore, or format "
+        "it as text. If it is another resource, use another name."
+    ),
+    "withdrawn": Translatable("Restore the name on its page, or leave this row out."),
+    "not-granted": Translatable("Ask an administrator for a grant, or leave this row out."),
+    "row-only-names": Translatable("Ask an administrator to import this row."),
 }
 """The ways to fix errors in the desk. The catalogue of errors names commands."""
 
@@ -72,15 +102,18 @@ def causes(upload: Upload) -> list[Cause]:
     found: list[Cause] = []
     for code, number in store.causes(upload.number)[:_MOST_GROUPS]:
         rows = [row for _, row in store.rows(upload.number, "refused", 0, _SHOWN_ROWS, code=code)]
-        one, several = _TITLES.get(code, (f"row: {_title(code)}", f"rows: {_title(code)}"))
-        title = f"{number:,} {one if number == 1 else several}"
+        title = _title(code, number)
         found.append(Cause(code=code, title=title, fix=fix(code), number=number, rows=rows))
     return found
 
 
-def _title(code: str) -> str:
+def _title(code: str, number: int) -> str:
+    """Return the heading of the rows with an error."""
+    if title := _TITLES.get(code):
+        return title(number)
     entry = ERROR_CODES.get(code) or PROBLEMS.get(code)
-    return entry.title if entry else "they cannot be imported"
+    reason = entry.title if entry else Translatable("they cannot be imported")
+    return Translatable.counted("%(number)s row: %(reason)s", "%(number)s rows: %(reason)s", number, reason=reason)
 
 
 def fix(code: str | None) -> str | None:
@@ -88,8 +121,12 @@ def fix(code: str | None) -> str | None:
     if code is None or code in _FIXES:
         return _FIXES.get(code or "")
     if entry := ERROR_CODES.get(code):
-        return f"{entry.fix[:1].upper()}{entry.fix[1:]}." if entry.fix else f"Expected: {entry.expected}."
-    return f"Expected: {PROBLEMS[code].expected}." if code in PROBLEMS else None
+        return _capital(entry.fix) if entry.fix else Translatable("Expected: %(expected)s.", expected=entry.expected)
+    return Translatable("Expected: %(expected)s.", expected=PROBLEMS[code].expected) if code in PROBLEMS else None
+
+
+def _capital(text: str) -> str:
+    return text.sentence() if isinstance(text, Translatable) else f"{text[:1].upper()}{text[1:]}."
 
 
 def suggests_minting(upload: Upload, counts: Mapping[Part, int]) -> bool:
@@ -152,7 +189,11 @@ def correct(number: int) -> AnyResponse:
             corrections[str(line)] = {**corrections.get(str(line), {}), **changed}
     if sum(map(len, corrections.values())) > MAX_CORRECTIONS:
         messages.put(
-            f"More than {MAX_CORRECTIONS:,} cells are corrected. Correct the file, and upload it again.", "bad"
+            Translatable(
+                "More than %(number)s cells are corrected. Correct the file, and upload it again.",
+                number=MAX_CORRECTIONS,
+            ),
+            "bad",
         )
         return see_other("desk.table", number=number)
     relocate = form.get("moves") == "move" if "moves" in form else reading.relocate
@@ -196,7 +237,10 @@ def _is_number(text: str) -> bool:
 def refused(number: int, kind: str) -> Response:
     """Return the refused rows as a table with their problems, which can be corrected and uploaded."""
     known = known_upload(number)
-    problems = {row.line: RowProblem(row.message or "", fix(row.code) or "") for row in _rows(known, "refused")}
+    problems = {
+        row.line: RowProblem(translated(row.message or ""), translated(fix(row.code) or ""))
+        for row in _rows(known, "refused")
+    }
     content = uploads().data(number)
     rows = result_table.refused_rows(content, known.reading, known.name, problems)
     name = f"table-{number}-refused"
@@ -212,7 +256,7 @@ def with_names(number: int, kind: str) -> Response:
     known = known_upload(number)
     job = job_of(known)
     if known.stage != "import" or job is None or job.state != "done":
-        messages.put("The table is not imported, so that its rows have no names yet.", "warn")
+        messages.put(Translatable("The table is not imported, so that its rows have no names yet."), "warn")
         return see_other("desk.table", number=number)  # type: ignore[return-value]
     return downloads.table_with_names(known, uploads().data(number), uploads().names(number), kind)
 

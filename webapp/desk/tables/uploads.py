@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Literal
@@ -14,6 +14,7 @@ from werkzeug.wrappers import Response as AnyResponse
 from ....bindings.names.errors import TableError
 from ....bindings.system.concurrency import Busy
 from ....bindings.system.thread_slots import slots
+from ....identifiers.text.translatable import Translatable
 from ...accounts.model import Caller
 from ...admission import BRIEF_SECONDS, RETRY_SECONDS
 from ...config import site, url
@@ -29,20 +30,25 @@ from .. import messages
 from ..blueprint import UPLOAD_LIMITS, blueprint, caller, management, see_other
 from ..forms import FieldProblem, number_of, sentence
 
-CHANGED = "The table was changed or imported in the meantime. Check this page."
+CHANGED = Translatable("The table was changed or imported in the meantime. Check this page.")
 """The warning of a page whose request was too late."""
 
 _PAGE = 25
 _MAX_NAME = 100
 _FORM_OVERHEAD = 65536
-_TOO_LARGE = (
-    f"The file is larger than {MAX_BYTES // 2**20} MB, the maximum. "
-    "Divide it into several files, or import it with the command ararat import."
+_TOO_LARGE = Translatable(
+    "The file is larger than %(megabytes)s MB, the maximum. "
+    "Divide it into several files, or import it with the command ararat import.",
+    megabytes=MAX_BYTES // 2**20,
 )
 
 UPLOAD_LIMITS["desk.upload_table"] = MAX_BYTES + _FORM_OVERHEAD, _TOO_LARGE
 
-_LABELS = {"updated": "changed", "claimed": "changed", "relocated": "moved"}
+_FULL = FieldProblem(
+    Translatable("Your account has %(number)s tables, the maximum.", number=MAX_UPLOADS),
+    Translatable("fewer tables; delete old ones"),
+)
+_SAME = {"updated": "changed", "claimed": "changed", "relocated": "moved"}
 
 Look = Literal["plain", "good", "warn", "bad"]
 
@@ -58,13 +64,12 @@ class State:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ListedUpload:
-    """An upload in the list. ``counts`` are the numbers of rows by outcome; ``account`` is the name of its account."""
+    """An upload in the list. ``outcomes`` are the numbers of rows by outcome, ``account`` the name of its account."""
 
     upload: Upload
     account: str
     state: State
-    counts: Mapping[str, int]
-    refusals: int
+    outcomes: Sequence[str]
     operation: int | None
 
 
@@ -81,7 +86,9 @@ def upload() -> AnyResponse:
     who, problem = require_curator(caller()), None
     file = request.files.get("file")
     if file is None or not file.filename:
-        problem = FieldProblem("There is no file.", "a file in CSV, TSV, JSON Lines or .xlsx")
+        problem = FieldProblem(
+            Translatable("There is no file."), Translatable("a file in CSV, TSV, JSON Lines or .xlsx")
+        )
     elif len(content := file.read(MAX_BYTES + 1)) > MAX_BYTES:
         problem = FieldProblem(_TOO_LARGE)
     else:
@@ -97,7 +104,9 @@ def upload() -> AnyResponse:
         except TableError as error:
             problem = FieldProblem.of(error)
         except Busy:
-            problem = FieldProblem("Other files are being read at this moment.", "another try in some seconds")
+            problem = FieldProblem(
+                Translatable("Other files are being read at this moment."), Translatable("another try in some seconds")
+            )
             busy = Response(_page({"file": problem}), HTTPStatus.SERVICE_UNAVAILABLE)
             busy.headers["Retry-After"] = str(RETRY_SECONDS)
             return busy
@@ -107,9 +116,7 @@ def upload() -> AnyResponse:
             added = management().accounts.write(lambda connection: store.add(connection, account, name, *proposal))
             if added is not None:
                 return see_other("desk.table_columns", number=added.number)
-            problem = FieldProblem(
-                f"Your account has {MAX_UPLOADS} tables, the maximum.", "fewer tables; delete old ones"
-            )
+            problem = _FULL
     return Response(_page({"file": problem}), HTTPStatus.UNPROCESSABLE_ENTITY)
 
 
@@ -126,8 +133,7 @@ def _read_as_job(who: Caller, name: str, content: bytes) -> AnyResponse:
         return see_other("desk.tables")
     if added:
         return see_other("desk.table", number=added[0])
-    problem = FieldProblem(f"Your account has {MAX_UPLOADS} tables, the maximum.", "fewer tables; delete old ones")
-    return Response(_page({"file": problem}), HTTPStatus.UNPROCESSABLE_ENTITY)
+    return Response(_page({"file": _FULL}), HTTPStatus.UNPROCESSABLE_ENTITY)
 
 
 @blueprint.post("/tables/<int:number>/delete", endpoint="delete_table")
@@ -135,10 +141,12 @@ def delete(number: int) -> AnyResponse:
     """Delete an upload. The names and the history stay as they are."""
     known = known_upload(number)
     if state_of(known, job_of(known)).is_running:
-        messages.put("The table is being read, so it cannot be deleted now. Wait until the job ends.", "warn")
+        messages.put(
+            Translatable("The table is being read, so it cannot be deleted now. Wait until the job ends."), "warn"
+        )
         return see_other("desk.table", number=number)
     management().accounts.write(lambda connection: uploads().delete(connection, number))
-    messages.put("The uploaded table was deleted. No name was changed.")
+    messages.put(Translatable("The uploaded table was deleted. No name was changed."))
     return see_other("desk.tables")
 
 
@@ -152,7 +160,9 @@ def known_upload(number: int) -> Upload:
     who = require_curator(caller())
     found = uploads().get(number)
     if found is None or not (who.is_administrator or found.account == who.account.number):
-        raise HTTPRefusal(HTTPStatus.NOT_FOUND, "upload-unknown", "This table does not exist, or it was deleted.")
+        raise HTTPRefusal(
+            HTTPStatus.NOT_FOUND, "upload-unknown", Translatable("This table does not exist, or it was deleted.")
+        )
     return found
 
 
@@ -166,7 +176,10 @@ def start_job(begin: Callable[[Connection], bool]) -> bool:
 
     def write(connection: Connection) -> str | None:
         if imports.jobs.is_full(connection, account):
-            return f"{MAX_UNFINISHED} imports of your account wait or run, the maximum. Wait for one of them."
+            return Translatable(
+                "%(number)s imports of your account wait or run, the maximum. Wait for one of them.",
+                number=MAX_UNFINISHED,
+            )
         if not begin(connection):
             raise _Changed
         return None
@@ -194,16 +207,22 @@ def job_of(upload: Upload) -> Job | None:
 def state_of(upload: Upload, job: Job | None) -> State:
     """Return the state of an upload whose last job is ``job``."""
     if upload.stage == "new" and job is not None and job.state != "done":
-        label = "not readable" if job.is_finished else "workbook is read"
+        label = Translatable("not readable") if job.is_finished else Translatable("workbook is read")
         return State(label=label, look="bad" if job.is_finished else "plain", is_running=not job.is_finished)
     if job is None or upload.stage == "new":
-        return State(label="columns to select", look="plain")
+        return State(label=Translatable("columns to select"), look="plain")
     is_preview = upload.stage == "preview"
     if not job.is_finished:
-        return State(label="preview is prepared" if is_preview else "import runs", look="plain", is_running=True)
+        return State(
+            label=Translatable("preview is prepared") if is_preview else Translatable("import runs"),
+            look="plain",
+            is_running=True,
+        )
     if job.state == "done":
-        return State(label="preview is ready", look="plain") if is_preview else State(label="imported", look="good")
-    return State(label="not readable" if is_preview else "not imported", look="bad")
+        if is_preview:
+            return State(label=Translatable("preview is ready"), look="plain")
+        return State(label=Translatable("imported"), look="good")
+    return State(label=Translatable("not readable") if is_preview else Translatable("not imported"), look="bad")
 
 
 def error_of(job: Job) -> FieldProblem | None:
@@ -213,7 +232,9 @@ def error_of(job: Job) -> FieldProblem | None:
         return None
     line = problem.get("line")
     text = sentence(problem["detail"])
-    return FieldProblem(f"Line {line}: {text}" if line else text, problem.get("expected"))
+    return FieldProblem(
+        Translatable("Line %(line)s: %(problem)s", line=line, problem=text) if line else text, problem.get("expected")
+    )
 
 
 def _page(errors: Mapping[str, FieldProblem]) -> str:
@@ -241,16 +262,41 @@ def _entry(upload: Upload, account: str) -> ListedUpload:
     counts: dict[str, int] = {}
     stated: dict[str, int] = result.get("counts", {})
     for outcome, number in stated.items():
-        label = _LABELS.get(outcome, outcome)
+        label = _SAME.get(outcome, outcome)
         counts[label] = counts.get(label, 0) + number
+    if result.get("refusals"):
+        counts["refused"] = result["refusals"]
     return ListedUpload(
         upload=upload,
         account=account,
         state=state_of(upload, job),
-        counts=counts,
-        refusals=result.get("refusals", 0),
+        outcomes=[_counted(each, number) for each, number in counts.items()],
         operation=result.get("operation") if result.get("written") else None,
     )
+
+
+def _counted(outcome: str, number: int) -> str:
+    """Return the number of rows with an outcome, such as "3 added"."""
+    counted = Translatable.counted
+    match outcome:
+        case "added":
+            return counted("%(number)s added", "%(number)s added", number)
+        case "published":
+            return counted("%(number)s published", "%(number)s published", number)
+        case "unchanged":
+            return counted("%(number)s unchanged", "%(number)s unchanged", number)
+        case "changed":
+            return counted("%(number)s changed", "%(number)s changed", number)
+        case "moved":
+            return counted("%(number)s moved", "%(number)s moved", number)
+        case "withdrawn":
+            return counted("%(number)s withdrawn", "%(number)s withdrawn", number)
+        case "reserved":
+            return counted("%(number)s reserved", "%(number)s reserved", number)
+        case "refused":
+            return counted("%(number)s refused", "%(number)s refused", number)
+        case _:  # a rule, a prefix record or a setting, which the desk imports for administrators
+            return f"{number:,} {outcome}"
 
 
 def _name(given: str) -> str:

@@ -57,7 +57,7 @@ def test_a_large_move_and_its_undo_are_jobs(desk, jane, ada):
 def test_refused_names_are_left_out_only_on_request(desk, jane):
     _, path = finished(jane, jane.post("/desk/moves", MOVE))
     assert jane.post(path).status_code == 303
-    assert "names are refused" in jane.get(path).text
+    assert "1 name is refused" in jane.get(path).text
     assert desk.bindings.lookup("ark:12345/x52").target == "https://old.example/2"
 
 

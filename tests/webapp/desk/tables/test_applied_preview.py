@@ -51,7 +51,7 @@ def test_an_import_that_stops_states_what_is_written_and_offers_the_undo(
     monkeypatch.setattr(import_blocks.ImportBlocks, "write", write_later)
     page = " ".join(import_all(jane, path).split())
     assert "The import stopped, because names were changed while it ran." in page
-    assert "2 names in <a" in page
+    assert "The rows before are imported: 2 names." in page
     assert counts(page)["Refused"] == 1
     assert "Preview again" in page
     [undo] = re.findall(r'href="(/desk/changes/\d+/undo)"', page)[:1]

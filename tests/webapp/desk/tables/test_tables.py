@@ -81,7 +81,7 @@ def test_a_new_target_needs_a_decision(desk: Desk, jane: Browser, preview: Any, 
     table = "identifier,target\nark:12345/x5a,https://new.example/a\n"
     path, page = preview(jane, table)
     assert counts(page)["Refused"] == 1
-    assert "Move it: the new addresses show the same things" in page
+    assert "Move it: the new address shows the same thing" in page
     path, page = preview(jane, table, relocate="1")
     assert counts(page)["Moved"] == 1
     assert page.index("https://old.example/a") < page.index("https://new.example/a")

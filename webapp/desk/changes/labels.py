@@ -1,0 +1,125 @@
+"""The words of the pages for actions, outcomes, states and parameters, which the database and the API have as codes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from ....identifiers.text.translatable import Translatable, sentence
+from ...links.model import LABELS, State
+from ..blueprint import blueprint
+
+ACTIONS: Final[Mapping[str, str]] = {
+    "bound": Translatable("Bound"),
+    "updated": Translatable("Updated"),
+    "relocated": Translatable("Relocated"),
+    "withdrawn": Translatable("Withdrawn"),
+    "restored": Translatable("Restored"),
+    "redacted": Translatable("Redacted"),
+    "reserved": Translatable("Reserved"),
+    "deleted": Translatable("Deleted"),
+    "hidden": Translatable("Hidden"),
+    "published": Translatable("Published"),
+    "claimed": Translatable("Claimed"),
+    "set": Translatable("Set"),
+    "unchanged": Translatable("Unchanged"),
+}
+"""The actions of events, and the outcomes of changes."""
+
+_OPERATIONS: Final[Mapping[str, Callable[[str], str]]] = {
+    "import": lambda number: Translatable("Operation %(operation)s: import", operation=number),
+    "relocate": lambda number: Translatable("Operation %(operation)s: relocate", operation=number),
+    "withdraw": lambda number: Translatable("Operation %(operation)s: withdraw", operation=number),
+    "restore": lambda number: Translatable("Operation %(operation)s: restore", operation=number),
+    "undo": lambda number: Translatable("Operation %(operation)s: undo", operation=number),
+    "edit": lambda number: Translatable("Operation %(operation)s: edit", operation=number),
+    "publish": lambda number: Translatable("Operation %(operation)s: publish", operation=number),
+    "delete": lambda number: Translatable("Operation %(operation)s: delete", operation=number),
+    "mint": lambda number: Translatable("Operation %(operation)s: mint", operation=number),
+}
+
+_OUTCOMES: Final[Mapping[str, str]] = {
+    "reserved": Translatable("reserved"),
+    "withdrawn": Translatable("withdrawn"),
+    "claimed": Translatable("claimed"),
+    "set": Translatable("set"),
+}
+
+_PARAMETERS: Final[Mapping[str, str]] = {
+    "below": Translatable("Below"),
+    "column": Translatable("Column"),
+    "element": Translatable("Element"),
+    "fields": Translatable("Fields"),
+    "file": Translatable("File"),
+    "files": Translatable("Files"),
+    "from": Translatable("Old beginning"),
+    "metadata": Translatable("Metadata"),
+    "name": Translatable("Name"),
+    "names": Translatable("Names"),
+    "operation": Translatable("Operation"),
+    "passthrough": Translatable("Passthrough"),
+    "prefix": Translatable("Prefix"),
+    "reason": Translatable("Reason"),
+    "relocate": Translatable("Relocate"),
+    "resolver": Translatable("Resolver"),
+    "resource": Translatable("Resource"),
+    "revision": Translatable("Revision"),
+    "shoulder": Translatable("Shoulder"),
+    "successor": Translatable("Successor"),
+    "to": Translatable("New beginning"),
+}
+
+
+@blueprint.app_template_global()
+def action_label(action: str) -> str:
+    """Return the word for an action of an event or the outcome of a change.
+
+    >>> action_label("relocated")
+    'Relocated'
+    """
+    return ACTIONS.get(action) or action.capitalize()
+
+
+@blueprint.app_template_global()
+def outcome_label(outcome: str) -> str:
+    """Return the word of a badge for the outcome of a row.
+
+    >>> outcome_label("reserved")
+    'reserved'
+    """
+    return _OUTCOMES.get(outcome, outcome)
+
+
+@blueprint.app_template_global()
+def target_state(state: State) -> str:
+    """Return the word for the state of a target.
+
+    >>> target_state("dead")
+    'Dead'
+    """
+    return LABELS[state]
+
+
+@blueprint.app_template_global()
+def operation_label(number: int, action: str) -> str:
+    """Return the label of an operation.
+
+    >>> operation_label(1200, "import")
+    'Operation 1200: import'
+    """
+    known = _OPERATIONS.get(action)
+    # As a text, the number has no groups of digits: it is an identifier.
+    return known(str(number)) if known else f"{number}: {action}"
+
+
+@blueprint.app_template_global()
+def parameter_label(name: str) -> str:
+    """Return the label of a parameter of an operation.
+
+    >>> parameter_label("shoulder"), parameter_label("one-more")
+    ('Shoulder', 'One-more')
+    """
+    return _PARAMETERS.get(name) or name.capitalize()
+
+
+blueprint.add_app_template_global(sentence, "sentence")
