@@ -11,7 +11,6 @@ from datetime import date, datetime
 from ...middleware.resolution.settings import ENGLISH
 from .current import language
 
-
 _LOCALES = {"pt": "pt_PT"}
 """The locale of a language whose plain tag has the formats of another country."""
 
